@@ -6,10 +6,10 @@
 //!
 //! ## Requests
 //! - *Host side*: A request takes CPU time in the driver and crosses the link, which has its full rate in
-//!   each direction. A processor of the drive then processes the request. `translation` is the time per
-//!   request of a driver that runs the flash translation layer on the host. If `host` is set, e.g. to NVMe,
-//!   the host interface replaces the driver and the link: it models commands, page-wise data transfers,
-//!   completions, and interrupts.
+//!   each direction. A processor of the drive then processes the request. If the driver runs the flash
+//!   translation layer on the host, `translation` is its additional time per request. If `host` is set, e.g.
+//!   to NVMe, the host interface replaces the driver and the link: it models commands, page-wise data
+//!   transfers, completions, and interrupts.
 //! - *Write*: A write completes when its data is in the DRAM buffer. A later write to a buffered unit
 //!   overwrites the unit in the buffer. Full operations (one page of every plane, with multi-plane commands)
 //!   are assigned to the dies round robin: each operation uses the next channel, and after all channels the
@@ -44,23 +44,24 @@
 //! multi-plane program counts as one program. Reads and erases are not limited.
 //!
 //! ## Garbage collection
-//! Garbage collection (GC, `garbage_collection`) works on superblocks: one block of every plane of every die, written in
-//! stripes. A stripe uses all dies at once, one parity page covers it, and one erase count and one list of valid
-//! units serve thousands of blocks. The disadvantage is a coarser choice of victims.
+//! Garbage collection (GC, `garbage_collection`) works on superblocks. A superblock has one block of every
+//! plane of every die and is written in stripes. A stripe uses all dies at once, and one parity page can
+//! cover it. One erase count and one list of valid units per superblock are sufficient for thousands of
+//! blocks. The disadvantage is a coarser choice of victims.
 //!
 //! - The host and GC have separate write frontiers.
-//! - If fewer than `reserve` superblocks are erased, a victim is chosen. GC waits while no full or closed superblock
-//!   has an invalid unit. GC keeps pace with host writes: for
-//!   every unit that the host programs, it copies enough units that the victim is empty when the gained space is
-//!   used up.
-//! - With its `idle_reserve`, GC also runs while the host and the flash are idle, one stripe at a time, until that
-//!   many superblocks beyond `reserve` are erased. A request stops it. It resumes when the host is idle again or fewer than
-//!   `reserve` superblocks are erased.
+//! - If fewer than `reserve` superblocks are erased, a victim is chosen. GC waits while no full or closed
+//!   superblock has an invalid unit. GC keeps pace with host writes: for every unit that the host programs,
+//!   GC copies enough valid units of the victim. The victim is therefore empty when the host has used up the
+//!   gained space.
+//! - With `idle_reserve`, GC also runs while the host and the flash are idle, one stripe at a time, until
+//!   that many superblocks beyond `reserve` are erased. A request stops GC. It resumes when the host is idle
+//!   again or when fewer than `reserve` superblocks are erased.
 //!
-//! *Allocation* (`allocation`): superblocks span all dies, with or without parity. Alternatively, every plane
-//! has separate write frontiers and GC. A page is then written to the plane given by its address or to the
-//! die that is free first. In that case, all statements about superblocks on this page apply to the blocks of
-//! a plane.
+//! *Allocation* (`allocation`): by default, superblocks span all dies, with or without parity. Alternatively,
+//! every plane has separate write frontiers and GC. The address of a page then determines its plane, or the
+//! page is written to the die that is free first. With this allocation, all statements about superblocks on
+//! this page apply to the blocks of a plane.
 //!
 //! *SLC cache* (`slc_cache`): while more than `reserve` superblocks are erased, host writes use SLC mode, up
 //! to `size`. SLC mode programs and reads faster, but a block holds less data. Beyond `size`, and on a full
@@ -82,7 +83,8 @@
 //!
 //! - Every handle keeps a superblock open in each group. GC keeps another one open for the data of all
 //!   initially isolated handles, and one for each persistently isolated handle. All open superblocks reduce
-//!   the over-provisioning. With allocation by plane, each of these superblocks takes one block of every plane.
+//!   the over-provisioning. With allocation by plane, each of these superblocks takes one block of every
+//!   plane.
 //! - A write to a full group is redirected to the group with the least data (`units_redirected`). Pages of
 //!   the mapping table are stored in the group given by their number.
 //! - Blocks that do not fill a reclaim unit are spare blocks.
@@ -98,23 +100,25 @@
 //! reallocated).
 //!
 //! ## Mapping
-//! The mapping table (`mapping`) is in DRAM, or in flash with an LRU cache of its pages or of single mappings.
+//! The mapping table (`mapping`) is in DRAM, or in flash with an LRU cache of its pages or of single
+//! mappings.
 //!
 //! ## Wear and lifetime
 //! - *Dynamic wear leveling*: the erased superblock with the fewest erases is written first.
-//! - *Static wear leveling* (`wear_spread` of `garbage_collection`): if a superblock has far fewer erases than
-//!   the erased ones, its data moves to the most worn of these.
-//! - *Endurance*: the number of erases that a block withstands is random, with mean `endurance`. A worn-out block
-//!   is replaced by a spare block of its plane. If there is none, its superblock is retired, and its other blocks
-//!   become spares. When the remaining superblocks cannot hold the data and the reserve, the drive becomes
-//!   read-only.
-//! - *Lifetime*: the time until the drive becomes read-only if wear continues as in the run. The estimate removes
-//!   the differences between superblocks that chance alone makes in a Poisson process; with `wear_spread`, it
-//!   assumes even wear. For a drive that is read-only, it is the time that this took. Otherwise, it is an upper
-//!   bound, for two reasons. Erases vary by about the square root of their mean, so the first superblocks wear
-//!   out before the average: about 4 % earlier at 60 erases, and less than 1 % at 3,000. If many wear out at
-//!   once, copies use up the reserve while no superblock returns. The drive is then read-only before it runs out
-//!   of space: another 7 % earlier for equal blocks under hot and cold data with 60 erases.
+//! - *Static wear leveling* (`wear_spread` of `garbage_collection`): if a superblock has far fewer erases
+//!   than the erased superblocks, its data moves to the most worn of them.
+//! - *Endurance*: the number of erases that a block withstands is random, with mean `endurance`. A worn-out
+//!   block is replaced by a spare block of its plane. If there is none, its superblock is retired, and its
+//!   other blocks become spares. When the remaining superblocks cannot hold the data and the reserve, the
+//!   drive becomes read-only.
+//! - *Lifetime*: the time until the drive becomes read-only if wear continues as in the run. The estimate
+//!   ignores the differences between superblocks that chance alone would cause in a Poisson process. With
+//!   `wear_spread`, it assumes even wear. If the drive became read-only during the run, the lifetime is the
+//!   time until then. Otherwise, the estimate is an upper bound, for two reasons. First, erases vary by about
+//!   the square root of their mean, so the first superblocks wear out before the average: about 4 % earlier
+//!   at 60 erases, and less than 1 % earlier at 3,000. Second, if many superblocks wear out at once, copies
+//!   use up the reserve while no superblock is returned. The drive then becomes read-only before it runs out
+//!   of space. For equal blocks under hot and cold data with 60 erases, this happens another 7 % earlier.
 //!
 //! ## Bit errors
 //! The bit error rate of a page (`errors`) is the sum of four terms (kim-2019, equation 1):
@@ -126,9 +130,9 @@
 //! | retention | `bit_error_rate retention (erases / cycles)^retention_cycles_exponent days^retention_exponent` |
 //! | read disturb | `read_disturb (erases / cycles)^disturb_exponent reads^disturb_reads_exponent`, with the reads of its block |
 //!
-//! The number of bit errors of a codeword is a quantile of the Poisson distribution whose mean is the bit
-//! error rate times the size of the codeword. The quantile is sampled once per codeword and program, so
-//! errors persist and only increase.
+//! The number of bit errors of a codeword follows a Poisson distribution. The mean is the bit error rate
+//! times the size of the codeword. A quantile of this distribution is sampled once per codeword and program,
+//! so errors persist and their number only increases.
 //!
 //! - The code (`ecc`) determines the number of read retries. Retries are sequential. Each retry uses the die,
 //!   the channel, and the decoder like a normal read.
@@ -142,28 +146,29 @@
 //!   the reads in progress. They cross the channel because they must be corrected.
 //!
 //! ## Power loss
-//! Flash data is stored per physical unit. Programs and copies transfer this data. Reads return the data that
-//! was written last. A power loss clears the buffer and all DRAM.
+//! The model stores the data of every physical unit. Programs and copies transfer this data, and reads return
+//! the last written data. A power loss clears the buffer and all DRAM.
 //!
 //! - With `power_protected`, capacitors supply power until the programs of all acknowledged writes are
 //!   complete.
 //! - Without `power_protected`, a unit whose program was interrupted keeps its previous data: the page is
 //!   torn, and its error correction detects this.
 //! - With `paired_page_loss`, the power loss also damages pages that were programmed earlier on the same word
-//!   line, even if their data was flushed long ago (tseng-2011). Such a unit reads as zeros, and recovery counts
-//!   its bytes as lost.
+//!   line, even if their data was flushed long ago (tseng-2011). Such a unit reads as zeros, and recovery
+//!   counts its bytes as lost.
 //!
-//! Recovery rebuilds the mapping. Spare areas name the unit of each page, with a sequence number, and a journal
-//! lists trims. Recovery repeats interrupted erases and reads the last checkpoint of the mapping: `mapping.entry`
-//! bytes for each unit, or for each page of a table in flash. Then it reads the spare areas of the pages that were
-//! programmed since the checkpoint, on all dies in parallel. It ends with a new checkpoint.
+//! Recovery rebuilds the mapping. The spare area of each page names its unit and has a sequence number. A
+//! journal lists trims. Recovery repeats interrupted erases and reads the last checkpoint of the mapping. The
+//! checkpoint has `mapping.entry` bytes for each unit, or for each page of a table in flash. Then it reads
+//! the spare areas of the pages that were programmed since the checkpoint, on all dies in parallel. It ends
+//! with a new checkpoint.
 //!
 //! ## Shares
 //! *Share of a pool* (`capacity`): a share of a pool of drives is modeled as a drive with fewer blocks per
-//! plane. Its utilization, garbage collection, and wear are those of a whole drive. Its price follows from its
-//! capacity, and its idle power is proportional to the capacity. Dies, channels, buffer, and link are those of
-//! a whole drive, because any drive of the pool may serve the requests. The record has a finding if the share
-//! uses more than its proportion of the performance.
+//! plane. Its utilization, garbage collection, and wear are those of a whole drive. Its price follows from
+//! its capacity, and its idle power is proportional to the capacity. Dies, channels, buffer, and link are
+//! those of a whole drive, because any drive of the pool may serve the requests. The record has a finding if
+//! the share uses more than its proportion of the performance.
 //!
 //! *Queues of tenants* (`queue`): the drive has a limited number of outstanding requests. Further requests
 //! wait in queues of the host. Each tenant can have a number of slots (`"by_tenant"`), or a submission queue.
@@ -184,21 +189,22 @@
 //!   left beyond its `reserve`. Writes are then redirected to the group with the least data
 //!   (`units_redirected`), and the write amplification of the full group is high. Without tenants, all writes
 //!   use group 0.
-//! - Superblocks that always use SLC mode, and folding while the host is idle. A full SLC cache stays full
-//!   until GC needs its space. It is used again only if more than `reserve` superblocks are erased.
+//! - Superblocks that always use SLC mode, and moves out of SLC mode while the host is idle (folding). A full
+//!   SLC cache stays full until GC needs its space. It is used again only if more than `reserve` superblocks
+//!   are erased.
 //! - Different program times of worn cells. If all pages of a word line are programmed, each page takes its
 //!   nominal time, in page order.
 //! - The channel time of erase commands.
-//! - A read before a partial write: a write that covers part of a unit completes, and may be programmed,
-//!   before the rest of the unit is read.
-//! - Reads that delay an erase: a superblock may be erased while a read of one of its former pages still
-//!   waits for the die.
+//! - The wait of a partial write for its read: a write that covers a part of a unit completes, and may be
+//!   programmed, before the rest of the unit is read.
+//! - Reads that delay an erase: a superblock may be erased while a read of one of its old pages still waits
+//!   for the die.
 //! - Exact dependencies of copies: a program or an erase that follows copies waits for all copies that were
 //!   issued earlier, not only for those that it depends on. With allocation by plane, it waits for the copies
 //!   of its die.
 //! - Partial lookups: with a mapping table in flash, a read starts when all mappings of its request are
 //!   known.
-//! - Page registers that are shared between reads and the data of a program that waits in its die.
+//! - Page registers that reads share with the data of a waiting program.
 //!
 //! Bit errors:
 //!
@@ -207,8 +213,8 @@
 //! - The parity of the code takes no time on the channel, encoding takes no time, and decoders have no queue.
 //! - Every read starts with the default thresholds, regardless of the thresholds of the last successful read.
 //! - Copies cause no read disturb.
-//! - Bit errors that are copied inside a die are added to those of the new page, although a few coincide.
-//!   Such copies may be repeated without limit.
+//! - Bit errors that are copied inside a die are added to those of the new page, although a few of them would
+//!   affect the same bits. The number of consecutive copies inside a die is not limited.
 //! - If the energy of the code is not given, it counts as zero, and the record reports this.
 //! - Data that was written before the run has no bit errors from copies.
 //! - If the drive stores data, a lost unit that is rewritten and then reverted to its previous version by a
@@ -218,55 +224,55 @@
 //!
 //! - Checkpoints and the journal of trims take no time and no flash during operation.
 //! - A superblock may be erased before the programs that replace its data have ended. A real drive delays
-//!   such an erase so that no previous version is lost. Nacre does not delay the erase and loses no data
-//!   either: it keeps the previous data in the newer page.
+//!   such an erase so that no previous version is lost. Nacre does not delay the erase, but it also loses no
+//!   data, because it keeps the previous data in the newer page.
 //! - A page whose program was interrupted counts as programmed, and copies in progress count as complete.
 //! - Recovery reads are not included in the time and energy of any component.
 //! - The amount of data that an unprotected drive loses is unknown if the drive does not store data.
-//! - A damaged page that GC copied is lost, even if the source page is not erased yet. Damaged pages of the
-//!   mapping table are restored from spare areas at no cost.
+//! - If a damaged page is the destination of a GC copy, its data is lost, even if the source page is not
+//!   erased yet. Damaged pages of the mapping table are restored from spare areas at no cost.
 //! - The energy of the capacitors, and their charging time, are not modeled.
 //!
 //! # Sources
 //! gupta-2009 (DFTL); desnoyers-2012 (cost of garbage collection); tavakkol-2018 (MQSim; components of an SSD
 //! simulator); wu-he-2012 (suspension of programs and erases); cobham-1954 (waiting times under priority);
 //! tseng-2011 (power loss); mielke-2008, hetzler-2012 (bit errors by cycles and time), cai-2015 (by reads),
-//! kim-2019 (by all three); nvme-2.1 (flexible data placement, power states); shadley-2011 (parity over dies, of
-//! 7 + 1 and 15 + 1 pages); tomshardware-ssd910 (writes at two
-//! thirds of the rate within 25 W).
+//! kim-2019 (by all three); nvme-2.1 (flexible data placement, power states); shadley-2011 (parity over dies,
+//! with stripes of 7 + 1 and 15 + 1 pages); tomshardware-ssd910 (a limit of 25 W reduces writes to two thirds
+//! of the rate).
 //!
 //! # Checks
 //! - Write amplification equals the closed forms of FIFO and greedy garbage collection at five spare factors,
 //!   with trimmed space, and for planes with separate garbage collection. With parity, it equals the closed
 //!   forms for the remaining spare space.
-//! - Bandwidth of a strided workload under each allocation; multi-plane programs; channel time of copies
-//!   inside a die; bandwidths computed from the component rates, including SLC mode.
+//! - The bandwidth of a strided workload under each allocation, multi-plane programs, and the channel time of
+//!   copies inside a die. Bandwidths equal those computed from the component rates, including SLC mode.
 //! - Miss rate of the cached mapping.
-//! - Waits of reads, programs, copies, and erases under non-preemptive priority; the closed form of
+//! - Waits of reads, programs, copies, and erases against the closed forms of non-preemptive priority and of
 //!   suspension.
 //! - Programs per second, and the end time of each program, when `programs_at_once` limits them.
-//! - Waits for a channel under each arbitration policy; whole drives against a step-by-step simulation of a
-//!   channel and dies.
-//! - A die with independent plane reads against a step-by-step simulation; its waits against one server per
-//!   plane.
+//! - Waits for a channel under each arbitration policy against closed forms. Whole drives are compared with a
+//!   step-by-step simulation of a channel and its dies.
+//! - A die with independent plane reads against a step-by-step simulation, and its waits against the closed
+//!   form of one server per plane.
 //! - The longest write latency while dies erase; bursts after idle garbage collection.
 //! - End of life at the time given by endurance, number of blocks, and write amplification.
 //! - Tenants with separate handles have the write amplification of separate drives. Tenants with one handle
 //!   have that of one drive.
-//! - Flexible data placement: the write amplification of each handle for data with two lifetimes equals its
-//!   closed form under FIFO with either isolation, and that of a log is 1. Statistics equal the programs and
-//!   erases of the dies. A reclaim group has the write amplification of a drive with its dies, and data never
-//!   leaves its group.
+//! - Flexible data placement: for data with two lifetimes, the write amplification of each handle equals its
+//!   closed form under FIFO with either isolation. The write amplification of a log is 1. The statistics
+//!   equal the programs and erases of the dies. A reclaim group has the write amplification of a separate
+//!   drive with the same dies, and data never leaves its group.
 //! - Read retries, their latency, and lost units against binomial tails, including parity and copies inside a
-//!   die; the duration of a rebuild.
+//!   die. The duration of a rebuild is exact.
 //! - Bit errors follow their closed form, no lost unit is returned as valid, and the number of refreshes is
 //!   the number of reads divided by the limit.
 //! - Tenants with separate slots complete requests in proportion to their slots.
-//! - Fetches by round robin and weighted round robin against a step-by-step simulation of the queues, request by
-//!   request.
+//! - Fetches by round robin and weighted round robin against a step-by-step simulation of the queues, request
+//!   by request.
 //! - The numbers of programs, erases, and valid units are conserved.
-//! - Every unit after power losses at random times, against an auditor that records its versions; the
-//!   recovery time equals the number of pages divided by the number of dies.
+//! - After power losses at random times, every unit is compared with the versions that an independent auditor
+//!   recorded. The recovery time equals its closed form, in which the dies read the pages in parallel.
 
 mod book;
 mod buffer;

@@ -4,10 +4,10 @@
 //! Flash stores a linear memory of words. The page table maps logical pages to flash pages or to the write
 //! buffer. The table and the buffer are in battery-backed SRAM. One controller serves the host.
 //!
-//! - *Read*: takes one memory access. A memory management unit caches the most recently used mappings. A
-//!   mapping that is not cached costs one access to the page table.
+//! - *Read*: takes one memory access. A memory management unit caches the most recently used mappings. If a
+//!   mapping is not cached, the read takes one additional access to the page table.
 //! - *Write*: the first write to a page copies it into the buffer (copy-on-write) and invalidates the flash
-//!   page. Later writes change it there.
+//!   page. Later writes change the page in the buffer.
 //! - *Order*: requests are served in the order of arrival. A request takes effect page by page, each page at
 //!   the time of its access.
 //!
@@ -18,9 +18,9 @@
 //! an erased segment, and the victim is erased.
 //!
 //! Programs and erases run only while the host is idle. An access suspends them, and they resume after
-//! `resume_after` without an access. A write that finds the buffer full waits until a page is drained,
-//! including any necessary cleaning. The controller waits for `resume_after` in that case, too. Up to
-//! `concurrency` operations may be in progress, each in a different bank of chips.
+//! `resume_after` without an access. If the buffer is full, a write waits until a page is drained, including
+//! any necessary cleaning. The controller also waits for `resume_after` in that case. Up to `concurrency`
+//! operations may be in progress, each in a different bank of chips.
 //!
 //! *Few chips* (`transfer`): if the chips of a bank cannot transfer a page in one memory cycle, a page takes
 //! several cycles. Section 8 of the paper plans such a prototype. The copy into the buffer and the program
@@ -42,10 +42,12 @@
 //!   relocation restarts. The paper does not describe this case.
 //!
 //! # Not modeled
-//! - The flash reads of copies (one memory cycle per copied page, out of 25 in a program).
+//! - The flash reads of copies. A read would take one memory cycle per copied page, compared with 25 cycles
+//!   for its program.
 //! - Chip faults. A segment stays in use after `endurance` erases.
 //! - Slower programs of worn cells: wu-1994, section 2, measured 4 us and 40 ms on a chip after two million
-//!   cycles. The program and erase times here are those of worn cells, and a new array is at least as fast.
+//!   cycles. The program and erase times of the model are those of worn cells. A new array is at least as
+//!   fast.
 //!
 //! # Sources
 //! wu-1994: M. Wu, W. Zwaenepoel, eNVy: a non-volatile, main memory storage system, ASPLOS 1994.

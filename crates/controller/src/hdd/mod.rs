@@ -16,28 +16,28 @@
 //! A request that has waited longer than `age_limit` is served first. Cached writes wait in the same queue. A
 //! request never overtakes an older one if both touch the same bytes and one of them is a write.
 //!
-//! *Read-ahead* (`read_ahead`): after a read, the drive continues to read until the buffer is ahead by this
-//! number of bytes or another access starts. A read of data in the buffer waits for the platter if necessary
-//! and then crosses the interface.
+//! *Read-ahead* (`read_ahead`): after a read, the drive continues to read. It stops when the buffer holds
+//! this number of bytes beyond the read, or when another access starts. A read of data in the buffer waits
+//! for the platter if necessary and then crosses the interface.
 //!
 //! *Write cache* (`write_cache`): a write is acknowledged when the cache has space and the data has crossed
 //! the interface. Transfers between the host and the buffer do not overlap. A cached write is written to the
 //! platter when the scheduler selects it. A flush waits for the last cached write.
 //!
 //! *Standby* (`standby`): after this idle time, the drive spins down and uses less power. The next access
-//! waits for `spin_up`. The powers while spinning and in standby, and the energy to spin up, must be given
-//! together.
+//! waits for `spin_up`. The power while spinning, the power in standby, and the energy to spin up must be
+//! given together.
 //!
 //! *Share of a drive*: a `capacity` below that of the `drive` models a share of a pool of such drives. Cost
 //! and idle power are in proportion to the share. Seeks, rotation, and rates are those of a whole drive,
 //! whose arm serves only this share.
 //!
 //! # Not modeled
-//! - Read hits in the write cache: reads of data that is still in it go to the platter.
+//! - Read hits in the write cache: reads of data that is still in the write cache go to the platter.
 //! - Several buffer segments: the buffer has one, so two interleaved streams evict each other.
 //! - The energy of read-ahead that no request uses.
-//! - The end of the run: the time after the last access counts as idle, regardless of its length.
-//! - Spin-up of a share of a drive, which spins up like a whole drive.
+//! - Standby after the last access of a run: this time counts as idle, regardless of its length.
+//! - Spin-up that depends on the share: a share of a drive spins up like a whole drive.
 //!
 //! # Sources
 //! Ruemmler and Wilkes, "An Introduction to Disk Drive Modeling", IEEE Computer 27(3), 1994; Jacobson and

@@ -1,10 +1,11 @@
 //! Request paths between host and device, one module per interface. The device owns a [`HostPort`] and
 //! processes its events together with the device's events.
 //!
-//! A request has four legs. *Begun*: the host's software has processed the request, and the device receives
-//! it. *Brought*, for each part: the data of a write has arrived, or the read was requested. *Answered*, for
-//! each part: the data of a read was returned. *Ended*: the program that issued the request continues. The
-//! device serves a part between its second and third leg.
+//! A request has four legs. The leg *begun* ends when the host's software has processed the request and the
+//! device receives it. Each part of a request has a leg *brought*, which ends when the data of a write has
+//! arrived or the read was requested, and a leg *answered*, which ends when the data of a read was returned.
+//! The leg *ended* ends when the program that issued the request continues. The device serves a part between
+//! its second and third leg.
 //!
 //! The device starts each leg. If the leg takes no time, the call returns its result. Otherwise
 //! [`HostPort::pop_before`] returns it later. Only contended steps are events; the durations of the others

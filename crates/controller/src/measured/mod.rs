@@ -9,7 +9,8 @@
 //!
 //! *Bandwidth*: with a `bandwidth`, all units also share one link. A measured latency includes the transfer
 //! of its unit, so an idle link adds nothing. Read data crosses at the end of the latency, and write data at
-//! its start. Only waiting for other transfers adds time, or a transfer that is longer than the latency.
+//! its start. Time is added only if a unit waits for other transfers, or if its transfer takes longer than
+//! the latency.
 //!
 //! *Energy and lifetime*: energy is a constant amount per unit read or written, plus a constant idle power.
 //! Lifetime is `endurance / bytes written per simulated day`.
@@ -22,7 +23,7 @@
 //! # Not modeled
 //! - Addresses: locality, alignment, and history have no effect. A request shorter than `unit` takes as long
 //!   as a whole unit.
-//! - Interference of reads and writes, except by queueing.
+//! - Interference between reads and writes, except for queueing.
 //! - Latencies measured under load, which already include queueing. Measure at queue depth 1.
 //!
 //! # Sources
@@ -32,7 +33,8 @@
 //! - Mean waits of M/D/1, M/M/1, M/G/1, and M/M/c, the closed-loop throughput formula, and Little's law, each
 //!   within 2 %.
 //! - Shares of a drive together have the cost, idle energy, and lifetime of the drive.
-//! - The read shares at which Kim's PCM and eMLC SSDs are equal (.4738 in speed, .8543 per cost).
+//! - The read share above which Kim's PCM SSD is faster than the eMLC SSD (.4738), and the read share above
+//!   which it has more IOPS per cost (.8543).
 
 mod model;
 #[cfg(test)]

@@ -49,7 +49,8 @@ pub struct Config {
     /// Chips of a rank.
     #[config(flatten)]
     pub chips: Chips,
-    /// Share of words that are zeros in writes without data, in every chunk; rounded to the longer program.
+    /// Share of words of every chunk that are zeros in writes without data. It is rounded in favor of the
+    /// longer program.
     #[config(default = "0 %", max = "100 %", source = "assumed: arbitrary data, the longest programs")]
     pub zero_words: Ratio,
     /// Error-correcting code of a read unit of the data chips; its spare bytes are those of the spare chips.
@@ -58,7 +59,7 @@ pub struct Config {
         source = "paper: akel-2011 section 2.2, 16 of 80 bits are available for ECC or other meta data; a code is not named"
     )]
     pub ecc: Slot<EccFamily>,
-    /// Probability that a bit is read wrong, by reads of the host.
+    /// Probability of an error in each bit that the host reads.
     #[config(
         default = 0,
         min = 0,
@@ -88,8 +89,8 @@ pub struct Config {
         source = "fitted: large reads at the 1.1 GB/s of akel-2011 section 3.1"
     )]
     pub row_setup: Time,
-    /// Time between two polls of a rank's status register, from the start of its program. Absent means that the
-    /// end of a program is seen at once, e.g. by a ready line.
+    /// Time between two polls of a rank's status register, from the start of its program. Absent means that
+    /// the controller sees the end of a program immediately, e.g. through a ready line.
     #[config(min = "1 ns", max = "1 s")]
     pub poll_interval: Option<Time>,
     /// Time of a poll on the data lines.
@@ -253,7 +254,8 @@ impl Config {
         self.chips.cells.program_energy.map(|each| Energy(each.0 * programs as f64))
     }
 
-    /// Row writes that the capacitors have the energy for; `None` if there are none or their energy is unknown.
+    /// Row writes that the capacitors have the energy for; `None` if there are none or their energy is
+    /// unknown.
     pub(super) fn powered_rows(&self) -> Option<u64> {
         let (held, each) = (self.capacitors?, self.row_energy().filter(|each| each.0 > 0.0)?);
         Some((held.0 / each.0 * ROUNDING) as u64)

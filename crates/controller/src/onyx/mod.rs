@@ -4,9 +4,9 @@
 //! ## Request path
 //! The driver takes CPU time for every request and waits for one of `tags` tags. The request pipeline of the
 //! drive processes one request at a time and cuts it into rows. Rows are distributed round robin over the
-//! controllers. Data crosses the link, which has the full rate in each direction, and a ring between the pipeline
-//! and the controllers. If `host` is set, e.g. to NVMe, the host interface replaces the driver and the link,
-//! before the tags of the pipeline.
+//! controllers. Data crosses the link, which has its full rate in each direction. It also crosses a ring
+//! between the pipeline and the controllers. If `host` is set, e.g. to NVMe, the host interface replaces the
+//! driver and the link. A request that arrives through it then waits for a tag.
 //!
 //! The pipeline is at the first of `ring_stations`. Each station on the shorter path to a controller costs
 //! `ring_hop` in each direction.
@@ -19,71 +19,80 @@
 //! - A write occupies the lines while the write buffer of the chips is filled, and the rank until its program
 //!   ends. If a rank has several chunks of the row, it programs them one after the other.
 //! - `row_setup` precedes both.
-//! - With `program_zeros`, the time and the energy of a program depend on its data, as the medium has it. Writes
-//!   without data have a share of `zero_words` in every chunk; by default none, the longest programs.
-//! - With `poll_interval`, a rank has no ready line: the controller polls its status register over the data lines,
-//!   from the start of a program on, and sees its end at the next poll. A poll interrupts a transfer between two
-//!   bus cycles, and delays its end by `poll`.
-//! - The scoreboard starts the waiting operation whose lines and ranks are free first; among several, the oldest.
-//!   With `scheduling = "in_order"`, all operations wait for their turn at the lines. An operation never
-//!   overtakes an older one that needs one of its ranks.
-//! - Copies of wear leveling go before all waiting operations. Reads have no priority over waiting programs.
+//! - With `program_zeros`, the time and the energy of a program depend on the data that the medium stores. In
+//!   writes without data, every chunk has a share of `zero_words` that are zeros. The default is none, which
+//!   gives the longest programs.
+//! - With `poll_interval`, a rank has no ready line. From the start of a program on, the controller polls the
+//!   status register of the rank over the data lines, and sees the end of the program at the next poll. A
+//!   poll interrupts a transfer between two bus cycles and delays the end of the transfer by `poll`.
+//! - The scoreboard starts the waiting operation whose lines and ranks are free first. If there are several
+//!   such operations, it starts the oldest. With `scheduling = "in_order"`, all operations wait for their
+//!   turn at the lines. An operation never overtakes an older one that needs one of its ranks.
+//! - Wear-leveling copies have priority over all waiting operations. Reads have no priority over waiting
+//!   programs.
 //!
 //! ## Error correction
-//! `ecc` is a code over what the data chips of a rank return at once; its spare bytes are those of the spare chips,
-//! which have their own data lines and take no additional time. Reads pass through the decoder of the controller,
-//! beat after beat: the last one adds its time, and a decoder that is slower than the chips delays all. A write waits
-//! for the encoder once. With `bit_error_rate`, bits of the host's reads are wrong independently of each other. A
-//! codeword with more bit errors than the code corrects fails its request; undetected ones return wrong data.
+//! `ecc` is a code over the bytes that the data chips of a rank return at once. The code uses the spare bytes
+//! of the spare chips, which have separate data lines and take no additional time. Reads pass through the
+//! decoder of the controller, one beat after the other. The last beat adds its decoding time, and a decoder
+//! that is slower than the chips delays all beats. A write waits for the encoder once. With `bit_error_rate`,
+//! bit errors occur independently in host reads. If a codeword has more bit errors than the code corrects,
+//! its request fails. If the code does not detect the errors, the read returns wrong data.
 //!
 //! ## Writes
-//! A write occupies one buffer slot of its controller until it is programmed. With early completion, there are
-//! `buffered_writes` slots. With late completion, there are `late_writes` slots, and a slot accepts another write
-//! only after `late_refill`. With late completion, a write completes when all its rows are programmed. With early
-//! completion, it completes when its data has arrived in the buffers of the controllers.
+//! A write occupies one buffer slot of its controller until it is programmed. With early completion, there
+//! are `buffered_writes` slots. With late completion, there are `late_writes` slots, and a slot accepts
+//! another write only after `late_refill`. With late completion, a write completes when all its rows are
+//! programmed. With early completion, it completes when its data has arrived in the buffers of the
+//! controllers.
 //!
-//! `wear_leveling` moves rows. Each move reads and writes one additional row, with its time and wear. The slot
-//! of the write that caused the move is freed after the move. Every row counts its programs. The first row with
-//! more than `endurance` programs is reported.
+//! `wear_leveling` moves rows. Each move reads and writes one additional row, with its time and wear. The
+//! slot of the write that caused the move is freed after the move. Every row counts its programs. The first
+//! row with more than `endurance` programs is reported.
 //!
-//! Data is written in place and moves with its row. There are no transactions. If every part is as fast as DRAM
-//! and programs are short, the model is Moneta.
+//! Data is written in place and moves with its row. There are no transactions. With chips as fast as DRAM and
+//! short programs, the model represents Moneta.
 //!
 //! ## Power loss
-//! Capacitors have energy for a number of programs of arbitrary data, and the programs that would end first get it.
-//! Without it, a program stops where it is. Writes that were acknowledged but not programmed are lost; the amount is reported.
-//! A copy of wear leveling is repeated after power returns, since its old row is intact. If early completion and
-//! `capacitors` are given, the configuration must have energy for full buffers, unless it `may_lose_writes`. The
-//! error names the number of row writes that they cover.
+//! The capacitors store energy for a number of programs of arbitrary data. The programs that would end first
+//! receive this energy. A program that receives none stops immediately. Writes that were acknowledged but not
+//! programmed are lost, and their amount is reported. A wear-leveling copy is repeated after power returns,
+//! because its old row is intact. With early completion and `capacitors`, the capacitors must have enough
+//! energy for full buffers, unless `may_lose_writes` is set. Otherwise, an error names the number of row
+//! writes that they cover.
 //!
 //! # Not modeled
-//! - Priority of reads over waiting programs, and suspension of programs for reads: the paper mentions neither.
+//! - Priority of reads over waiting programs, and suspension of programs for reads: the paper mentions
+//!   neither.
 //! - Reads from buffered writes.
-//! - Polls that wait for the lines or for each other; a first poll after the usual time of a program.
-//! - Bit errors of the copies of wear leveling, which depend on wear or stay; read retries.
-//! - The energy of copies by their data: they count as programs with a share of `zero_words`.
-//! - Sectors: writes of a memory may start at any byte.
-//! - The additional row of wear leveling is in the spare area.
-//! - Trims and flushes take only the time of the driver, since acknowledged data is safe.
+//! - Polls that wait for the data lines or for each other. A first poll that is delayed until the usual end
+//!   of a program.
+//! - Bit errors in wear-leveling copies, bit errors that depend on wear, bit errors that persist, and read
+//!   retries.
+//! - The data of wear-leveling copies, on which their energy depends. They count as programs with a share of
+//!   `zero_words`.
+//! - Sectors: a write may start at any byte.
+//! - Space for the additional row of wear leveling, which is in the spare area.
+//! - Work of the drive for trims and flushes. They take only driver time, because acknowledged data is safe.
 //!
 //! # Sources
-//! akel-2011 for the system; caulfield-2010 for the parts that it shares with Moneta; numonyx-p8p for the time of a
-//! poll. Fitted values name the data
-//! that they are fitted to.
+//! akel-2011 for the system; caulfield-2010 for the parts that it shares with Moneta; numonyx-p8p for the
+//! time of a poll. Each fitted value names the data to which it was fitted.
 //!
 //! # Checks
 //! - Completion times of reads, writes, and copies under load, in open and closed loops, equal those of an
 //!   independent simulation of a controller.
-//! - Bandwidths as products of the parts; the closed-loop law; the path around the ring; both schedulers; the G /
-//!   (G + 1) of wear leveling.
-//! - The independent simulation also has programs that depend on the data, polls that interrupt transfers, and a
-//!   decoder that is faster or slower than the chips.
-//! - Corrected and uncorrectable codewords against the binomial law, by strength of the code.
+//! - Bandwidths as products of the component rates, the closed-loop law, the path around the ring, both
+//!   schedulers, and the bandwidth share G / (G + 1) with wear leveling.
+//! - The independent simulation also covers program times that depend on the data, polls that interrupt
+//!   transfers, and decoders that are faster or slower than the chips.
+//! - The numbers of corrected and uncorrectable codewords against the binomial distribution, for several code
+//!   strengths.
 //! - Latencies, rates, and bandwidths of the paper, with `nacre reproduce onyx` and in the tests.
 //! - Reads and writes are conserved in all runs.
 //! - Data against a naive memory over long random sequences with power losses and restarts.
-//! - The energy of capacitors, program by program.
-//! - The write that wears out a row, computed in bursts and simulated one by one.
+//! - The number of programs that the energy of the capacitors completes, program by program.
+//! - The write at which a row wears out is the same for writes in bursts and for single writes.
 
 mod bytes;
 mod config;

@@ -8,16 +8,16 @@
 //! - *Write-back*: dirty pages are written back when they are evicted, when more than `dirty_limit` are
 //!   dirty, and on a flush. Above `dirty_limit`, the pages that have been dirty longest are written back and
 //!   stay cached as clean pages. A flush waits for earlier writes, and then for all write-backs.
-//! - *Concurrency*: at most 32 write-backs are in progress, and an operation that needs another one waits. A
-//!   page that is being fetched or written is not evicted, and requests for it wait. If an evicted page is
-//!   requested during its write-back, it is fetched from the backing after the write-back.
+//! - *Concurrency*: at most 32 write-backs are in progress, and an operation that needs another write-back
+//!   waits. A page that is being fetched or written is not evicted, and requests for it wait. If an evicted
+//!   page is requested during its write-back, it is fetched from the backing after the write-back.
 //!
-//! *Time and power*: a DRAM access takes `latency` and the transfer time of a page at `bandwidth`, one page
-//! after the other. During that time, the chips of a rank draw `active_power`. Otherwise, all chips draw
-//! `idle_power`, or `power_down_power` after an idle time of `power_down_after`. The number of chips is
-//! `capacity` / `chip`, which need not be an integer in a scaled-down system.
+//! *Time and power*: a DRAM access takes `latency` plus the transfer time of a page at `bandwidth`. Pages are
+//! accessed one after the other. During that time, the chips of a rank draw `active_power`. Otherwise, all
+//! chips draw `idle_power`, or `power_down_power` after an idle time of `power_down_after`. The number of
+//! chips is `capacity` / `chip`, which need not be an integer in a scaled-down system.
 //!
-//! *Power loss*: all cached pages are lost. Flushed data is in the backing.
+//! *Power loss*: all cached pages are lost. Data that was flushed before is in the backing.
 //!
 //! *Counters*: pages are conserved. `pages.held` equals `pages.held_before` (at the start of measurement)
 //! plus `fills` and `write_allocations` (whole pages written without a frame), minus `evictions`,
@@ -31,12 +31,12 @@
 //! - Idle time after the last access.
 //!
 //! # Sources
-//! roberts-2009, section III and figure 2: a DRAM page cache in front of a flash cache. The chip powers are
-//! from kgil-2008, cited from memory. The catalog has the values.
+//! roberts-2009, section III and figure 2: a DRAM page cache in front of a flash cache. The power values of
+//! the chips are from kgil-2008, cited from memory. They are listed in the catalog.
 //!
 //! # Checks
 //! - Completion times and counts equal those of a naive event simulation. Hits and misses equal those of a
-//!   plain LRU.
+//!   plain LRU cache.
 //! - In every run, the number of held pages equals the pages that entered the cache minus those that left it.
 //! - Reads return the last write, even after power losses.
 //! - Energy equals the power of each state times its time.

@@ -26,14 +26,14 @@
 //! misdirected writes are refused over a device with zones: the device would reject them or later writes, so the
 //! corruption would not be silent.
 //!
-//! *Reports*: each fault reports the requests that matched and those that it affected, the added time, the errors
-//! with their bytes, and the bytes that it corrupted silently.
+//! *Reports*: each fault reports the requests that matched and those that it affected, the added time, the
+//! errors with their bytes, and the bytes that it corrupted silently.
 //!
 //! *Power loss*: held requests are lost like all outstanding requests. Faults depend on simulated time, so a
 //! stall in progress continues after the power loss.
 //!
 //! # Not modeled
-//! - Transactions of the device, which are not passed through.
+//! - Transactions of the device. They are not passed through.
 //! - Power loss of the device only. The crash simulator cuts the power of the whole system.
 //!
 //! # Sources
@@ -43,7 +43,7 @@
 //! # Checks
 //! Latencies, rates, and shares equal closed forms. Without an active fault, completions, data, and report
 //! equal those of the device without faults. The test suites for the device contract and for durability pass.
-//! State is saved and restored between events.
+//! Saved and restored state gives the same results between any two events.
 
 mod changes;
 mod device;

@@ -12,19 +12,21 @@
 //! ## Tables
 //! - The *hash table* (FCHT) maps disk pages to flash pages.
 //! - The *page status table* (FPST) has the content, code, hits, and dirty bit of each flash page.
-//! - The *block status table* (FBST) has the erases, code strengths, and slots in SLC mode of each block,
-//!   which determine its wear. It also records whether wear leveling filled the block.
+//! - The *block status table* (FBST) has the erases, the code strengths, and the slots in SLC mode of each
+//!   block. These values determine the wear of the block. The table also records whether wear leveling filled
+//!   the block.
 //! - The *global status table* (FGST) has the latencies of hits and misses.
 //!
 //! The record includes their sizes.
 //!
 //! ## Regions, garbage collection, and eviction
-//! Each block belongs to the region for read pages or to the region for written pages. With
-//! `write_region = "0 %"`, there is one region. A region with enough blocks keeps one block open on each die,
-//! up to an eighth of its blocks, and the same number of free blocks. Adjacent disk pages go to one block,
-//! because they are evicted together. A program then waits for an erase only if erases are the bottleneck.
+//! Each block belongs to the region for read pages or to the region for written pages. With `write_region =
+//! "0 %"`, there is one region. A region with enough blocks keeps one block open on each die, up to an eighth
+//! of its blocks. It keeps the same number of blocks free. A program therefore waits for an erase only if
+//! erases are the bottleneck. Adjacent disk pages are written to one block, because they are evicted
+//! together.
 //!
-//! If a region has no more free blocks than that number, it frees one:
+//! If a region does not have more free blocks than this number, it frees one block:
 //!
 //! - *Garbage collection*: if more than `collects_above` of its programmed pages are invalid, the valid pages
 //!   of the block with the most invalid pages are moved. Among blocks without valid pages, the least worn one
@@ -37,14 +39,14 @@
 //!
 //! *Wear leveling*: if the wear of an erased block exceeds that of the least worn block by more than
 //! `wear_gap`, the two are exchanged. The least worn block may be in any region, and may be full, open, or
-//! free. Its content moves, and it is erased and written next. If the content that last moved into a block
-//! has left it by this erase, content does not move into it again, and the block waits. A block is written
-//! only if no free block of its region is less worn by more than the gap. Among the candidates, the
-//! first-erased block on a die without an open block is used.
+//! free. Its content moves, and it is erased and written next. If the content that wear leveling last moved
+//! into a block has left the block by the time of this erase, no content moves into it again, and the block
+//! waits. A block is written only if no free block of its region is less worn by more than the gap. Among the
+//! candidates, the cache uses the block that was erased first on a die without an open block.
 //!
 //! ## Bit errors and the adaptive controller
-//! Bit errors are generated at program time and increase with retention. A read decodes them. With data, the
-//! decoder of the code does this. Without data, the result follows from their number.
+//! Bit errors are generated at program time and increase with retention. A read decodes the page. With data,
+//! the decoder of the code is executed. Without data, the result follows from the number of bit errors.
 //!
 //! When a page has as many bit errors as its code corrects, its slot changes to a code that is one bit
 //! stronger, or to SLC mode, at the next program. The controller selects the option with the lower cost:
@@ -61,16 +63,17 @@
 //! decodes one page at a time. If `area` is given, `decoder_area` counts once for each additional decoder.
 //! The decoding energy is that of the code for each page.
 //!
-//! *Uncorrectable pages*: a page with more bit errors than its code corrects is never returned. This is also
-//! true if a code without a checksum decodes it to another codeword, or if the code `none` detects no error.
-//! A clean page is fetched from the backing again. The data of a dirty page is lost, and reads fail until the
-//! whole page is written. A dirty page is also lost if it must be evicted while the backing rejects it or
-//! cannot store it. If such a page is written as a whole and power fails before the program, it is lost, too.
+//! *Uncorrectable pages*: a page with more bit errors than its code corrects is never returned. This also
+//! applies to pages that a code without a checksum decodes to another codeword, and to pages in which the
+//! code `none` detects no error. A clean page is fetched from the backing again. The data of a dirty page is
+//! lost, and reads fail until the whole page is written. A dirty page is also lost if it must be evicted
+//! while the backing rejects it or cannot store it. If such a page is written as a whole and power fails
+//! before it is programmed, its data is also lost.
 //!
 //! ## Order of operations
 //! Content, evictions, and placement are decided when the lookup of a request ends or the backing has
-//! replied. The operations follow. Each starts when the operations before it have ended. A die performs its
-//! operations one at a time, in the order in which they became ready.
+//! replied. The operations are performed afterwards. Each operation starts when the operations for which it
+//! waits have ended. A die performs its operations one at a time, in the order in which they became ready.
 //!
 //! | operation | waits for |
 //! |---|---|
@@ -137,7 +140,7 @@
 //! are assumed).
 //!
 //! # Checks
-//! - Hits and misses of reads equal those of a plain LRU of blocks.
+//! - Hits and misses of reads equal those of a plain LRU cache of blocks.
 //! - Valid and invalid pages, regions, and tables are consistent at all times. In every run, the number of
 //!   valid pages equals the pages that entered the cache minus those that left it.
 //! - Every program is caused by the host, a fill, garbage collection, wear leveling, or the journal.

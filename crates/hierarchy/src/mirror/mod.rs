@@ -12,8 +12,8 @@
 //! | `shortest_queue` | the member with the fewest outstanding requests, or, in a tie, the next one in rotation |
 //!
 //! With `hedge_after`, a read without a reply after that time is also sent to the next member. The first
-//! reply without an error is returned, and the other request is canceled. If its member has already started
-//! it, it is completed and its reply is ignored.
+//! reply without an error is returned, and the other request is canceled. If a member has already started
+//! this request, the member completes it, and the reply is ignored.
 //!
 //! **Errors.** A read that fails on one member is sent to the next. Afterwards, the range, in whole mapping
 //! units of the members, is read from a good member and written to the failed one, while overlapping writes
@@ -48,9 +48,9 @@
 //! | `failed_members` | members removed since the mirror was new |
 //!
 //! # Not modeled
-//! Replacement of a failed member. Writes of the bitmap: md writes it to the members before the first write
-//! to a region, and clears bits about five seconds after the last write. In this model, the bitmap is in
-//! battery-backed memory, and flushes clear it. md returns ranges that have not been copied yet from the
+//! Replacement of a failed member. Writes of the bitmap: Linux md writes it to the members before the first
+//! write to a region, and clears bits about five seconds after the last write. In this model, the bitmap is
+//! in battery-backed memory, and flushes clear it. md returns ranges that have not been copied yet from the
 //! first member without copying them, and uses another member if that fails. A resync does not flush the
 //! chunks that it copies: after a second power loss and the removal of the first member, a chunk may have the
 //! version of another member. A read that fails on all members fails, even if each could return a portion of

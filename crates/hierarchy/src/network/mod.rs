@@ -12,14 +12,14 @@
 //!
 //! With `hedge_after`, a read that the remote side has not finished after this time is sent again, with an
 //! independent latency (hedged request). The first reply counts. The other request is canceled if it is still
-//! queued. If it is in service, it is served to its end, and its reply is dropped. The counters are
-//! `hedges_sent`, `hedges_won` (the second reply was first), and `reads_canceled`.
+//! queued. If the remote side already serves it, the service is completed, and the reply is dropped. The
+//! counters are `hedges_sent`, `hedges_won` (the second reply was first), and `reads_canceled`.
 //!
 //! # Not modeled
 //! - Addresses, packets, packet loss, and retries.
 //! - Other hosts that share the store, unless they were present when the latencies were measured.
 //! - Full duplex: both directions share the link.
-//! - Separate latencies of trims and flushes, which take the latency of a write and carry no data.
+//! - Separate latencies for trims and flushes. They take the latency of a write and carry no data.
 //!
 //! # Sources
 //! Kim, Seshadri, Dickey, Chiu, "Evaluating phase change memory for enterprise storage systems", FAST'14:
@@ -27,9 +27,9 @@
 //! scale", CACM 2013 (hedged requests).
 //!
 //! # Checks
-//! Unloaded latencies are exact to the picosecond. A closed loop has the rate min(Q / latency, parallelism /
-//! latency). A saturated link carries exactly its bandwidth. The breakdown sums to the latency. Hedged reads
-//! have the distribution of the minimum of two latencies, one of which starts later.
+//! Unloaded latencies are exact to the picosecond. A closed loop with Q requests has the rate min(Q /
+//! latency, parallelism / latency). A saturated link carries exactly its bandwidth. The breakdown sums to the
+//! latency. Hedged reads have the distribution of the minimum of two latencies, one of which starts later.
 
 mod model;
 #[cfg(test)]

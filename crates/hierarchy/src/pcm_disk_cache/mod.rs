@@ -11,20 +11,20 @@
 //! operation at a time, in order of arrival. A page is encoded before it needs its bank. One decoder decodes
 //! pages in the order of their reads.
 //!
-//! *Bit errors*: the bit error rate of a frame is `bit_error_rate` at its endurance, which is log-normal
-//! across the frames. It follows a power of the number of writes. Bit errors are sampled when a page is
-//! written, and inverted in the data that is read. A page with more bit errors than its code corrects is
-//! never returned, even if the code detects no error. A clean page is fetched from the backing again. The
-//! data of a dirty page is lost, and reads fail until the whole page is written. A dirty page is also lost if
-//! it must be evicted while the backing rejects it or cannot store it.
+//! *Bit errors*: when a frame reaches its endurance, its bit error rate is `bit_error_rate`. Before, the rate
+//! follows a power of the number of writes. The endurance is log-normal across the frames. Bit errors are
+//! sampled when a page is written. The affected bits are inverted in the data that is read. A page with more
+//! bit errors than its code corrects is never returned, even if the code detects no error. A clean page is
+//! fetched from the backing again. The data of a dirty page is lost, and reads fail until the whole page is
+//! written. A dirty page is also lost if it must be evicted while the backing rejects it or cannot store it.
 //!
-//! *Wear leveling*: new pages take the frames of evicted pages, which spreads wear across all frames, except
-//! for pages that are written repeatedly. `wear_leveling` moves such pages. Each move reads and writes one
-//! additional frame after the write that caused it, with its time, energy, and wear. The tables of the page
-//! move with it.
+//! *Wear leveling*: new pages take the frames of evicted pages, which spreads wear across all frames. Pages
+//! that are written repeatedly are an exception, because they stay in their frames. `wear_leveling` moves
+//! such pages. Each move reads and writes one additional frame after the write that caused it, with its time,
+//! energy, and wear. The tables of the page move with it.
 //!
-//! *Concurrency*: a page that is being fetched or written is not evicted, and requests for it wait. Only one
-//! write at a time writes a frame.
+//! *Concurrency*: a page that is being fetched or written is not evicted, and requests for it wait. A frame
+//! is written by only one write at a time.
 //!
 //! *Power loss*: only operations in progress are affected. A page that is being written is a mixture of old
 //! and new data, in units of 64 B. A page that is being fetched is not in the cache. A page whose write-back
@@ -49,7 +49,7 @@
 //! requires wear leveling without naming a method. Start-gap of qureshi-2009 is the usual one.
 //!
 //! # Checks
-//! - Hits equal those of a plain LRU. The times of hits are exact.
+//! - Hits equal those of a plain LRU cache. The times of hits are exact.
 //! - Writes of frames are conserved. In every run, the number of held pages equals the pages that entered the
 //!   cache minus those that left it.
 //! - Reads return the last write, even after power losses at any time. Pages with more bit errors than their

@@ -7,7 +7,7 @@
 //!
 //! ## Reads
 //! - *Hit*: each block is read from the device of its level with one request, for the requested portion. If
-//!   the block moves to another level, the whole block is read.
+//!   the block then moves to another level, the whole block is read.
 //! - *Miss*: adjacent blocks of one request that are in no level are fetched from the backing with one
 //!   request for the whole blocks.
 //! - *Merge*: a block that is being fetched has an arrival time. Another request for it waits until then and
@@ -61,8 +61,8 @@
 //! - *Flush*: all dirty blocks are written back, and then the flush is passed to the backing.
 //!
 //! If a block is written during its write-back, it becomes dirty again and is written back a second time. A
-//! trim does not remove dirty blocks, because the backing may have older data than a trimmed block may
-//! return.
+//! trim does not remove dirty blocks. Otherwise, reads would return the data of the backing, which may be
+//! older than the data that a trimmed block may return.
 //!
 //! ## Errors
 //! - If a level cannot return a dirty block, the block is lost. Reads of it get a media error until it is
@@ -148,14 +148,15 @@
 //! - Volumes: requests come from one address space, volume 0. A workload first maps its volumes to separate
 //!   ranges.
 //! - The memory of the cache's tables.
-//! - With a persistent table, the time to write an entry, which is included in the write of its block, and
-//!   clean blocks that would survive a power loss.
+//! - With a persistent table: the time to write an entry separately, because it is included in the write of
+//!   the block; and clean blocks that survive a power loss.
 //! - Adaptive write-back: dirty blocks are written back in order of age, regardless of the load of the
 //!   backing. Blocks at or below `clean_above` stay dirty without a time limit.
 //! - Cancellation of write-backs by trims.
-//! - Preconditioning and wear-out of the levels: they apply to the backing, which receives every write, even
-//!   with `write_back`.
-//! - Incomplete writes: a read of a block whose write has not completed takes the time of a hit.
+//! - Preconditioning and wear-out of the levels. Preconditioning writes go to the backing, even with
+//!   `write_back`. Repeated writes until a device wears out also go to the backing, and only without
+//!   `write_back`.
+//! - Waits for incomplete writes: a read of a block whose write has not completed takes the time of a hit.
 //! - More than 65,536 blocks in flight. Further misses are served by the backing only (`bypassed`).
 //!
 //! # Sources
@@ -175,8 +176,8 @@
 //! - A cache full of dirty blocks serves a write in the time of one read, one write-back, and one write.
 //!   Background write-back has the throughput of its closed form. With `dirty = "0 %"`, every time equals
 //!   write-through.
-//! - Mean read latency is h d + (1 - h) n. A PCM cache of a quarter of the size is faster than eMLC exactly
-//!   above .889 of its hit ratio.
+//! - Mean read latency is h d + (1 - h) n. A PCM cache of a quarter of the size is faster than an eMLC cache
+//!   exactly if its hit ratio is above .889 of that of the eMLC cache.
 //! - Reads return the last write, even after power losses at any time. No two blocks share a slot, and all
 //!   other slots are free.
 //! - LRU under Zipf requests follows Che's approximation. A larger LRU cache never has fewer hits.

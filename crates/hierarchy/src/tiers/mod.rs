@@ -12,9 +12,9 @@
 //! ## Placement and exchange
 //! The `placement` determines where extents are at the start. If it moves extents, it also selects the pairs
 //! to exchange. An exchange moves one `chunk` at a time through memory: a chunk of each extent is read and
-//! written to the slot of the other. The exchange uses the devices that serve the host and waits for them if
-//! they are busy. The next chunks follow when these are written, but not so early that both directions
-//! together exceed `migration_bandwidth`.
+//! written to the slot of the other. The exchange uses the same devices as the host and waits for them if
+//! they are busy. The next chunks follow when the current ones are written. They may be delayed so that both
+//! directions together do not exceed `migration_bandwidth`.
 //!
 //! | stage of a chunk | until | the host |
 //! |---|---|---|
@@ -67,8 +67,8 @@
 //! - Completion times equal those of a naive simulation, even while extents move.
 //! - The mean latency of a closed loop with one request is the mean of the tiers' latencies, weighted by
 //!   accesses.
-//! - Request parts and bytes are conserved. After any number of exchanges, every extent has one slot, and
-//!   every slot has one extent.
+//! - Request parts and bytes are conserved. After any number of exchanges, every extent is in exactly one
+//!   slot, and every slot has exactly one extent.
 //! - On drives that wear out, flushed data is present or reported as lost. A chunk that no tier accepts is
 //!   read from the buffer.
 

@@ -18,9 +18,10 @@
 //! Ruemmler and Wilkes, "An Introduction to Disk Drive Modeling", IEEE Computer 27(3), 1994.
 //!
 //! # Checks
-//! The mean of the curve over all pairs of tracks equals the stated average, and its two ends equal the other
-//! stated times. The mean rotational latency is half a rotation. Sequential bandwidth is checked in every
-//! zone, and energy against the time of each activity.
+//! The mean of the seek curve over all pairs of tracks equals the average seek time of the data sheet. The
+//! two ends of the curve equal the track-to-track and full-stroke times. The mean rotational latency is half
+//! a rotation. Sequential bandwidth is checked in every zone. Energy is compared with the time of each
+//! activity.
 
 mod layout;
 mod mechanics;

@@ -29,9 +29,9 @@
 //! values of memory parts.
 //!
 //! # Checks
-//! Every constraint separately: a command is rejected one clock early and accepted on time. Random commands
-//! against a model that tries every clock and compares all pairs of commands in both orders. Many bursts at
-//! once against single bursts.
+//! For every constraint, a command is rejected one clock too early and accepted on time. Random commands are
+//! compared with a model that tries every clock and compares all pairs of commands in both orders. Many
+//! bursts that are issued at once equal single bursts.
 
 mod bank;
 mod channel;

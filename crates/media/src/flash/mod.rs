@@ -11,7 +11,7 @@
 //! - Overlap of operations, which the controller of dies and channels schedules.
 //! - Bit errors, read disturb, and retention.
 //! - Slower programs of worn cells.
-//! - Time and energy of operations, which are in [`Nand`].
+//! - Time and energy of operations, which [`Nand`] has.
 //! - Failures: a block stays usable after its rated cycles, like the chips tested by Wu and Zwaenepoel
 //!   (ASPLOS 1994, section 2).
 //!

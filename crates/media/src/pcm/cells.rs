@@ -30,9 +30,9 @@ pub struct Cells {
     /// Rated programs of a row.
     #[config(min = 1)]
     pub endurance: u64,
-    /// Energy of a read, above idling.
+    /// Energy of a read, in addition to idle power.
     pub read_energy: Option<Energy>,
-    /// Energy of a program, above idling.
+    /// Energy of a program, in addition to idle power.
     pub program_energy: Option<Energy>,
     /// Idle power; it applies at all times.
     pub idle_power: Option<Power>,

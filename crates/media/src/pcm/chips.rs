@@ -66,8 +66,9 @@ pub struct Chips {
         source = "assumed: 32 words of a chip, 100 ns each, the usual write cycle of such chips"
     )]
     pub fill: Time,
-    /// Time of a rank to program write buffers that hold only zeros; every word that is not zero adds its share
-    /// of the difference to `program`. Absent means that the time does not depend on the data.
+    /// Time of a rank to program write buffers that hold only zeros. Every word that is not zero adds an
+    /// equal share of the difference between `program` and this time. Absent means that the time does not
+    /// depend on the data.
     #[config(min = "1 ps", max = "1 s")]
     pub program_zeros: Option<Time>,
 }
@@ -112,8 +113,8 @@ impl Chips {
         }
     }
 
-    /// Energies of a whole rank, by [`Operation`](super::Operation), and of a programmed word that is not zero.
-    /// The energy of a program is in proportion to its time.
+    /// Energies of a whole rank, by [`Operation`](super::Operation), and of a programmed word that is not
+    /// zero. The energy of a program is in proportion to its time.
     #[must_use]
     pub fn energies(&self) -> Energies<KINDS> {
         let rank = self.rank(Time::ZERO);

@@ -2,26 +2,28 @@
 //!
 //! # Model
 //! The chips of a *rank* operate together. A read of one *beat* returns the page of words of every chip. A
-//! program of one *chunk* commits the write buffer of every chip. Both take the time of the chip, whatever the
-//! previous content; nothing is erased. With `program_zeros`, a program of zeros takes this time, and every word
-//! of the rank that is not zero adds the same share of the difference to `program`. A word is 2 bytes of every data
-//! chip, what the data lines carry at a time. If a chunk is written in part, the rest counts as if it were alike.
-//! The energy of a program is in proportion to its time. A row is a whole number of chunks. Every write to a row, of all its
-//! chunks or of some, counts as one program of the row. Counters exist for the rows that were ever written. A row
-//! with more programs than its endurance is worn out, but stays usable.
+//! program of one *chunk* commits the write buffer of every chip. Both take the time of the chip, regardless
+//! of the previous content, and nothing is erased. With `program_zeros`, a program of zeros takes
+//! `program_zeros`. Every word of the rank that is not zero adds an equal share of the difference between
+//! `program` and `program_zeros`. A word has 2 bytes of every data chip, which the data lines carry in one
+//! transfer. If only a part of a chunk is written, the rest is assumed to have the same share of zeros. The
+//! energy of a program is proportional to its time. A row consists of whole chunks. Every write to a row
+//! counts as one program of the row, even if it covers only some of its chunks. Only rows that were written
+//! have counters. A row with more programs than its endurance is worn out, but stays usable.
 //!
 //! # Not modeled
-//! - Bits that keep their value, and the number of ones in a word: a word with one counts like any other.
+//! - Bits that keep their value, and the number of ones in a word. All words that are not zero count equally.
 //! - Bit errors, drift, and stuck cells.
 //! - Wear of single chunks.
 //!
 //! # Sources
-//! akel-2011, section 2.2, on the Micron P8P: 16 B are read in 314 ns, 64 B are programmed in 120 us, and a cell
-//! endures a million programs; "writes of all zeros are faster", without a number.
+//! akel-2011, section 2.2, on the Micron P8P: 16 B are read in 314 ns, 64 B are programmed in 120 us, and a
+//! cell endures a million programs; "writes of all zeros are faster", without a number.
 //!
 //! # Checks
-//! Beats and chunks of unaligned accesses; bandwidths as the product of their parts; programs are conserved. Words
-//! that are not zero against a count byte by byte; the time of a program from all zeros to none.
+//! The numbers of beats and chunks of unaligned accesses; bandwidths as products of the component rates;
+//! conservation of programs. The number of words that are not zero against a byte-by-byte count; program
+//! times for data from all zeros to no zeros.
 
 mod cells;
 mod chips;

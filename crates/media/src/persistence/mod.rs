@@ -9,10 +9,11 @@
 //! Errors of the medium: a torn unit reads as a mixture, not as uncorrectable.
 //!
 //! # Sources
-//! standard: the atomic write unit of NVMe and SCSI, whose sectors are old or new.
+//! The NVMe and SCSI standards: after a power loss, each sector of an atomic write unit has old or new data.
 //!
 //! # Checks
-//! Random torn writes against a copy of the previous content. Drives and caches in the crash simulator.
+//! Random torn writes are compared with a copy of the previous content. The crash simulator tests drives and
+//! caches that use this model.
 
 mod landed;
 #[cfg(test)]

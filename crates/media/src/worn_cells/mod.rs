@@ -1,10 +1,10 @@
 //! Rows of cells that are written in place, with bit errors that increase with wear.
 //!
 //! # Model
-//! Each write of a row samples the row's number of bit errors until the next write from a Poisson
-//! distribution. The bit error rate is `rate (writes / (endurance f))^exponent`. `f` is log-normal with
-//! median one, and differs between rows. The positions of the bit errors depend only on the row and the
-//! write.
+//! Each write to a row samples a number of bit errors from a Poisson distribution. The row has these bit
+//! errors until the next write. The bit error rate is `rate (writes / (endurance f))^exponent`. `f` is
+//! log-normal with median one, and differs between rows. The positions of the bit errors depend only on the
+//! row and the write.
 //!
 //! # Not modeled
 //! Stuck-at cells and drift.

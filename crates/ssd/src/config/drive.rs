@@ -145,11 +145,11 @@ pub struct Drive {
     /// Processor time of the drive per request.
     #[config(default = "0 s", max = "1 s", source = "assumed: overlapped by default")]
     pub firmware: Time,
-    /// CPU time of the host driver to translate the addresses of a request, as in some early PCIe drives. Other drives
-    /// translate in `firmware`.
+    /// CPU time of the host driver to translate the addresses of a request, as in some early PCIe drives.
+    /// Other drives translate in `firmware`.
     #[config(default = "0 s", max = "1 s", source = "assumed: drives translate themselves")]
     pub translation: Time,
-    /// Requests that the drive works on at one time.
+    /// Maximum requests that the drive processes at the same time.
     #[config(default = "unlimited", source = "assumed: the queues of the host are the limit")]
     pub queue: Queue,
     /// Cost of a read of a unit that was never written.

@@ -12,8 +12,9 @@ pub enum MappingTable {
     ///
     /// A miss reads a page of the table. A changed page is programmed when it is evicted; pages that garbage
     /// collection changed are programmed once per victim. Table pages are stored among the data, and garbage
-    /// collection moves them, too. With allocation by plane, they are placed like host data: in the plane given by
-    /// their number, or on the die that is free first. Pages that garbage collection changed stay in their plane.
+    /// collection moves them, too. With allocation by plane, they are placed like host data: in the plane
+    /// given by their number, or on the die that is free first. Pages that garbage collection changed stay in
+    /// their plane.
     CachedPages(CachedTable),
     /// In flash, with an LRU cache of single mappings in DRAM, as in MQSim.
     ///
@@ -41,7 +42,8 @@ pub struct TableEntries {
 /// A table in flash with a cache in DRAM.
 #[derive(Clone, Debug, Configuration)]
 pub struct CachedTable {
-    /// DRAM that caches mappings, without their keys. A cache that is larger than the table holds all of it.
+    /// DRAM that caches mappings, not counting their keys. A cache that is larger than the table holds the
+    /// whole table.
     #[config(min = "8 B", max = "1 PiB")]
     pub size: Bytes,
     /// Entries and checkpoints.

@@ -19,7 +19,7 @@
 //! # Not modeled
 //! - Inner index pages, which stay in memory.
 //! - Buffers, locks, and checkpoints of the database.
-//! - A flush for every commit. A commit waits only for the log write.
+//! - Flushes at commits. A commit waits only for the log write.
 //! - Keying and think times of terminals.
 //! - Sorting of customers with the same last name.
 //! - Payments by customers of another warehouse, which are 15 % in TPC-C.
@@ -30,8 +30,9 @@
 //! database and does not publish its settings.
 //!
 //! # Checks
-//! Chi-square tests of transactions, items, and lookups by name; NURand against its exact distribution; reads
-//! and writes of a transaction; addresses within bounds; size of the database.
+//! Transactions, items, and lookups by name pass chi-square tests. NURand follows its exact distribution. The
+//! tests also check the reads and writes of a transaction, the bounds of addresses, and the size of the
+//! database.
 
 mod tables;
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! A transactional key-value store, which is executed to obtain its block requests, like BerkeleyDB in published
-//! comparisons of storage devices.
+//! A transactional key-value store, like BerkeleyDB in published comparisons of storage devices. The store is
+//! executed to obtain its block requests.
 //!
 //! # Model
-//! A store has `keys` pairs on pages of one size, in a hash table or a B+tree, behind a page cache, with a
-//! write-ahead log. The store is implemented completely, except that it has no data bytes: its pages hold
+//! A store has `keys` pairs on pages of one size, in a hash table or a B+tree. It has a page cache and a
+//! write-ahead log. The store is implemented completely, except that it has no data bytes. Its pages hold
 //! pairs, searches follow the pages, and swapped values stay swapped. A key is a number, and a value
 //! represents `value` bytes.
 //!
@@ -18,8 +18,8 @@
 //!   at the right end of its level stays full if it grows at its end, so keys that are loaded in order fill
 //!   leaves completely.
 //! - *Page capacity* follows from the format of Berkeley DB. A page has a header of 26 B. In addition to its
-//!   data, a leaf item takes 2 B for its index entry and 3 B for its header, a pointer takes 2 B and 12 B,
-//!   and a bucket item takes 2 B and 1 B. Leaf items and pointers are rounded up to 4 B. With the defaults, a
+//!   data, each item takes 2 B for its index entry. It also takes a header: 3 B for a leaf item, 12 B for a
+//!   pointer, and 1 B for a bucket item. Leaf items and pointers are rounded up to 4 B. With the defaults, a
 //!   leaf holds 31 pairs, an inner page holds 135 pointers, and a bucket page holds 33 pairs.
 //! - *Page cache*: the cache holds `cache` bytes of pages and is empty at the start. A miss reads the page.
 //!   The least recently used page is evicted. If it is dirty, it is written first. Other clients cannot use a
@@ -60,8 +60,8 @@
 //! size, or the cache size. These values are defaults of Berkeley DB (berkeley-db) or assumed. litwin-1980,
 //! seltzer-1991: linear hashing. comer-1979: the B+tree. mohan-1992: write-ahead logging. yao-1978:
 //! utilization of leaves under random insertions. Other assumptions: the hash function (MurmurHash3's
-//! finalizer instead of Berkeley DB's hash of the key's bytes); one lookup of the table's page per search; a
-//! new search for each put; CPU times.
+//! finalizer instead of Berkeley DB's hash of the key's bytes); one read of the page that describes the table
+//! per search; a new search for each put; CPU times.
 //!
 //! # Checks
 //! - Contents against a plain map after random insertions and swaps.

@@ -1,5 +1,5 @@
-//! A server and its clients. Each client sends its next request after a reply, CPUs are shared, and replies
-//! require storage accesses. The number of replies is a result.
+//! A server and its clients. Each client sends its next request after a reply. The clients share the CPUs,
+//! and replies require storage accesses. The number of replies is a result of the simulation.
 
 use crate::arrival::Pacing;
 use crate::error::WorkloadError;

@@ -1,10 +1,11 @@
 //! SPECweb99: the files of a web server.
 //!
 //! # Model
-//! A directory has 36 files: nine in each of four classes, with sizes of n times 102.4 B, 1 KiB, 10 KiB, and
-//! 100 KiB for n = 1..9. A request selects a directory with Zipf's law and exponent `theta`, a class with
-//! probabilities 35, 50, 14, and 1 %, and one of its nine files with fixed probabilities. Files are stored
-//! contiguously, each aligned to a block, with directories in a scattered order.
+//! A directory has 36 files, nine in each of four classes. The sizes in the classes are n times 102.4 B, 1
+//! KiB, 10 KiB, and 100 KiB, for n = 1..9. A request selects a directory according to Zipf's law with the
+//! exponent `theta`. It selects one of the classes with probabilities of 35, 50, 14, and 1 %, and one of the
+//! nine files of the class with fixed probabilities. Files are stored contiguously, each aligned to a block,
+//! with directories in a scattered order.
 //!
 //! A file is read sequentially in requests of at most `read` bytes, and is then sent. The fraction `logged`
 //! of requests also appends to a log. `request` and `send` are the CPU times per request and per 64 KiB sent.
@@ -19,8 +20,8 @@
 //! directories are from memory. roberts-2009 runs this benchmark and does not publish its settings.
 //!
 //! # Checks
-//! Request counts of all files, by chi-square; the mean size of a reply against the sum over all files;
-//! addresses within bounds; files do not overlap.
+//! The request counts of all files pass a chi-square test. The mean size of a reply equals the sum over all
+//! files. Addresses are within bounds, and files do not overlap.
 
 #[cfg(test)]
 mod tests;

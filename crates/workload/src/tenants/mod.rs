@@ -18,13 +18,13 @@
 //! tenant.
 //!
 //! *Weights*: with `weights`, only the urgent class has strict priority over the others. The other classes
-//! are served in rotation: a class gets as many slots as its weight, and then the next class with waiting
-//! requests is served (weighted round robin with an urgent class, as in NVMe).
+//! are served in rotation: a class gets a number of slots equal to its weight, and then the next class with
+//! waiting requests is served (weighted round robin with an urgent class, as in NVMe).
 //!
 //! # Not modeled
 //! - Priority after a slot was assigned: outstanding requests are served without priority.
 //! - Work units of a tenant's workload, e.g. transactions.
-//! - Tenant numbers of the fetches and write-backs of a cache.
+//! - Tenant numbers of requests that a cache sends (fetches and write-backs).
 //! - Nested tenants.
 //!
 //! # Sources
@@ -34,10 +34,10 @@
 //! # Checks
 //! - A single tenant issues the requests of its workload at the same times. Closed loops keep their number of
 //!   outstanding requests. Times never decrease. Every request is within the address range of its tenant.
-//! - Waits of each class under non-preemptive priority. With several slots, the total wait of all requests does
-//!   not change.
-//! - With weights, every choice against an independent list, and the fractions of slots of classes that
-//!   always have requests.
+//! - The waits of each class equal the closed form of non-preemptive priority. With several slots, priorities
+//!   do not change the total wait of all requests.
+//! - With weights, every choice equals that of an independent list. Classes that always have requests get
+//!   their fractions of the slots.
 
 mod tenant;
 

@@ -31,25 +31,27 @@
 //!   the transaction always updates the teller and the branch of the account.
 //!
 //! # Sources
-//! wu-1994, section 5.2 and figure 12: the numbers of records, their size, 32 pointers per node, levels 2, 3, and
-//! 5, uniform accounts, and exponential gaps.
+//! wu-1994, section 5.2 and figure 12: the numbers of records, their size, 32 pointers per node, levels 2, 3,
+//! and 5, uniform accounts, and exponential gaps.
 //!
 //! The paper does not specify the following values, so they are assumed: words, keys, and pointers of 4 B and
 //! a header of one word (a node of 32 pointers is then a page, and the database is the stated 80 % of the
 //! array); the binary search (for the first greater key, without a stop on equality); the words of a record
 //! that are read; the order account, teller, branch (as in TPC-A); and the order in memory.
 //!
-//! The paper does not count accesses. At 30,000 transactions per second, it reports that approximately 40 %
-//! of the 33.3 us are reads of 180 ns, which implies about 74 reads. The 70 reads of this layout would take
-//! 38 %. This supports the layout, but it is an inference, so the confidence remains `assumed`.
+//! The paper does not count accesses. It reports that at 30,000 transactions per second, reads of 180 ns take
+//! approximately 40 % of the time. Of the 33.3 us per transaction, this implies about 74 reads. The 70 reads
+//! of this layout would take 38 %. This supports the layout, but it is an inference, so the confidence
+//! remains `assumed`.
 //!
 //! # Checks
-//! - Levels 2, 3, and 5; every search against a binary search over keys and pointers in a real memory image.
+//! - The trees have 2, 3, and 5 levels. Every search equals a binary search over keys and pointers in a real
+//!   memory image.
 //! - Addresses are in bounds and aligned.
-//! - Number of accesses per transaction within bounds derived from the tree, and a mean of 73.01 derived from
-//!   its node counts.
-//! - Uniform accounts by chi-square; mean and variance of the gaps; boundaries between batches; counts of
-//!   transactions.
+//! - The number of accesses per transaction is within the bounds that follow from the tree. Their mean is
+//!   73.01, which follows from the node counts.
+//! - Accounts pass a chi-square test for uniformity. The tests also check the mean and variance of the gaps,
+//!   the boundaries between batches, and the counts of transactions.
 
 mod layout;
 mod probes;

@@ -7,7 +7,8 @@
 //! decodes the file, and can optionally write files.
 //!
 //! **Order.** Times may decrease in many formats. Requests that are at most 4096 positions away from their
-//! position in time order are sorted. Other requests arrive with the previous request. The tally counts both.
+//! position in time order are sorted. Other late requests arrive at the time of the previous request. The
+//! tally counts both kinds.
 //!
 //! **Volumes.** Every device, LUN, ASU, or file of a format is assigned a dense [`Request::volume`] in order
 //! of first appearance. The names are in [`Tally::volumes`].

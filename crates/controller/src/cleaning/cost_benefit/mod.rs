@@ -7,12 +7,13 @@
 //!
 //! # Not modeled
 //! The log-structured file system cleans several segments at once and sorts their valid data by age, which
-//! separates hot from cold data. This model cleans one segment at a time, and new pages fill the rest of the
-//! segment that received its valid pages. Hot and cold data therefore mix again, and the gain over greedy is
-//! only a few tenths of a percent.
+//! separates hot from cold data. This model cleans one segment at a time. The valid pages of the victim go to
+//! an erased segment, and new pages fill the rest of it. Hot and cold data therefore mix again, and the gain
+//! over greedy is only a few tenths of a percent.
 //!
 //! # Sources
-//! rosenblum-1992, section 3.4. wu-1994, section 4.1, explains why the policy suits large segments badly.
+//! rosenblum-1992, section 3.4. wu-1994, section 4.1, explains why the policy is unsuitable for large
+//! segments.
 //!
 //! # Checks
 //! The victim equals the one calculated by hand. On hot and cold data, cost-benefit costs less than greedy.

@@ -1,9 +1,9 @@
 //! External: a cleaning policy provided by the caller, e.g. a Python function.
 //!
 //! # Model
-//! The function selects the victim, the segments of a partition, and the numbers of valid pages that move
-//! from the victim to the previous and the next partition. The mechanism is the same as for all other
-//! policies.
+//! The function selects the victim and the segments of each partition. It also returns how many valid pages
+//! move from the victim to the previous partition, and how many to the next. The mechanism is the same as for
+//! all other policies.
 //!
 //! # Not modeled
 //! The policy does not decide when cleaning starts. That is a rule of the device, e.g. `reserve` of an SSD.

@@ -13,8 +13,8 @@
 //! desnoyers-2012.
 //!
 //! # Checks
-//! Cost under uniform writes against v = exp(-(1 - v) / u) at six utilizations, and under mixed hot and cold
-//! writes against the closed form for each kind of data, within 2 %.
+//! Under uniform writes, the cost follows from v = exp(-(1 - v) / u) at six utilizations, within 2 %. Under
+//! mixed hot and cold writes, it equals the sum of the closed forms for each kind of data, within 2 %.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Room};

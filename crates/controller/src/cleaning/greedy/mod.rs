@@ -11,7 +11,7 @@
 //! wu-1994, section 4.2; rosenblum-1992, section 3.4.
 //!
 //! # Checks
-//! Cost under uniform writes against the closed form of Desnoyers, within 2 %.
+//! The cost under uniform writes equals the closed form of Desnoyers, within 2 %.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Room};

@@ -8,11 +8,12 @@
 //! are ours).
 //!
 //! One addition is ours and can be disabled. If hot pages are written many times during one pass through the
-//! partition, the victim of FIFO contains no hot page. Scattered hot data at 5/95 would then take a thousand
-//! turnovers to gather. Mixed hot and cold pages can be detected because a young segment then has nearly as
-//! many invalid pages as an old one. At intervals, the youngest segment with nearly as many invalid pages as
-//! the oldest is cleaned instead. The valid pages at its end are nearly all hot and move to the previous
-//! partition. Under uniform writes, this increases the cleaning cost by 1.5 %.
+//! partition, the victim of FIFO contains no hot page. It would then take a thousand turnovers of the valid
+//! data until scattered hot data at 5/95 is gathered. The policy can detect mixed hot and cold pages: a young
+//! segment then has nearly as many invalid pages as an old one. At intervals, the policy looks for segments
+//! with nearly as many invalid pages as the oldest segment, and cleans the youngest of them instead of the
+//! oldest. The valid pages at its end are nearly all hot and move to the previous partition. Under uniform
+//! writes, this increases the cleaning cost by 1.5 %.
 //!
 //! With hot data in the first positions, the cost is steady after 20 turnovers of the valid data. With
 //! scattered hot data, the cost after 80 turnovers is within 10 % of the cost after 100, and still decreases
@@ -25,10 +26,10 @@
 //! wu-1994, section 4.4.
 //!
 //! # Checks
-//! Trends of figures 8, 9, and 10 of the paper. The cost is within 20 % of greedy under uniform writes. It is
-//! below that of locality gathering at every locality, and below that of both locality gathering and greedy
-//! from 20/80 on. Partitions of 16 segments are best overall. More segments cost less until one segment is
-//! less than 1 % of the array.
+//! The results have the trends of figures 8, 9, and 10 of the paper. Under uniform writes, the cost is within
+//! 20 % of greedy. It is below that of locality gathering at every locality, and below that of both locality
+//! gathering and greedy from 20/80 on. Partitions of 16 segments are best overall. More segments cost less
+//! until one segment is less than 1 % of the array.
 
 use super::redistribution::{Redistribution, Settings};
 use super::{Cleaner, CleaningFamily, Decision, View, check_partitions};

@@ -5,13 +5,13 @@
 //! segment is cleaned. Its valid pages keep their order, so the most recently written pages are at its end.
 //! Pages from the end move to the previous position, and pages from the head to the next one. The numbers of
 //! moved pages are chosen so that the products of cleaning frequency and cleaning cost become equal, and hot
-//! data gathers at position 0. `redistribution.rs` computes them: the aim is the paper's, the method is ours,
-//! and its settings are fitted.
+//! data gathers at position 0. `redistribution.rs` computes these numbers. The aim is that of the paper, but
+//! the method is ours, and its settings are fitted.
 //!
-//! Gathering takes long. With hot data in the first positions of 128 segments, the cost is steady after 40
-//! turnovers of the valid data at 20/80, 60 at 10/90, and 100 at 5/95. Hot data that is scattered over all
-//! positions has to move, and forms clusters in the meantime. After 200 turnovers, 10/90 still costs twice
-//! its final value.
+//! Gathering takes a long time. With hot data in the first positions of 128 segments, the cost is steady
+//! after 40 turnovers of the valid data at 20/80, 60 at 10/90, and 100 at 5/95. Hot data that is scattered
+//! over all positions has to move, and forms clusters in the meantime. After 200 turnovers, 10/90 still costs
+//! twice its final value.
 //!
 //! # Not modeled
 //! The paper computes the products from the number of cleanings of each segment. This model computes them
@@ -22,9 +22,9 @@
 //! wu-1994, section 4.3.
 //!
 //! # Checks
-//! Cost under uniform writes within 5 % of u / (1 - u). The cost decreases as locality increases. It is never
-//! below the cost of perfect sorting, [u / (1 - u)] (sum of sqrt(f r))^2, and within 10 % of it for sorted
-//! data.
+//! Under uniform writes, the cost is within 5 % of u / (1 - u). The cost decreases as locality increases. It
+//! is never below the cost of perfect sorting, [u / (1 - u)] (sum of sqrt(f r))^2. For sorted data, it is
+//! within 10 % of that cost.
 
 use super::redistribution::{Redistribution, Settings};
 use super::{Cleaner, CleaningFamily, Decision, View};

@@ -16,16 +16,18 @@
 //!
 //! *Below the average* (`raises`): the segment also takes pages in. Half of them come from the head of the
 //! least recently cleaned segment of the previous partition, and half from the end of the active segment of
-//! the next one. The frequency changes as a result. Let `w` be the pages drained into a segment per page
-//! drained into the array, and `f` the free pages, out of `p`, when it is cleaned. It is cleaned `w / f`
-//! times at the cost `(p - f) / f`. Its product is therefore the average `a` at the free pages that solve
-//! `a f^2 + w f = w p`. Segments give and take pages according to this equation. At the previous frequency,
-//! half of the distance would overshoot: cold segments fill up, and 5/95 costs a hundred times as much.
+//! the next one. The frequency changes as a result. Let `w` be the number of pages drained into a segment per
+//! page drained into the array. Let `f` be the number of free pages among the `p` pages of the segment when
+//! it is cleaned. It is cleaned `w / f` times at the cost `(p - f) / f`. Its product therefore equals the
+//! average `a` if the number of free pages solves `a f^2 + w f = w p`. Segments give and take pages according
+//! to this equation. If the previous frequency were used instead, half of the distance would overshoot. Cold
+//! segments would then fill up, and 5/95 would cost a hundred times as much.
 //!
 //! With one segment per partition, this is the locality gathering of the paper. With sixteen, it is the
-//! paper's hybrid. No value is fitted: every quantity is counted. The paper says only *closer* about `step`,
-//! which is assumed to be half of the distance. `locality_gathering` and `hybrid` have the same aim, but use
-//! our method with fitted settings. If they cost less, the difference is due to these settings.
+//! paper's hybrid. No value is fitted: every quantity is counted. For the distance that one cleaning covers
+//! (`step`), the paper states only *closer*. The default of half of the distance is assumed.
+//! `locality_gathering` and `hybrid` have the same aim, but use our method with fitted settings. If they cost
+//! less, the difference is due to these settings.
 //!
 //! # Not modeled
 //! - The paper also raises the utilization of a segment below the average. Without `raises`, only neighbors
@@ -39,10 +41,10 @@
 //! wu-1994, sections 4.3 and 4.4.
 //!
 //! # Checks
-//! Cost under uniform writes within 5 % of u / (1 - u); with partitions of 16, within 20 % of greedy; lower
-//! at high locality. The cost is never below that of perfect sorting, `[u / (1 - u)] (sum of sqrt(f r))^2`. A
-//! segment at the average gives no pages. A segment above it gives the number of pages from the equation,
-//! times the step. With `raises`, a segment below it takes that number.
+//! Under uniform writes, the cost is within 5 % of u / (1 - u). With partitions of 16, it is within 20 % of
+//! greedy, and lower at high locality. The cost is never below that of perfect sorting, `[u / (1 - u)] (sum
+//! of sqrt(f r))^2`. A segment at the average gives no pages. A segment above it gives the number of pages
+//! from the equation, times the step. With `raises`, a segment below it takes that number.
 
 use super::{Cleaner, CleaningFamily, Decision, View, check_partitions};
 use nacre_config::{Configuration, Descriptor, Room};

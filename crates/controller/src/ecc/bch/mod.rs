@@ -1,19 +1,21 @@
 //! A BCH code that corrects up to `t` bit errors per codeword.
 //!
 //! # Model
-//! The binary BCH code over GF(2^m) is shortened to the codeword: data, an optional CRC-32 of the data, and
-//! `m t` bits of parity, rounded up to bytes. It is encoded and decoded over real data: division by the
-//! generator, the Berlekamp-Massey algorithm, and Berlekamp's trace algorithm for the roots.
+//! The binary BCH code over GF(2^m) is shortened to the size of the codeword. A codeword consists of data, an
+//! optional CRC-32 of the data, and `m t` bits of parity, rounded up to bytes. Real data is encoded and
+//! decoded. Encoding divides by the generator polynomial. Decoding uses the Berlekamp-Massey algorithm, and
+//! Berlekamp's trace algorithm for the roots.
 //!
-//! The decoder's time and energy are those of an ASIC that always decodes for `t` bits. Both are proportional
-//! to `t` and to the data of the codeword. One decoder processes the codewords of a page one after the other.
-//! A model without data treats every codeword with more than `t` bit errors as uncorrectable.
+//! The decoder's time and energy are those of an ASIC that always decodes for `t` bit errors. Both are
+//! proportional to `t` and to the amount of data in the codeword. One decoder processes the codewords of a
+//! page one after the other. A model without data treats every codeword with more than `t` bit errors as
+//! uncorrectable.
 //!
 //! # Not modeled
-//! Miscorrection without data: a codeword with more than `t` bit errors may decode to another codeword. For a
-//! codeword of `n` bits with `t + 1` bit errors, the probability is about `C(n - t - 1, t) / 2^(m t)`, and
-//! 1/t! at full length. With the CRC-32, the probability is lower by a factor of 2^32. With data, the decoder
-//! behaves like the code.
+//! Miscorrection in simulations without data: in a real code, a codeword with more than `t` bit errors may
+//! decode to another codeword. For a codeword of `n` bits with `t + 1` bit errors, the probability is about
+//! `C(n - t - 1, t) / 2^(m t)`, and 1/t! at full length. With the CRC-32, the probability is lower by a
+//! factor of 2^32. In simulations with data, the decoder miscorrects like the real code.
 //!
 //! # Sources
 //! roberts-2009, section III (BCH and CRC in the controller, time proportional to the number of corrected

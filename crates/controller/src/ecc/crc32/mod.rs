@@ -5,15 +5,16 @@
 //! and final XOR all ones), most significant byte first. Codewords with bit errors are uncorrectable.
 //!
 //! # Not modeled
-//! Undetected errors: a share of 2^-32 of pages with many bit errors passes the check. A model without data
-//! treats all errors as detected. No simulation is long enough to observe an undetected one.
+//! Undetected errors: with a real CRC-32, a share of 2^-32 of the pages with many bit errors passes the
+//! check. A model without data treats all errors as detected. No simulation is long enough to observe an
+//! undetected one.
 //!
 //! # Sources
 //! IEEE 802.3, clause 3.2.9.
 //!
 //! # Checks
-//! The check value of the CRC catalogs, 0xcbf43926 for "123456789". Randomly selected pairs of bit errors
-//! within a page are all detected, as the Hamming distance of four up to 91,607 bits implies.
+//! The check value of the CRC catalogs, 0xcbf43926 for "123456789". All randomly selected pairs of bit errors
+//! within a page are detected. This follows from the Hamming distance, which is four for up to 91,607 bits.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Misfit, Verdict, Work};
 use nacre_config::{Configuration, Descriptor, Room};

@@ -10,18 +10,19 @@
 //!
 //! # Not modeled
 //! - The data: there is no encoder.
-//! - Strength is a limit on the number of bit errors. A real decoder fails with a probability that rises
-//!   steeply around it, and has an error floor.
-//! - The level that a page last needed. Every read starts with the hard decision, whereas drives remember
-//!   that level (Du et al., MSST 2017).
+//! - The failure probability of a real decoder, which rises steeply around a number of bit errors and has an
+//!   error floor. In this model, the strength is a sharp limit on the number of bit errors.
+//! - The decoding level that a page needed last. In this model, every read starts with the hard decision,
+//!   whereas real drives remember that level (Du et al., MSST 2017).
 //!
 //! # Sources
 //! zhao-2013: a hard decision first, and retries if it fails, each at the cost of a read. Strength and
 //! decoding time differ between codes; all defaults are assumed.
 //!
 //! # Checks
-//! Bit errors at each limit and one above it. Read retries and time increase by one step each. The share of
-//! pages that need more than the last step is a binomial tail.
+//! Codewords are tested with as many bit errors as each limit allows, and with one more. At one more, the
+//! read retries and the time increase by one step. The share of pages that need more than the last step is a
+//! binomial tail.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Verdict, Work};
 use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Reader, Room};

@@ -11,7 +11,8 @@
 //! None are needed.
 //!
 //! # Checks
-//! A page with bit errors is returned unchanged. The share of pages with at least one is `1 - (1 - p)^bits`.
+//! A page with bit errors is returned unchanged. The share of pages with at least one bit error is `1 - (1 -
+//! p)^bits`.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Misfit, Verdict, Work};
 use nacre_config::{Configuration, Descriptor, Room};

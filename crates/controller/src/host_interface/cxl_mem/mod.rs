@@ -10,14 +10,15 @@
 //! - The CPU cache, including reads of lines before they are written.
 //! - Back-invalidation, credits, and empty slots.
 //! - Service by line: `ssd` and `onyx` serve a read as a whole when its first line is requested, and a write
-//!   when all of it has arrived. They answer its last line on completion, and the other lines immediately.
+//!   when all of it has arrived. They answer the last line of a request on completion, and the other lines
+//!   immediately.
 //!
 //! # Sources
 //! cxl-2.0 for flits and slots; li-2023 for latencies.
 //!
 //! # Checks
-//! The latency of a single line, slot by slot. The rate of outstanding lines over their round trip. Both also
-//! in front of drives, in addition to the drive's time.
+//! The latency of a single line is exact, slot by slot. The rate equals the number of outstanding lines
+//! divided by their round-trip time. Both also hold in front of drives, with the time of the drive added.
 
 use super::HostInterfaceFamily;
 use super::express::ExpressConfig;

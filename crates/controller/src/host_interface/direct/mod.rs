@@ -2,17 +2,18 @@
 //!
 //! # Model
 //! The driver takes CPU time per request. Write data crosses the link to the device, and read data crosses to
-//! the host. Each direction has separate bandwidth. The host sees a completion immediately.
+//! the host. Each direction has separate bandwidth. The host is notified of a completion immediately.
 //!
 //! # Not modeled
-//! Commands, doorbells, completions, and interrupts, whose costs are included in the driver time. Packets.
+//! Packets, commands, doorbells, completions, and interrupts. The costs of all except packets are included in
+//! the driver time.
 //!
 //! # Sources
 //! akel-2011, section 2.1, which describes a drive and a driver with this protocol.
 //!
 //! # Checks
-//! A single request takes the sum of the times of driver, link, and device. Many requests take the time of
-//! the slowest of these.
+//! A single request takes the sum of the times of driver, link, and device. With many requests, the slowest
+//! of these determines the rate.
 
 use super::HostInterfaceFamily;
 use super::plain::Plain;

@@ -2,9 +2,9 @@
 //!
 //! # Model
 //! *Writes* are stores. With `write_combining`, a CPU collects 64 B and sends them as one packet. Without it,
-//! each store of 8 B is a packet. Stores are posted, so the CPU continues immediately. To confirm their
-//! arrival, it reads from the device after the last store. This read stays behind the stores on the link. The
-//! write completes when the read returns.
+//! each store of 8 B is a packet. Stores are posted, so the CPU continues immediately. To confirm that the
+//! stores have arrived, the CPU reads from the device after the last store. This read cannot overtake the
+//! stores on the link. The write completes when the read returns.
 //!
 //! *Reads* are loads of 8 B each, or of 64 B if the window is write-combining and the CPU uses streaming
 //! loads. A CPU has at most `loads` of them outstanding. A read or write occupies one CPU.
@@ -12,7 +12,7 @@
 //! # Not modeled
 //! - Full CPU buffers and reordered stores.
 //! - Caches, which hold no data of a window.
-//! - Effects of a stalled CPU on the others.
+//! - Effects of a stalled CPU on other CPUs.
 //! - The time of trims.
 //! - Service by load or store: `ssd` and `onyx` serve a read as a whole when its first load arrives, and a
 //!   write when all of it has arrived.
@@ -21,8 +21,8 @@
 //! neugebauer-2018 for link latencies; `kernel::pcie` for packets. The behavior of CPUs is assumed.
 //!
 //! # Checks
-//! The latency of a single store and a single load, byte by byte. A read takes one round trip per group of
-//! outstanding lines. Both also in front of drives, in addition to the drive's time.
+//! The latencies of a single store and of a single load are exact, byte by byte. A read takes one round trip
+//! per group of outstanding lines. Both also hold in front of drives, with the time of the drive added.
 
 use super::HostInterfaceFamily;
 use super::express::ExpressConfig;

@@ -7,11 +7,11 @@
 //! 3. *Write*: the device reads each page of data from host memory. It sends requests of at most
 //!    `read_request`, and the host replies with packets of at most `payload`. *Read*: the device writes each
 //!    page to host memory.
-//! 4. The device writes a completion of 16 B and sends an interrupt. The interrupt waits for `coalescing`
-//!    time after the first completion that it covers. The host takes CPU time for it and rings the doorbell
-//!    of the completion queue.
-//! 5. With polling, the host sees the completion immediately and takes CPU time to handle it. The polling CPU
-//!    performs no other work in the meantime.
+//! 4. The device writes a completion of 16 B and sends an interrupt. The interrupt is delayed until
+//!    `coalescing` has passed since the first completion that it covers. The host takes CPU time for the
+//!    interrupt and rings the doorbell of the completion queue.
+//! 5. With polling instead of interrupts, the host sees the completion immediately and takes CPU time to
+//!    handle it. While a CPU polls, it performs no other work.
 //!
 //! Each of these packets takes transfer time on the link. `credits` limits the data packets in flight in each
 //! direction, and `tags` limits the reads. Data crosses the link in the order in which it is ready. The host
@@ -27,17 +27,17 @@
 //! - Several commands per fetch, weighted arbitration, and unevenly loaded pairs.
 //! - A threshold on the number of completions at which an interrupt is sent immediately.
 //! - Queues that become full: `queue_depth` limits the outstanding requests instead.
-//! - Host memory, except for its latency, and acknowledgements.
+//! - Properties of host memory other than its latency. Acknowledgements on the link.
 //!
 //! # Sources
 //! nvme-1.1 for commands and completions; neugebauer-2018 for link latencies; `kernel::pcie` for packets.
 //!
 //! # Checks
-//! - The latency of a single request, byte by byte. Data rates against the closed form for packets,
-//!   within 1 %.
-//! - One interrupt for many completions. Fetches are serial within a pair and parallel across pairs.
-//! - The closed-loop throughput formula, the limit set by CPU time, and the rates under limited credits and
-//!   tags against their closed forms.
+//! - The latency of a single request is exact, byte by byte. Data rates are within 1 % of the closed form for
+//!   packets.
+//! - One interrupt covers many completions. Fetches are serial within a pair and parallel across pairs.
+//! - Rates equal their closed forms: the closed-loop throughput formula, the limit set by CPU time, and the
+//!   limits set by credits and tags.
 
 mod queues;
 

@@ -1,10 +1,11 @@
 //! A constant latency.
 //!
 //! # Model
-//! Use this for a device of which only a mean latency is published. Every request takes exactly `latency`.
+//! Every request takes exactly `latency`. Use this distribution if only the mean latency of a device is
+//! published.
 //!
 //! # Not modeled
-//! Variation of the latency. Percentiles under load show only queueing.
+//! Variation of the latency. Percentiles under load reflect only queueing.
 //!
 //! # Sources
 //! None are needed, because the model is a single measured number.

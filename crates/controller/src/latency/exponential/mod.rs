@@ -4,7 +4,8 @@
 //! `latency = least + (mean - least) E`, where E is exponential with mean 1.
 //!
 //! # Not modeled
-//! Real devices are rarely memoryless. Use this for queueing studies and for a rough tail.
+//! The distribution of a real device, which is rarely memoryless. Use this distribution for queueing studies,
+//! or if a rough tail is sufficient.
 //!
 //! # Sources
 //! Kleinrock, *Queueing Systems*, vol. 1, ch. 3 (M/M/1, M/M/c).

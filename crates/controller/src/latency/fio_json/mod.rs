@@ -2,17 +2,18 @@
 //!
 //! # Model
 //! With `--output-format=json+`, fio writes every histogram bin of the completion latencies (`clat_ns.bins`).
-//! Samples follow these counts, at the middle of each bin, which is within 1 % of any latency in the bin.
-//! Plain `json` has only percentiles. In this case, the distribution is linear between the minimum, the
-//! percentiles, and the maximum. The mean of the samples is that of this piecewise linear distribution, not
-//! the mean that fio prints.
+//! Each sample is the middle of a bin, which is within 1 % of any latency in the bin. Bins are selected in
+//! proportion to their counts. Plain `json` has only percentiles. In this case, the distribution is linear
+//! between the minimum, the percentiles, and the maximum. The mean of the samples is that of this piecewise
+//! linear distribution, not the mean that fio prints.
 //!
 //! # Not modeled
 //! - The order of the latencies: samples are independent.
-//! - Latencies measured at a queue depth above 1 include the queues inside the device, and requests would
-//!   queue again in the model. A job with more than one outstanding request (`iodepth_level`, or else
-//!   `iodepth`, times `numjobs`) is therefore rejected unless `depth` is set. Its latencies are then used
-//!   without correction, for a device that serves that many units at a time (`parallelism`).
+//! - Queueing inside the measured device. Latencies that were measured at a queue depth above 1 include it,
+//!   and requests would queue again in the model. A job with more than one outstanding request
+//!   (`iodepth_level`, or else `iodepth`, times `numjobs`) is therefore rejected unless `depth` is set. Its
+//!   latencies are then used without correction, for a device that serves that many units at a time
+//!   (`parallelism`).
 //!
 //! # Sources
 //! fio documentation, "JSON output" and "JSON+ output"; fio `stat.c`, `plat_idx_to_val`.

@@ -7,11 +7,11 @@
 //!
 //! # Not modeled
 //! - The order of the latencies: samples are independent.
-//! - Latencies measured at a queue depth above 1 include queueing, and requests would queue again in the
-//!   model. Measure at `iodepth=1`.
-//! - A log averaged with `log_avg_msec` has one line per window, with block size 0. Its mean and spread are
-//!   not those of requests, so it is rejected. Logs of bandwidth, IOPS, and submission latency are rejected
-//!   by their file names.
+//! - Queueing inside the measured device. Latencies that were measured at a queue depth above 1 include it,
+//!   and requests would queue again in the model. Measure at `iodepth=1`.
+//! - Averaged logs. With `log_avg_msec`, a log has one line per window, with block size 0. Its mean and
+//!   spread are not those of requests, so the log is rejected. Logs of bandwidth, IOPS, and submission
+//!   latency are rejected by their file names.
 //!
 //! # Sources
 //! fio documentation, "Log File Formats".

@@ -6,8 +6,8 @@
 //! and `stdev` that a benchmark prints.
 //!
 //! # Not modeled
-//! Several modes, e.g. of cache hits and misses, or of interruptions by an erase. Use `quantiles` or measured
-//! data instead.
+//! Distributions with several modes, e.g. due to cache hits and misses, or to waits for an erase. Use
+//! `quantiles` or measured data instead.
 //!
 //! # Sources
 //! Johnson, Kotz and Balakrishnan, *Continuous Univariate Distributions*, vol. 1, ch. 14.

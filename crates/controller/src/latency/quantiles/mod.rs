@@ -1,9 +1,9 @@
 //! A latency distribution given as points of its cumulative distribution.
 //!
 //! # Model
-//! The share `share` of all requests takes `latency` or less. Between two points, the inverse of the
-//! cumulative distribution is linear, so samples are uniform between the two latencies. Two points with the
-//! same latency give this latency to the share between them.
+//! At each point, the fraction `share` of all requests takes `latency` or less. Between two points, the
+//! inverse of the cumulative distribution is linear, so samples are uniform between the two latencies. If two
+//! points have the same latency, all requests between them have this latency.
 //!
 //! # Not modeled
 //! The distribution between the points. A straight line from the 99 % point to the maximum gives a heavier

@@ -15,14 +15,14 @@
 //! numbers beyond it pass through the network again until they are in range (cycle walking).
 //!
 //! *Adaptation* (`adapt`): every domain counts the writes to its most-written rows. After each `window` of
-//! writes, let s be the share of the most-written row. The interval becomes
-//! `stay_share * endurance / (s * N)` if that is shorter. One stay then costs a row at most `stay_share` of
-//! its endurance. When writes are evenly distributed again, the interval doubles with every window up to its
+//! writes, let s be the share of the most-written row. The interval becomes `stay_share * endurance / (s *
+//! N)` if that is shorter. While a row stays in one location, it then uses at most `stay_share` of its
+//! endurance. When writes are evenly distributed again, the interval doubles with every window up to its
 //! original value.
 //!
 //! # Not modeled
-//! A random invertible matrix instead of the Feistel network, key changes, and write buffers that delay
-//! repeated writes (delayed write).
+//! A random invertible matrix instead of the Feistel network, changes of the keys, and write buffers that
+//! delay repeated writes (delayed write).
 //!
 //! # Sources
 //! qureshi-2009 for the scheme, domains, and the Feistel network; akel-2011, section 2.3, for the interval of
@@ -31,11 +31,11 @@
 //! # Checks
 //! - The mapping is a bijection with an exact inverse after every move. On all small arrays, data that is
 //!   copied with the moves stays at its mapped location.
-//! - The stay of `N * interval` writes in one location and the return of the gap after `(N + 1) * interval`
-//!   are exact.
+//! - A row stays in one location for exactly `N * interval` writes, and the gap returns after exactly `(N +
+//!   1) * interval` writes.
 //! - Recording many writes at once gives the same result as single writes.
 //! - The interval of a hammered row follows its formula and recovers after the attack.
-//! - 97 % of the ideal lifetime under uneven writes.
+//! - Under uneven writes, the lifetime is at least 97 % of the ideal lifetime.
 
 mod domain;
 mod feistel;

@@ -6,7 +6,7 @@
 //!    the remaining weight.
 //! 3. The best placement is computed from the running means in the same way as `static_optimal` computes it
 //!    from the whole workload.
-//! 4. Misplaced extents are exchanged, those with the largest saving first. An exchange is made only if the
+//! 4. Misplaced extents are exchanged in order of saving, the largest first. An exchange is made only if the
 //!    saving of one extent is more than `hysteresis` above the cost of the other, and if both together save
 //!    at least `least_saving` per epoch.
 //!
@@ -24,10 +24,11 @@
 //! values here are assumed.
 //!
 //! # Checks
-//! - Under stationary requests, the placement converges to the best placement without moves, and is never
-//!   faster.
+//! - Under stationary requests, the placement converges to the best placement without moves. It is never
+//!   faster than that placement.
 //! - The placement follows a moving hot spot. No extent moves if this saves no time.
-//! - With `weigh = "accesses"`, a write-heavy extent moves to PCM. With latencies, it moves to flash.
+//! - With `weigh = "accesses"`, a write-heavy extent moves to PCM. With `weigh = "latency"`, it moves to
+//!   flash.
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@
 //! Extents are placed on the tiers by their addresses and never move.
 //!
 //! # Not modeled
-//! Effects of the workload.
+//! Effects of the workload on the placement.
 //!
 //! # Sources
 //! kim-2014: the baseline for placements that use the workload.

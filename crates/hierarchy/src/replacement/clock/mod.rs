@@ -6,7 +6,7 @@
 //! the new block takes its slot. The bit of a new block is clear, and its first use after insertion sets it.
 //!
 //! # Not modeled
-//! Periodic clearing of the bits, which operating system daemons do.
+//! Periodic clearing of the bits, as operating systems do in the background.
 //!
 //! # Sources
 //! F. J. Corbato, "A paging experiment with the Multics system", MIT Project MAC report MAC-M-384, 1968, with

@@ -6,11 +6,12 @@
 //! blocks that were used after the LIR block at its bottom. Some of these HIR blocks are not resident. A few
 //! resident HIR blocks are in the list Q, and the oldest block of Q is evicted. A HIR block that is used
 //! while in S becomes LIR, and the LIR block at the bottom becomes HIR. Pruning keeps a LIR block at the
-//! bottom. The number of non-resident blocks is bounded. The block that was evicted first is dropped first.
+//! bottom. The number of non-resident blocks is bounded. When the bound is reached, the block that was
+//! evicted first is dropped.
 //!
 //! # Not modeled
 //! The paper has no external removal. After the removal of a LIR block, new blocks become LIR until there are
-//! enough, as while the cache fills.
+//! enough LIR blocks. The same happens while the cache fills.
 //!
 //! # Sources
 //! S. Jiang, X. Zhang, "LIRS: an efficient low inter-reference recency set replacement policy to improve

@@ -12,8 +12,9 @@
 //! The number of ghosts equals the number of slots in the main queue.
 //!
 //! # Not modeled
-//! The paper's `evictS` continues after an eviction from the main queue that it overfilled, which would leave
-//! the cache one block short. In this model, an eviction ends when one block has left.
+//! Repeated evictions by the paper's `evictS`. If it overfills the main queue and evicts a block from there,
+//! it continues, which would leave the cache one block short. In this model, an eviction ends when one block
+//! has left the cache.
 //!
 //! # Sources
 //! J. Yang, Y. Zhang, Z. Qiu, Y. Yue, K. V. Rashmi, "FIFO queues are all you need for cache eviction",

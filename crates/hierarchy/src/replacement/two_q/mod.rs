@@ -11,7 +11,7 @@
 //!
 //! # Sources
 //! T. Johnson, D. Shasha, "2Q: a low overhead high performance buffer management replacement algorithm",
-//! VLDB'94, section 3.1, "2Q, full version"; Kin of 25 % and Kout of 50 % from there.
+//! VLDB'94, section 3.1, "2Q, full version". The values of Kin (25 %) and Kout (50 %) are also from there.
 //!
 //! # Checks
 //! Hits and victims equal those of the paper's procedure implemented with lists.

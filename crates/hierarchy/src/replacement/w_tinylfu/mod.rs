@@ -9,7 +9,7 @@
 //! uses, all counts are halved.
 //!
 //! # Not modeled
-//! Adaptation of the window to the workload. Blocks that are admitted without a request are not counted.
+//! Adaptation of the window to the workload. Counts of blocks that are admitted without a request.
 //!
 //! # Sources
 //! G. Einziger, R. Friedman, B. Manes, "TinyLFU: a highly efficient cache admission policy", ACM Transactions

@@ -14,8 +14,9 @@
 //! Performance Evaluation 18, section 2.
 //!
 //! # Checks
-//! Mean rate; fraction of time in each state; index of dispersion for counts over long windows, 1 + 2 (l1 -
-//! l2)^2 r1 r2 / ((r1 + r2)^2 (l1 r2 + l2 r1)), where l1 and l2 are the rates, r1 = 1 / on, and r2 = 1 / off.
+//! The mean rate and the fraction of time in each state equal the formulas. The index of dispersion for
+//! counts over long windows is 1 + 2 (l1 - l2)^2 r1 r2 / ((r1 + r2)^2 (l1 r2 + l2 r1)), where l1 and l2 are
+//! the rates, r1 = 1 / on, and r2 = 1 / off.
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;

@@ -1,14 +1,15 @@
 //! Periodic arrivals: equal gaps between requests (open loop).
 //!
 //! # Model
-//! An open loop with equal gaps of 1 / rate; the first request arrives at time zero. This is the
-//! deterministic arrival process of D/G/1 queues. Samplers, cameras, and checkpoints have such arrivals.
+//! Requests arrive in an open loop with equal gaps of 1 / rate. The first request arrives at time zero. This
+//! is the deterministic arrival process of D/G/1 queues. Samplers, cameras, and checkpoints have such
+//! arrivals.
 //!
 //! # Not modeled
 //! Jitter, and several sources with different phases.
 //!
 //! # Sources
-//! kleinrock-1975: L. Kleinrock, Queueing Systems I: the D in Kendall's notation.
+//! kleinrock-1975: L. Kleinrock, Queueing Systems I, which defines D in Kendall's notation.
 //!
 //! # Checks
 //! Request n arrives at n / rate, exact to the picosecond, even after a billion requests.

@@ -12,8 +12,8 @@
 //! kleinrock-1975: L. Kleinrock, Queueing Systems I, section 2.4; wu-1994, section 5.2, uses it.
 //!
 //! # Checks
-//! Mean gap 1 / rate; squared coefficient of variation 1; index of dispersion of counts 1 for every window;
-//! chi-square test of the gaps against the exponential distribution.
+//! The mean gap is 1 / rate. The squared coefficient of variation is 1, and so is the index of dispersion of
+//! counts for every window. A chi-square test compares the gaps with the exponential distribution.
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;

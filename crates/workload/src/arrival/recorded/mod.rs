@@ -5,9 +5,9 @@
 //! divided by `scale`.
 //!
 //! # Not modeled
-//! The recorded times depend on the speed of the recorded system: a faster device would have received
-//! requests earlier. Use `closed` to let the device determine the rate. A scale other than 1 also compresses
-//! the daily rhythm.
+//! Effects of the device on the arrival times. The recorded times depend on the speed of the recorded system,
+//! and a faster device would have received requests earlier. Use `closed` to let the device determine the
+//! rate. A scale other than 1 also changes the length of the daily rhythm.
 //!
 //! # Sources
 //! snia-traces: the SNIA I/O trace repository, whose traces are replayed in this way. Old traces are often

@@ -12,7 +12,8 @@
 //! devroye-1986: L. Devroye, Non-Uniform Random Variate Generation, section 2.2 (inversion).
 //!
 //! # Checks
-//! The number of requests in each step is proportional to its weight; quantiles of the gaps; mean rate.
+//! The number of requests in each step is proportional to its weight. The quantiles of the gaps and the mean
+//! rate equal the settings.
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;

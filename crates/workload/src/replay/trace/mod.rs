@@ -9,20 +9,22 @@
 //!   device that is hardly larger than its footprint. A request is split between extents that are no longer
 //!   contiguous. This mapping uses about 32 bytes of memory per extent.
 //!
-//! All requests go to volume 0. A trace of any length is streamed, so memory is bounded. A `part` of a trace
-//! has the requests of some of its volumes or extents, at their times in the whole trace.
+//! All requests go to volume 0. Traces are streamed, so memory is bounded regardless of their length. A
+//! `part` of a trace has the requests of some of its volumes or extents. They arrive at the same times as in
+//! the whole trace.
 //!
 //! # Not modeled
-//! Dependencies between requests in the recorded system. With `compact`, alignment to more than 1 MiB, and
-//! distances between extents. Contents of writes.
+//! Dependencies between requests in the recorded system. Contents of writes. With `compact`: alignment to
+//! more than 1 MiB, and distances between extents.
 //!
 //! # Sources
-//! snia-traces: the SNIA I/O trace repository and the formats of its traces; each reader cites its own sources.
+//! snia-traces: the SNIA I/O trace repository and the formats of its traces; each reader cites its own
+//! sources.
 //!
 //! # Checks
-//! Each byte of each request is in exactly one part of a trace. Every field of small traces, both placements,
-//! requests across extents, limits, bad records, and all errors. `compact` against a slow byte-by-byte
-//! reference.
+//! Each byte of each request is in exactly one part of a trace. The tests check every field of small traces,
+//! both mappings, requests across extents, limits, bad records, and all errors. `compact` equals a slow
+//! byte-by-byte reference.
 
 use super::part::Part;
 use super::placement::{Compact, EXTENT_BYTES, Misfit, keep};

@@ -3,10 +3,10 @@
 //! # Model
 //! An attacker who does not know the locations of rows selects `lines` random addresses, writes each address
 //! `writes` times, and selects new addresses. According to the birthday paradox, a small number of address
-//! sets is likely to hit the same row twice. If each set is written for as long as a row stays in one
-//! location, the number of sets that wears out a row is on the order of the square root of the number of
-//! rows. The addresses of a set are written in rotation, `burst` writes at a time, so that no address is
-//! conspicuous.
+//! sets is likely to hit the same row twice. Suppose that each set is written for as long as a row stays in
+//! one location. The number of sets that is needed to wear out a row is then on the order of the square root
+//! of the number of rows. The addresses of a set are written in rotation, `burst` writes at a time, so that
+//! no address is conspicuous.
 //!
 //! # Not modeled
 //! An attacker who measures latencies to detect the move of a row.
@@ -15,8 +15,8 @@
 //! seznec-2009: the attack; qureshi-2011: sets of addresses that evade detectors.
 //!
 //! # Checks
-//! Writes per address, rotation, and set sizes are exact. Addresses are uniform by chi-square. Writes
-//! generated as bursts equal single requests.
+//! Writes per address, rotation, and set sizes are exact. Addresses pass a chi-square test for uniformity.
+//! Writes that are generated as bursts equal single requests.
 
 use super::{Pattern, PatternFamily, area::Area, area::END_MAX, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};

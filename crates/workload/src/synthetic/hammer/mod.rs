@@ -6,13 +6,14 @@
 //! a row stays in one location for more writes than its endurance.
 //!
 //! # Not modeled
-//! Caches of the host, which a real attacker bypasses with flushes.
+//! Host caches. A real attacker bypasses them with flushes.
 //!
 //! # Sources
 //! qureshi-2009, section 6: the repeated address attack.
 //!
 //! # Checks
-//! Every request is exact. Writes generated as bursts equal single requests.
+//! The address and size of every request are exact. Writes that are generated as bursts equal single
+//! requests.
 
 use super::{Pattern, PatternFamily, area::Area, area::END_MAX, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};

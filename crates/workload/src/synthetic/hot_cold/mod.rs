@@ -11,12 +11,12 @@
 //! More than two classes, and hot data that moves: use a `mix`, or replay a trace.
 //!
 //! # Sources
-//! wu-1994: M. Wu, W. Zwaenepoel, eNVy: a non-volatile, main memory storage system, ASPLOS 1994, section 4 and
-//! figure 8; rosenblum-1992 uses the same bimodal distribution.
+//! wu-1994: M. Wu, W. Zwaenepoel, eNVy: a non-volatile, main memory storage system, ASPLOS 1994, section 4
+//! and figure 8; rosenblum-1992 uses the same bimodal distribution.
 //!
 //! # Checks
-//! Fraction of hot accesses within binomial error for 50/50 to 5/95, for reads and writes; each class is
-//! uniform by chi-square.
+//! For 50/50 to 5/95, the fractions of hot reads and hot writes are within the binomial error. Each class
+//! passes a chi-square test for uniformity.
 
 mod locality;
 

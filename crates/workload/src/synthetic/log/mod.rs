@@ -9,7 +9,8 @@
 //! with different rates, use `tenants`.
 //!
 //! # Not modeled
-//! - Valid data that is copied out of a zone before its reset: the log is as long as its data lives.
+//! - Valid data that is copied out of a zone before the zone is reset. All data of a zone is invalid at that
+//!   time.
 //! - Zones that are finished before their end.
 //!
 //! # Sources
@@ -39,7 +40,8 @@ pub struct Config {
     /// Zone size in bytes; a multiple of the request size. A zoned device must have the same zone size.
     #[config(min = "1 B", max = "4095 MiB")]
     pub zone: Bytes,
-    /// Zones that are written at the same time, one request of each in turn; a divisor of the number of zones.
+    /// Zones that are written at the same time, one request of each in turn; a divisor of the number of
+    /// zones.
     #[config(default = 1, min = 1, max = 65536, source = "assumed: a log fills one zone after the other")]
     pub open_zones: u32,
     /// Bytes of one read or write.
@@ -165,7 +167,8 @@ impl Log {
         first + within % self.open_zones * self.zone + within / self.open_zones
     }
 
-    /// A random block in the log's data: written in this round, or in the zones after those that are being written.
+    /// A random block in the log's data: written in this round, or in the zones after those that are being
+    /// written.
     fn held(&mut self) -> Option<u64> {
         let group = self.zone * self.open_zones;
         let is_begun = self.is_reset || !self.position.is_multiple_of(group);

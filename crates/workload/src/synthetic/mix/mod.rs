@@ -10,8 +10,8 @@
 //! Separate arrival processes of the patterns, and phases that follow one another.
 //!
 //! # Sources
-//! fio: the fio manual; `rwmixread` and parallel jobs are the usual way to generate such loads. Each pattern
-//! cites its sources.
+//! fio: the fio manual, `rwmixread` and parallel jobs, which are the usual way to generate such loads. Each
+//! pattern cites its sources.
 //!
 //! # Checks
 //! Shares are within binomial error. The requests of each pattern equal those that it generates alone under

@@ -3,7 +3,8 @@
 //! # Model
 //! The footprint is divided into equal regions, one per stream. Every stream accesses its region from the
 //! beginning, `stride` bytes at a time, and restarts at the end. Streams alternate. Backups, logs, and scans
-//! access storage in this way. A stride models column scans and RAID members.
+//! access storage in this way. With a stride, the pattern models column scans and the accesses to a member of
+//! a RAID.
 //!
 //! # Not modeled
 //! Streams with different rates or request sizes, and backward streams: use a `mix`.

@@ -7,10 +7,10 @@
 //! number of distinct bytes accessed since the last access to the object. An LRU cache of any size therefore
 //! has approximately the miss ratio of the original trace.
 //!
-//! With the probability `follow`, a request continues the previous request. It then has the same class and
-//! accesses the object that was accessed after the previous object last time, if that object has a similar
-//! stack distance. After a new object, it accesses the next new object, which is adjacent. Sequential runs
-//! are therefore repeated with their addresses in order.
+//! With the probability `follow`, a request continues the previous request. It then has the same class. It
+//! accesses the object that followed the previous object when that was last accessed, if the stack distances
+//! of both are similar. After a new object, it accesses the next new object, which is adjacent. Sequential
+//! runs are therefore repeated with their addresses in order.
 //!
 //! # Not modeled
 //! - Popularity beyond its effect on stack distances.
@@ -19,12 +19,13 @@
 //!   instead of a new one.
 //!
 //! # Sources
-//! coffman-1973: E. Coffman, P. Denning, Operating Systems Theory, Prentice-Hall 1973, section 6.6, the LRU stack
-//! model.
+//! coffman-1973: E. Coffman, P. Denning, Operating Systems Theory, Prentice-Hall 1973, section 6.6, the LRU
+//! stack model.
 //!
 //! # Checks
-//! Fractions of classes and of new objects within binomial error; a fixed stack distance is reproduced
-//! exactly; run lengths follow `follow`; miss-ratio curves of real traces, by `nacre trace fit`.
+//! The fractions of classes and of new objects are within the binomial error. A fixed stack distance is
+//! reproduced exactly. Run lengths follow `follow`. `nacre trace fit` compares the miss-ratio curves of real
+//! traces and their copies.
 
 mod stack;
 #[cfg(test)]

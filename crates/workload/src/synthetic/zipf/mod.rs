@@ -9,14 +9,15 @@
 //! Popularity that changes over time, and any correlation between consecutive requests.
 //!
 //! # Sources
-//! ycsb-2010: B. Cooper et al., Benchmarking cloud serving systems with YCSB, SoCC 2010, whose theta of 0.99 is
-//! the default; breslau-1999: L. Breslau et al., Web caching and Zipf-like distributions, INFOCOM 1999, who
-//! measure 0.64 to 0.83.
+//! ycsb-2010: B. Cooper et al., Benchmarking cloud serving systems with YCSB, SoCC 2010, whose theta of 0.99
+//! is the default; breslau-1999: L. Breslau et al., Web caching and Zipf-like distributions, INFOCOM 1999,
+//! who measure 0.64 to 0.83.
 //!
 //! # Checks
-//! Chi-square against the exact probabilities at theta from 0 to 3 and on both sides of 1. The probability of
-//! the first ranks of 2^40 blocks against Euler-Maclaurin sums. The LRU hit ratio of 10,000 blocks at theta
-//! 0.8 with a cache of 1,000 against Che's approximation, 0.4367.
+//! Chi-square tests compare the requests with the exact probabilities for theta from 0 to 3, including values
+//! on both sides of 1. The probabilities of the first ranks of 2^40 blocks equal Euler-Maclaurin sums. For
+//! 10,000 blocks at theta 0.8, the hit ratio of an LRU cache of 1,000 blocks equals Che's approximation,
+//! 0.4367.
 
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use super::{ranks::Ranks, scatter::Scatter};

@@ -5,7 +5,7 @@
 //! `start`. Pages have 512 B unless the user gives another size.
 //!
 //! # Not modeled
-//! Times and writes, which the format does not have. All requests are reads that arrive at time zero, and the
+//! Times and writes. The format has neither, so all requests are reads that arrive at time zero, and the
 //! notes report this.
 //!
 //! # Sources

@@ -1,8 +1,9 @@
 //! Default text output of blkparse: events of the Linux block layer.
 //!
 //! # Model
-//! Each line is `major,minor cpu sequence seconds pid ACTION RWBS sector + sectors [process]`. The lines with
-//! one action are the requests: queued (Q), issued to the driver (D), or completed (C).
+//! Each line is `major,minor cpu sequence seconds pid ACTION RWBS sector + sectors [process]`. The requests
+//! are the lines with one of these actions, which the user selects: queued (Q), issued to the driver (D), or
+//! completed (C).
 //!
 //! - In RWBS, the letter R, W, or D (discard) after an optional F (flush) is the operation. ZA (zone append)
 //!   is a write. F without data is a flush.
@@ -14,13 +15,13 @@
 //!
 //! # Not modeled
 //! The flush before a write with data, forced unit access, merges, and remapping. Every event with the
-//! selected action counts: a trace of both a partition and its disk with action Q has each request twice. A
-//! zone reset discards its zone but is not converted to a trim, because its line does not contain the zone
-//! size.
+//! selected action counts. A trace of both a partition and its disk with action Q therefore has each request
+//! twice. A zone reset discards its zone but is not converted to a trim, because its line does not contain
+//! the zone size.
 //!
 //! # Sources
-//! blkparse(1) and `blkparse_fmt.c` of blktrace 1.3; `blk_fill_rwbs` in Linux 6.17, `kernel/trace/blktrace.c`,
-//! for zones.
+//! blkparse(1) and `blkparse_fmt.c` of blktrace 1.3; `blk_fill_rwbs` in Linux 6.17,
+//! `kernel/trace/blktrace.c`, for zones.
 //!
 //! # Checks
 //! Handwritten lines of every type, and samples with actions Q and D.

@@ -6,10 +6,11 @@
 //! bytes. The magic number is 0x65617400 with the version, 7, in its low byte. The low half of the action is
 //! the event, and the high half is a set of categories.
 //!
-//! The events of one type are the requests: queued (1, Q), issued to the driver (7, D), or completed (8, C).
-//! Events of category discard are trims, those of category write are writes, those of category flush without
-//! bytes are flushes, and all others are reads. A zone append is a write of its bytes. Each device (`major <<
-//! 20 | minor`) is a volume. Files of several processors are merged by time.
+//! The requests are the events of one of these types, which the user selects: queued (1, Q), issued to the
+//! driver (7, D), or completed (8, C). Events of category discard are trims, those of category write are
+//! writes, those of category flush without bytes are flushes, and all others are reads. A zone append is a
+//! write of its bytes. Each device (`major << 20 | minor`) is a volume. Files of several processors are
+//! merged by time.
 //!
 //! # Not modeled
 //! Notes, SCSI passthrough commands, other events, and events without bytes, which count as skipped. A note

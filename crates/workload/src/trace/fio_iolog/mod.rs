@@ -1,14 +1,14 @@
 //! fio's I/O logs, versions 2 and 3 (`write_iolog`).
 //!
 //! # Model
-//! The first line is `fio version 2 iolog` or `fio version 3 iolog`. It is followed by lines `file action` or
-//! `file action offset length`; in version 3, a time in microseconds precedes them. Actions read, write, and
-//! trim are requests; sync, datasync, and sync_file_range are flushes; add, open, and close are skipped.
-//! Version 2 has no times: requests arrive at time zero, and `wait` advances the time by its offset in
-//! microseconds. Each file is a volume.
+//! The first line is `fio version 2 iolog` or `fio version 3 iolog`. The other lines are `file action` or
+//! `file action offset length`. In version 3, each line starts with a time in microseconds. The actions read,
+//! write, and trim are requests. The actions sync, datasync, and sync_file_range are flushes. The actions
+//! add, open, and close are skipped. Version 2 has no times: requests arrive at time zero, and `wait`
+//! advances the time by its offset in microseconds. Each file is a volume.
 //!
 //! # Not modeled
-//! fio ignores waits below 100 us. Nacre simulates every wait.
+//! The lower limit of waits in fio, which ignores waits below 100 us. Nacre simulates every wait.
 //!
 //! # Sources
 //! fio's HOWTO, "Trace file format v2" and "v3", and `iolog.c` (which writes microseconds).

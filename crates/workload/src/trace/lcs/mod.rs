@@ -16,9 +16,10 @@
 //! by the user.
 //!
 //! # Not modeled
-//! Statistics, `next_access`, lifetimes, features, and tenants. An id is the same object for all tenants. The
-//! clock has a resolution of one second. Version 1 has no operations, so all requests are reads. Files from
-//! 2024 with a header of 1024 bytes have another format.
+//! Statistics, `next_access`, lifetimes, features, and tenants. An id is the same object for all tenants.
+//! Arrival times within a second: the clock has a resolution of one second. Operations in version 1, which
+//! has none, so all its requests are reads. Files from 2024 with a header of 1024 bytes, which have another
+//! format.
 //!
 //! # Sources
 //! libCacheSim, `traceReader/customizedReader/lcs.h` and `include/libCacheSim/enum.h`.

@@ -3,8 +3,8 @@
 //! # Model
 //! The header is `timestamp_us,op,offset,length`, optionally followed by `,volume`. Then there is one line
 //! per request. Time is in microseconds with up to six decimals, so picoseconds are exact. The operation is
-//! read, write, trim, or flush. Offset and length are in bytes. A flush has zeros or empty fields there. The
-//! number of a volume is its name.
+//! read, write, trim, or flush. Offset and length are in bytes. In a flush, both fields are zero or empty.
+//! The number of a volume is its name.
 //!
 //! # Not modeled
 //! Nothing is left out. Every field of a [`nacre_kernel::Request`] is kept exactly, except that volumes are

@@ -5,7 +5,8 @@
 //! until the data is written again.
 //!
 //! # Not modeled
-//! Bits that flip after the write: all reads return the inverted bit. Several inverted bits in one write.
+//! Bits that flip some time after the write: in this model, all reads after the write return the inverted
+//! bit. More than one inverted bit per write.
 //!
 //! # Sources
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.

@@ -5,7 +5,7 @@
 //! distribution. The device can serve the next request in the meantime.
 //!
 //! # Not modeled
-//! Work of the device during the delay, which takes no energy and blocks no other request.
+//! Work of the device during the delay. The delay takes no energy and blocks no other request.
 //!
 //! # Sources
 //! Linux dm-delay (Documentation/admin-guide/device-mapper/delay.rst).

@@ -2,11 +2,12 @@
 //!
 //! # Model
 //! A request that arrives while the device is disconnected is not performed, and ends with a transport error
-//! after `timeout`. A device reply during the disconnection is lost: its request also ends with a transport
-//! error after `timeout`, but its data is written. The device stays powered.
+//! after `timeout`. If the device replies during the disconnection, the reply is lost. The request also ends
+//! with a transport error after `timeout`, but the data of a write is on the medium. The device stays
+//! powered.
 //!
 //! # Not modeled
-//! Reconnection, which takes no time. Power loss together with the disconnection.
+//! The time of a reconnection, which is zero in the model. A power loss that accompanies the disconnection.
 //!
 //! # Sources
 //! Linux nvme driver: io_timeout; Gunawi et al., "Fail-slow at scale", FAST 2018.

@@ -13,8 +13,8 @@
 //! Linux dm-flakey (error_reads, error_writes) and dm-error; the fail_make_request fault of Linux.
 //!
 //! # Checks
-//! With `every`, exactly every n-th request fails. A failed write changes no data or, with a transport error,
-//! all of its data.
+//! With `every`, exactly every n-th request fails. A write that fails with a media error changes no data. A
+//! write that fails with a transport error changes all of its data.
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,8 @@
 //! `"for_good"`, all flushes fail while the fault is active.
 //!
 //! # Not modeled
-//! Data that the device discards because a flush failed. In the model, the next flush makes it durable.
+//! Data that the device discards because a flush failed. In the model, the device keeps this data, and the
+//! next flush makes it durable.
 //!
 //! # Sources
 //! Rebello et al., "Can applications recover from fsync failures?", ATC 2020.

@@ -1,7 +1,7 @@
 //! Lost write: a write is acknowledged but not performed.
 //!
 //! # Model
-//! The device does not receive the write, which is acknowledged after `after`. Later reads return the old
+//! The device does not receive the write. The write is acknowledged after `after`. Later reads return the old
 //! data, and no error is reported.
 //!
 //! # Not modeled

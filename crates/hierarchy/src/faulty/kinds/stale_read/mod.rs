@@ -3,8 +3,8 @@
 //! # Model
 //! The fault stores the last two versions of up to `remembered` blocks of 4 KiB as they are written. A read
 //! returns the older version of each block that has two known versions, without an error. The data on the
-//! medium is correct. A read without such a block is not affected. A block that is partly written or trimmed
-//! is removed, and a power loss clears all versions.
+//! medium is correct. If no block of a read has two known versions, the read is not affected. A block that is
+//! partly written or trimmed is removed, and a power loss clears all versions.
 //!
 //! # Not modeled
 //! Versions before the last two. Blocks that were written before the fault was added.
