@@ -40,7 +40,7 @@ pub struct Settings {
         source = "fitted: locality gathering under uniform writes at the cost of 4 of wu-1994 section 4.3; 2 % above it with segments of 512 pages, 4 % with 16,384"
     )]
     pub exchange: Ratio,
-    /// Share of the pages that should cross a boundary between partitions that one cleaning moves.
+    /// Share that one cleaning moves of the pages that should cross a boundary between partitions.
     #[config(
         default = "10 %",
         max = "100 %",

@@ -128,8 +128,8 @@ pub struct Config {
         source = "assumed: one per group of ranks, which a row occupies completely"
     )]
     pub late_writes: u32,
-    /// Time that a write slot stays occupied after its last program, with late completion: until the next
-    /// data of the host arrives, since no data waits in a buffer.
+    /// With late completion, time that a write slot stays occupied after its last program, until the next
+    /// data arrives from the host. No data waits in a buffer.
     #[config(
         default = "45 us",
         max = "1 s",

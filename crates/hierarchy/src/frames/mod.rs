@@ -1,10 +1,10 @@
-//! A write-back cache of pages in frames of a memory that is written in place, in front of a slower device.
-//! The disk caches in DRAM and in phase-change memory share it.
+//! A write-back page cache in front of a slower device. Its frames are in a memory that is written in place.
+//! The disk caches in DRAM and in phase-change memory share this code.
 //!
 //! A frame holds one page. The least recently used page is evicted, and a dirty page is written back first.
 //! If more than `dirty_limit` pages are dirty, the pages that have been dirty longest are written back and
 //! stay cached as clean pages. At most [`WRITE_BACKS`] write-backs are in progress. An operation that needs
-//! another one waits.
+//! another write-back waits.
 //!
 //! Content and evictions are decided when the lookup of a request ends. A frame is *busy* while its page is
 //! being fetched or written. Requests for that page wait at the frame in order of arrival, and the page is

@@ -2,7 +2,7 @@
 //!
 //! A medium has a few kinds of operations, such as reads, programs, and erases. The controller that issues an
 //! operation counts it here and charges the busy time of the hardware. Energy is a constant per operation.
-//! Either the energy of every kind is known, or energy is not modeled, because a partial sum would count the
+//! Energy is modeled only if the energy of every kind is known. Otherwise, a partial sum would count the
 //! missing energies as zero.
 
 use nacre_config::Reader;

@@ -9,14 +9,14 @@
 //! The number of bit errors of a programmed page is sampled from a Poisson distribution. The bit error rate
 //! is `rate (cycles / (endurance f))^exponent`: it equals `rate` at the endurance of the mode and follows a
 //! power of the number of erases. `f` is log-normal with median one, and differs between slots and modes.
-//! With retention, a share `drift` of that rate is added per day. Bit errors persist until the block is
+//! During retention, the share `drift` of that rate is added per day. Bit errors persist until the block is
 //! erased.
 //!
 //! With a [`Store`] that carries data, these bits are inverted in the data that is read. Their positions
 //! depend only on the page and its program.
 //!
 //! # Not modeled
-//! - Time and energy of the operations, for which the controller that overlaps them accounts.
+//! - Time and energy of the operations. The controller accounts for them, because it overlaps operations.
 //! - Read disturb and program interference.
 //! - Stuck-at bits, and slower programs of worn cells.
 //! - Clustered errors: the errors of one page are independent, whereas measured errors cluster.

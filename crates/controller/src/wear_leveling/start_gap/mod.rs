@@ -77,7 +77,7 @@ pub struct Config {
     /// Number of counters for the most-written rows, per domain.
     #[config(default = 16, min = 1, max = 1024, source = "assumed: like the detector of qureshi-2011")]
     pub watched: u32,
-    /// Share of a row's endurance that writes between two of its moves may use.
+    /// Maximum share of a row's endurance that writes may use between two moves of the row.
     #[config(
         default = "25 %",
         min = "0.001 %",
