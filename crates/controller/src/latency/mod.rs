@@ -1,4 +1,4 @@
-//! Latency distributions for devices of which only latencies are known.
+//! Latency distributions for devices for which only latencies are known.
 //!
 //! Each distribution is a module of [`LatencyFamily`]. A duration without a kind is a constant latency:
 //! `read = "6.7 us"` is short for `read = { kind = "constant", latency = "6.7 us" }`.

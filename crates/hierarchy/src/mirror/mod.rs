@@ -29,8 +29,8 @@
 //! and then returns the data. Two reads therefore never return the versions of different members. If the
 //! stored energy was insufficient for all buffered writes, the whole mirror is copied.
 //!
-//! Trimmed ranges may read as zeros on one member and as old data on another. Their first read therefore
-//! copies them, too.
+//! Trimmed ranges may read as zeros on one member and as old data on another. The first read of such a range
+//! therefore also copies the range.
 //!
 //! The capacity is that of the smallest member. Cost, energy, and wear are those of the members.
 //!

@@ -7,9 +7,9 @@
 //!
 //! - A command that is too early, or that the state of a bank does not allow, causes a panic, because a
 //!   controller must not issue it.
-//! - A command may be inserted between commands that were issued before, if all of them keep their clocks.
-//!   Rows can be opened while other data is transferred, and a command for a ready bank precedes one that
-//!   waits.
+//! - A command may be inserted between commands that were issued before, if all of them keep their clocks. As
+//!   a result, rows can be opened while other data is transferred, and a command for a ready bank can precede
+//!   a command that waits.
 //! - Commands to a bank and around a refresh keep their order, with one exception. A row may be accessed
 //!   before the command that closes it, up to the last clock that does not delay that command.
 //! - Reads or writes may alternate between rows of several bank groups.

@@ -14,7 +14,7 @@
 //! Reads and writes have equal priority.
 //!
 //! # Not modeled
-//! - A starvation limit: an access waits as long as its bank has row hits.
+//! - A starvation limit: an access waits until its bank has no more row hits.
 //! - Batching of writes.
 //! - Partial row hits: an access that alternates between rows of several bank groups is a hit only when all
 //!   of them are open.

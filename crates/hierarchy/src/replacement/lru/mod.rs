@@ -13,9 +13,9 @@
 //! 2002, for the closed form under independent references.
 //!
 //! # Checks
-//! Hits equal the stack distances of Mattson's single pass for every capacity. A larger cache holds every
-//! block that a smaller one holds. The hit ratio follows Che's approximation within .005. Hits and victims
-//! equal those of a naive list.
+//! For every capacity, the hits equal those that follow from the stack distances of Mattson's single pass. A
+//! larger cache holds every block that a smaller one holds. The hit ratio follows Che's approximation within
+//! .005. Hits and victims equal those of a naive list.
 
 use super::ReplacementFamily;
 use super::arena::Slot;

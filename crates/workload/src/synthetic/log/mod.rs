@@ -18,8 +18,8 @@
 //! them.
 //!
 //! # Checks
-//! Every address and operation is exact, including the wrap-around. Reads are within the log and cover all of
-//! it.
+//! Every address and operation is exact, including the wrap-around. Reads are within the log and cover the
+//! whole log.
 
 use super::{Pattern, PatternFamily, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};

@@ -1,8 +1,9 @@
 //! Alibaba's block traces of 2020: a thousand cloud volumes over a month.
 //!
 //! # Model
-//! Each line is `device_id,opcode,offset,length,timestamp`: a number, R or W, bytes, bytes, and microseconds.
-//! There is no header. Each device is a volume. Several files are parts of one recording.
+//! Each line is `device_id,opcode,offset,length,timestamp`. The device id is a number, and the opcode is R or
+//! W. Offset and length are in bytes, and the timestamp is in microseconds. There is no header. Each device
+//! is a volume. Several files are parts of one recording.
 //!
 //! # Not modeled
 //! Capacities in `device_size.csv`.

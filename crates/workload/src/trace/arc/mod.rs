@@ -1,8 +1,8 @@
 //! The `.lis` traces of the ARC paper.
 //!
 //! # Model
-//! Each line is `start count ignored number`, separated by blanks: a read of `count` pages starting at page
-//! `start`. Pages have 512 B unless the user gives another size.
+//! Each line is `start count ignored number`, separated by blanks. It represents a read of `count` pages
+//! starting at page `start`. Pages have 512 B unless the user gives another size.
 //!
 //! # Not modeled
 //! Times and writes. The format has neither, so all requests are reads that arrive at time zero, and the

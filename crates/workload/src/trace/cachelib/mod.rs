@@ -4,9 +4,9 @@
 //! The format is CSV with the header
 //! `op_time,block_id,block_id_size,io_size,io_offset,user_name,user_namespace,op_name,op_count,host_name,rs_shard_id`,
 //! in any order of columns. Time is in seconds; size and offset are in bytes within a block. Operations whose
-//! name starts with `get` are reads, and those with `put` are writes. A block id is opaque, so each block is
-//! assigned a range of 16 MiB in order of first appearance (a block has 8 MiB and checksums). Addresses are
-//! exact within a block, and blocks never overlap.
+//! name starts with `get` are reads, and those whose name starts with `put` are writes. A block id is opaque,
+//! so each block is assigned a range of 16 MiB in order of first appearance (a block has 8 MiB and
+//! checksums). Addresses are exact within a block, and blocks never overlap.
 //!
 //! # Not modeled
 //! Users, hosts, and shards. `op_count` is ignored: a line is one request, and the notes count the lines that

@@ -1,11 +1,11 @@
 //! DiskSim's ASCII traces.
 //!
 //! # Model
-//! Each line is `time device block count flags`, separated by blanks: decimal milliseconds, sectors of 512 B,
-//! and flags whose bit 0 is set for a read. Each device is a volume.
+//! Each line is `time device block count flags`, separated by blanks. The time is in decimal milliseconds.
+//! Block and count are in sectors of 512 B. Bit 0 of the flags is set for a read. Each device is a volume.
 //!
 //! # Not modeled
-//! The other flags (order and time criticality), which the hosts of Nacre do not have.
+//! The other flags (order and time criticality). The hosts of Nacre have no such properties.
 //!
 //! # Sources
 //! Bucy, Schindler, Schlosser and Ganger, "The DiskSim Simulation Environment Version 4.0 Reference Manual",

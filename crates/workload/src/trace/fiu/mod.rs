@@ -1,9 +1,9 @@
 //! Traces of Florida International University (FIU): mail, web, home, and research servers, with content hashes.
 //!
 //! # Model
-//! Each line is `timestamp pid process lba size type major minor md5`: nanoseconds, two words, sectors of 512
-//! B, sectors, W or R, the device numbers, and a hash of 4096 bytes. A device is a volume. Several files are
-//! parts of one recording.
+//! Each line is `timestamp pid process lba size type major minor md5`. The timestamp is in nanoseconds. `lba`
+//! and `size` are in sectors of 512 B. The type is W or R. `major` and `minor` are the device numbers, and
+//! `md5` is the hash of 4096 bytes. Each device is a volume. Several files are parts of one recording.
 //!
 //! # Not modeled
 //! Processes, and content hashes: equal content is treated as different data.

@@ -1,9 +1,9 @@
 //! Block traces of FUJITSU's K5 cloud: 3088 virtual volumes over a week of 2017.
 //!
 //! # Model
-//! Each line is `ID,Timestamp,Type,Offset,Length`: the volume number, seconds since the first request of all
-//! volumes, R or W, bytes, and bytes. The distribution has one file per volume and day. Several files are
-//! parts of one recording.
+//! Each line is `ID,Timestamp,Type,Offset,Length`. The ID is the volume number, and the timestamp is in
+//! seconds since the first request of all volumes. The type is R or W. Offset and length are in bytes. The
+//! distribution has one file per volume and day. Several files are parts of one recording.
 //!
 //! # Not modeled
 //! Nothing is left out.

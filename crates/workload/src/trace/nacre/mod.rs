@@ -3,21 +3,23 @@
 //! # Model
 //! A file consists of a header, blocks of up to 65,536 requests, and a trailer. `docs/formats/nacre-trace.md`
 //! defines every byte. In a block, each of the five fields of a request is a column of integers of equal
-//! width, so decoding is a shift and a mask. Arrivals are differences in the largest decimal unit that holds
-//! them exactly. Addresses are differences or offsets from the smallest, in the largest power of two that
-//! divides them all. Every field of a [`nacre_kernel::Request`] is kept exactly. Checksums detect and locate
-//! damage. A damaged block is skipped. A truncated file is read up to its last complete block.
+//! width, so decoding is a shift and a mask. Arrivals are stored as differences, in the largest decimal unit
+//! that represents them exactly. Addresses are stored as differences, or as offsets from the smallest
+//! address, in units of the largest power of two that divides them all. Every field of a
+//! [`nacre_kernel::Request`] is kept exactly. Checksums detect and locate damage. A damaged block is skipped.
+//! A truncated file is read up to its last complete block.
 //!
 //! # Not modeled
-//! Further compression. A file has about 1/5 of the size of its vscsi original, and zstd reduces it further.
+//! Further compression. A file has about 1/5 of the size of the vscsi file from which it was converted, and
+//! zstd reduces it further.
 //!
 //! # Sources
-//! Lemire and Boytsov, "Decoding billions of integers per second through vectorization", Software: Practice and
-//! Experience 45(1), 2015 (frame of reference, zigzag differences); the CRC-32 of IEEE 802.3.
+//! Lemire and Boytsov, "Decoding billions of integers per second through vectorization", Software: Practice
+//! and Experience 45(1), 2015 (frame of reference, zigzag differences); the CRC-32 of IEEE 802.3.
 //!
 //! # Checks
-//! A file assembled byte by byte from the layout, round trips of arbitrary requests, and every type of
-//! truncation and damage.
+//! The tests read a file that was assembled byte by byte from the layout. They also check round trips of
+//! arbitrary requests, and every type of truncation and damage.
 
 mod column;
 mod read;

@@ -9,7 +9,7 @@
 //! this.
 //!
 //! # Not modeled
-//! `next_access`, which only an oracle may use. The format has no operations, so all requests are reads.
+//! `next_access`, which only an oracle may use. Operations: the format has none, so all requests are reads.
 //!
 //! # Sources
 //! libCacheSim, `doc/quickstart_cachesim.md` and `traceReader/customizedReader/oracle/oracleGeneralBin.h`.

@@ -2,16 +2,16 @@
 //!
 //! # Model
 //! Each line is `time device lba size op`, separated by blanks or tabs. Address and size are in sectors of
-//! 512 B. Op 1 is a read, 0 a write, and 2 a trim (1 and 0 are the opposite of the usual convention). Each
-//! device is a volume, although MQSim ignores it. Times are in nanoseconds unless the user gives another
-//! unit. Traces derived from those of MSR use units of 100 ns.
+//! 512 B. Op 1 is a read, op 0 is a write, and op 2 is a trim. (The usual convention for 0 and 1 is the
+//! opposite.) Each device is a volume, although MQSim ignores it. Times are in nanoseconds unless the user
+//! gives another unit. Traces derived from those of MSR use units of 100 ns.
 //!
 //! # Not modeled
 //! Nothing is left out.
 //!
 //! # Sources
-//! Hu et al., "Performance impact and interplay of SSD parallelism", ICS 2011 (SSDsim, `get_requests`); Tavakkol
-//! et al., "MQSim", FAST 2018 (`ASCII_Trace_Definition.h`).
+//! Hu et al., "Performance impact and interplay of SSD parallelism", ICS 2011 (SSDsim, `get_requests`);
+//! Tavakkol et al., "MQSim", FAST 2018 (`ASCII_Trace_Definition.h`).
 //!
 //! # Checks
 //! Handwritten lines, every op code, both units, and the samples of both simulators.

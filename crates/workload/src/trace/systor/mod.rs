@@ -1,10 +1,10 @@
 //! SYSTOR '17: block traces of a virtual desktop infrastructure.
 //!
 //! # Model
-//! Each line is `Timestamp,Response,IOType,LUN,Offset,Size`, optionally with this header: decimal seconds,
-//! decimal seconds or empty, R or W or empty, a LUN number, bytes, and bytes. Each LUN is a volume. A line
-//! without a type counts as skipped, because the command was not recorded. Several files are parts of one
-//! recording.
+//! Each line is `Timestamp,Response,IOType,LUN,Offset,Size`, and the first line may be this header. The
+//! timestamp is in decimal seconds. The response is in decimal seconds or empty. The type is R, W, or empty.
+//! Offset and size are in bytes. Each LUN is a volume. A line without a type counts as skipped, because the
+//! command was not recorded. Several files are parts of one recording.
 //!
 //! # Not modeled
 //! Response times.

@@ -1,16 +1,17 @@
 //! Tencent's block traces: 4995 cloud volumes over ten days of 2018.
 //!
 //! # Model
-//! Each line is `timestamp,offset,size,iotype,volume`: seconds, sectors of 512 B, sectors, 0 for a read or 1
-//! for a write, and a number. There is no header. Several files are parts of one recording.
+//! Each line is `timestamp,offset,size,iotype,volume`. The timestamp is in seconds. Offset and size are in
+//! sectors of 512 B. The type is 0 for a read and 1 for a write, and the volume is a number. There is no
+//! header. Several files are parts of one recording.
 //!
 //! # Not modeled
 //! Arrival times within a second, which the trace does not contain. All requests arrive at the start of their
 //! second, and the notes report this.
 //!
 //! # Sources
-//! Zhang et al., "OSCA: An Online-Model Based Cache Allocation Scheme in Cloud Block Storage Systems", USENIX ATC
-//! 2020; SNIA IOTTA.
+//! Zhang et al., "OSCA: An Online-Model Based Cache Allocation Scheme in Cloud Block Storage Systems", USENIX
+//! ATC 2020; SNIA IOTTA.
 //!
 //! # Checks
 //! Handwritten lines.

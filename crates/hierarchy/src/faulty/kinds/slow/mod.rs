@@ -1,9 +1,9 @@
 //! Slow: the device is slower by a factor.
 //!
 //! # Model
-//! A request takes `factor` times as long as the device takes for it, including queueing, because its reply
-//! is delayed. The device can serve the next request in the meantime, so the factor applies at every queue
-//! depth.
+//! The reply to a request is delayed, so that the request takes `factor` times the latency of the device,
+//! including queueing. The device can serve the next request in the meantime, so the factor applies at every
+//! queue depth.
 //!
 //! # Not modeled
 //! A lower throughput: a device that serves many requests concurrently keeps its throughput. Add a `limit`
