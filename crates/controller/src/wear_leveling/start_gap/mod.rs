@@ -31,8 +31,8 @@
 //! # Checks
 //! - The mapping is a bijection with an exact inverse after every move. On all small arrays, data that is
 //!   copied with the moves stays at its mapped location.
-//! - A row stays in one location for exactly `N * interval` writes, and the gap returns after exactly `(N +
-//!   1) * interval` writes.
+//! - A row stays in one location for exactly `N * interval` writes. The gap returns to a location after
+//!   exactly `(N + 1) * interval` writes.
 //! - Recording many writes at once gives the same result as single writes.
 //! - The interval of a hammered row follows its formula and recovers after the attack.
 //! - Under uneven writes, the lifetime is at least 97 % of the ideal lifetime.
