@@ -1290,13 +1290,13 @@ class OnyxDevice(Table):
     idle_power: str | None = None
     """Idle power; it applies at all times."""
     program_zeros: str | None = None
-    """Time of a rank to program write buffers that hold only zeros; every word that is not zero adds its share of the difference to `program`. Absent means that the time does not depend on the data."""
+    """Time of a rank to program write buffers that hold only zeros. Every word that is not zero adds an equal share of the difference between `program` and this time. Absent means that the time does not depend on the data."""
     zero_words: str | float | None = None
-    """Share of words that are zeros in writes without data, in every chunk; rounded to the longer program. Default: 0 %."""
+    """Share of words of every chunk that are zeros in writes without data. It is rounded in favor of the longer program. Default: 0 %."""
     ecc: Ecc | None = None
     """Error-correcting code of a read unit of the data chips; its spare bytes are those of the spare chips. Default: none."""
     bit_error_rate: float | None = None
-    """Probability that a bit is read wrong, by reads of the host. Default: 0."""
+    """Probability of an error in each bit that the host reads. Default: 0."""
     row: str | None = None
     """Bytes of a row, the unit of striping over the controllers and of wear leveling. Default: 4 KiB."""
     read_control: str | None = None
@@ -1304,7 +1304,7 @@ class OnyxDevice(Table):
     row_setup: str | None = None
     """Time before the reads or programs of a row. Default: 3 us."""
     poll_interval: str | None = None
-    """Time between two polls of a rank's status register, from the start of its program. Absent means that the end of a program is seen at once, e.g. by a ready line."""
+    """Time between two polls of a rank's status register, from the start of its program. Absent means that the controller sees the end of a program immediately, e.g. through a ready line."""
     poll: str | None = None
     """Time of a poll on the data lines. Default: 115 ns."""
     scheduling: Literal["available", "in_order"] | None = None
@@ -1318,7 +1318,7 @@ class OnyxDevice(Table):
     late_writes: int | None = None
     """Concurrent row writes of a controller with late completion. Default: 2."""
     late_refill: str | None = None
-    """Time that a write slot stays occupied after its last program, with late completion: until the next data of the host arrives, since no data waits in a buffer. Default: 45 us."""
+    """With late completion, time that a write slot stays occupied after its last program, until the next data arrives from the host. No data waits in a buffer. Default: 45 us."""
     host: HostInterface | None = None
     """Host interface; its driver and link replace `driver`, `cpus`, and `link`. Absent means these settings."""
     tags: int | None = None
@@ -1632,7 +1632,7 @@ class SsdDevice(Table):
     translation: str | None = None
     """CPU time of the host driver to translate the addresses of a request, as in some early PCIe drives. Other drives translate in `firmware`. Default: 0 s."""
     queue: Queue | None = None
-    """Requests that the drive works on at one time. Default: unlimited."""
+    """Maximum requests that the drive processes at the same time. Default: unlimited."""
     unwritten: Literal["flash", "zeros"] | None = None
     """Cost of a read of a unit that was never written. Default: flash."""
     price: str | None = None
@@ -1746,7 +1746,7 @@ class ZnsSsdDevice(Table):
     translation: str | None = None
     """CPU time of the host driver to translate the addresses of a request, as in some early PCIe drives. Other drives translate in `firmware`. Default: 0 s."""
     queue: Queue | None = None
-    """Requests that the drive works on at one time. Default: unlimited."""
+    """Maximum requests that the drive processes at the same time. Default: unlimited."""
     unwritten: Literal["flash", "zeros"] | None = None
     """Cost of a read of a unit that was never written. Default: flash."""
     price: str | None = None
@@ -2250,7 +2250,7 @@ class LocalityGatheringCleaning(Table):
     exchange: str | float | None = None
     """Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment, for partitions of one segment. The share grows with the square root of the number of segments. Default: 0.6 %."""
     balance: str | float | None = None
-    """Share of the pages that should cross a boundary between partitions that one cleaning moves. Default: 10 %."""
+    """Share that one cleaning moves of the pages that should cross a boundary between partitions. Default: 10 %."""
     most_moved: str | float | None = None
     """Maximum valid pages that one cleaning moves in each direction, as a share of a segment. Default: 30 %."""
     reserve: str | float | None = None
@@ -2288,7 +2288,7 @@ class HybridCleaning(Table):
     exchange: str | float | None = None
     """Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment, for partitions of one segment. The share grows with the square root of the number of segments. Default: 0.6 %."""
     balance: str | float | None = None
-    """Share of the pages that should cross a boundary between partitions that one cleaning moves. Default: 10 %."""
+    """Share that one cleaning moves of the pages that should cross a boundary between partitions. Default: 10 %."""
     most_moved: str | float | None = None
     """Maximum valid pages that one cleaning moves in each direction, as a share of a segment. Default: 30 %."""
     reserve: str | float | None = None
@@ -2364,7 +2364,7 @@ class StartGapWearLeveling(Table):
     watched: int | None = None
     """Number of counters for the most-written rows, per domain. Default: 16."""
     stay_share: str | float | None = None
-    """Share of a row's endurance that writes between two of its moves may use. Default: 25 %."""
+    """Maximum share of a row's endurance that writes may use between two moves of the row. Default: 25 %."""
     kind: Literal["start_gap"] = "start_gap"
     """Which room this is."""
 
@@ -2808,7 +2808,7 @@ class CachedPagesMappingTable(Table):
     """In flash, with an LRU cache of its pages in DRAM (DFTL)."""
 
     size: str
-    """DRAM that caches mappings, without their keys. A cache that is larger than the table holds all of it."""
+    """DRAM that caches mappings, not counting their keys. A cache that is larger than the table holds the whole table."""
     entry: str | None = None
     """Bytes of one mapping. Default: 4 B."""
     checkpoint_every: str | None = None
@@ -2822,7 +2822,7 @@ class CachedEntriesMappingTable(Table):
     """In flash, with an LRU cache of single mappings in DRAM, as in MQSim."""
 
     size: str
-    """DRAM that caches mappings, without their keys. A cache that is larger than the table holds all of it."""
+    """DRAM that caches mappings, not counting their keys. A cache that is larger than the table holds the whole table."""
     entry: str | None = None
     """Bytes of one mapping. Default: 4 B."""
     checkpoint_every: str | None = None
