@@ -46,7 +46,7 @@ def whole_ticks(low: float, high: float, about: int) -> list[int]:
 
 
 def latency_axis(low_ns: float, high_ns: float) -> alt.X:
-    """Log axis for times, with one tick per decade, or three per decade if there are few decades."""
+    """Log axis for times: one tick per decade, or three per decade if there are few decades."""
     few = math.log10(high_ns / low_ns) < 2.5
     steps = (1, 2, 5) if few else (1,)
     first, last = math.floor(math.log10(low_ns)), math.ceil(math.log10(high_ns))

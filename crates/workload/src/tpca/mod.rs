@@ -40,7 +40,7 @@
 //! that are read; the order account, teller, branch (as in TPC-A); and the order in memory.
 //!
 //! The paper does not count accesses. It reports that at 30,000 transactions per second, reads of 180 ns take
-//! approximately 40 % of the time. Of the 33.3 us per transaction, this implies about 74 reads. The 70 reads
+//! approximately 40 % of the time, which is 33.3 us per transaction. This implies about 74 reads. The 70 reads
 //! of this layout would take 38 %. This supports the layout, but it is an inference, so the confidence
 //! remains `assumed`.
 //!

@@ -11,7 +11,7 @@
 //!
 //! # Not modeled
 //! The paper has no external removal. After the removal of a LIR block, new blocks become LIR until there are
-//! enough LIR blocks. The same happens while the cache fills.
+//! enough LIR blocks, as while the cache fills.
 //!
 //! # Sources
 //! S. Jiang, X. Zhang, "LIRS: an efficient low inter-reference recency set replacement policy to improve
