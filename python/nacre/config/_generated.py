@@ -1540,7 +1540,7 @@ class SsdDeviceErrors(Table):
     retention_cycles_exponent: float | None = None
     """Exponent of the erases in `retention`; absent means `error_exponent`."""
     read_disturb: float | None = None
-    """Increase of the bit error rate of each page of a block by one read of the block. Default: 0.0."""
+    """Increase in the bit error rate of every page of a block, caused by one read of the block. Default: 0.0."""
     refresh_reads: int | None = None
     """Reads of a block after which all data of its superblock moves; absent means never."""
     disturb_exponent: float | None = None

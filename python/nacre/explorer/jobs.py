@@ -69,7 +69,7 @@ class Job:
         return self.asked_to_stop
 
     def go_on(self) -> None:
-        """Raises `Error` if the job should stop at a point where nothing can be kept."""
+        """Raises `Error` if the job was asked to stop before there are results to keep."""
         if self.asked_to_stop:
             raise Error("stopped before the first result", "stopped")
 

@@ -123,7 +123,8 @@ impl WriteBack {
         self.dirty.next_stamp()
     }
 
-    /// Marks `block` as written only into `copies` copies, if one more block may be dirty; returns its stamp.
+    /// Marks `block` as dirty, with its new data in `copies` cached copies only, and returns its stamp. Returns
+    /// `None` if the block is not dirty yet and the limit of dirty blocks is reached.
     pub(super) fn mark(&mut self, block: u64, copies: u32) -> Option<u64> {
         if !self.dirty.contains(block) && self.dirty.len() >= self.settings.most {
             return None;

@@ -32,7 +32,7 @@ pub enum Allocation {
     /// - Stripes longer than the number of dies, several parity pages per stripe, and failures of whole dies or
     ///   blocks.
     /// - A rebuilt unit is not rewritten. The next read rebuilds it again, until the unit is written or
-    ///   garbage-collected. Units of one page are rebuilt separately.
+    ///   garbage-collected. Units in the same page are rebuilt separately.
     /// - Computing parity takes no time, and its memory is not part of `buffer`.
     /// - If garbage collection copies a unit that must be rebuilt, the other units are read in parallel with it, not
     ///   after it.

@@ -42,7 +42,7 @@ pub struct ErrorsConfig {
     /// Exponent of the erases in `retention`; absent means `error_exponent`.
     #[config(min = 0, max = 20)]
     pub retention_cycles_exponent: Option<f64>,
-    /// Increase of the bit error rate of each page of a block by one read of the block.
+    /// Increase in the bit error rate of every page of a block, caused by one read of the block.
     #[config(default = 0.0, min = 0, max = 0.001, source = "assumed: off by default")]
     pub read_disturb: f64,
     /// Reads of a block after which all data of its superblock moves; absent means never.

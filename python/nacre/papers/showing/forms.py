@@ -32,9 +32,9 @@ Data = list[dict[str, Any]]
 
 
 def columns(results: Results, drawing: Drawing) -> alt.LayerChart:
-    """For every x, a column per label of the series with its value above it.
+    """A bar chart: for every x, one bar per label of the series, with its value written above.
 
-    If the figure has intervals, they replace the values.
+    If the figure has intervals, they are drawn instead of the written values.
     """
     (measure,) = drawing.measures.values()
     rows: Data = []

@@ -205,7 +205,10 @@ def _group(entry: Entry, folder: Path) -> Group:
 
 
 def _axis(runs: Entry, table: Mapping[str, Any], number: int) -> tuple[Axis, dict[str, float]]:
-    """An axis of a study, and the positions of its labels: `x`, or else numeric labels."""
+    """An axis of a study, and the position of each label in a figure.
+
+    The position is the `x` of the label if given, otherwise the label itself if it is a number.
+    """
     values = table.get("values")
     given = {"values": [_without_number(item) for item in values]} if values else {}
     entry = Entry({**table, **given}, runs.errors, f"{runs.path}.axis", number)

@@ -138,7 +138,8 @@ impl Lirs {
         }
     }
 
-    /// Pushes a HIR block onto the stack. Without a LIR block below it, it would be pruned immediately.
+    /// Pushes a HIR block onto the stack. Does nothing if there is no LIR block, because the HIR block would be
+    /// pruned immediately.
     #[inline]
     fn note(&mut self, slot: Slot) {
         if self.arena.len(LIR) > 0 {

@@ -4,9 +4,9 @@
 //! The footprint is a ring of zones. Each zone is trimmed as a whole, which resets it on a device with zones.
 //! Then it is written from its beginning to its end, one request after the other. The first zone follows the
 //! last. With `open_zones`, that many consecutive zones are written at the same time, and their requests take
-//! turns. Reads go to requests in the log, with equal probability. Logs of databases, log-structured file
-//! systems, and key-value stores that drop their segments in write order behave like this. For several logs
-//! with different rates, use `tenants`.
+//! turns. Each read reads the data of a write that is still in the log. All of these writes are equally
+//! likely. Logs of databases, log-structured file systems, and key-value stores that drop their segments in
+//! write order behave like this. For several logs with different rates, use `tenants`.
 //!
 //! # Not modeled
 //! - Valid data that is copied out of a zone before the zone is reset. All data of a zone is invalid at that
