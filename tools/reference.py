@@ -274,7 +274,7 @@ def presets() -> str:
         lines = [line.replace("Literal, ", "") for line in lines]
     for kind, cls in classes.items():
         lines += ["", f"class {_settings_of(kind)}(TypedDict, total=False):"]
-        lines += [f'    """Settings of `{kind}` over those of a preset."""', ""]
+        lines += [f'    """Settings of `{kind}` that override those of a preset."""', ""]
         for item in fields(cls):
             if item.name != "kind":
                 lines.append(f"    {item.name}: {_plain(str(item.type))}")

@@ -86,7 +86,7 @@ class _Words(Group):
 app = typer.Typer(
     name="nacre",
     cls=_Words,
-    help="A laboratory for non-volatile storage.",
+    help="Simulate and evaluate non-volatile storage devices and systems.",
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -109,7 +109,7 @@ def nacre(
         ),
     ] = False,
 ) -> None:
-    """A laboratory for non-volatile storage."""
+    """Simulate and evaluate non-volatile storage devices and systems."""
 
 
 def start() -> None:

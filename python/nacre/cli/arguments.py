@@ -35,7 +35,10 @@ ConvertedPrices = Annotated[
     typer.Option(
         "--prices",
         metavar="BASIS=FACTOR BASIS",
-        help='Convert prices, e.g. "USD 2009=1.42 USD 2023" (repeatable).',
+        help=(
+            'Convert prices: "USD 2009=1.42 USD 2023" if 1 USD of 2009 is 1.42 of 2023 '
+            "(repeatable)."
+        ),
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]

@@ -51,7 +51,7 @@ def show(
     ],
     as_json: Json = False,
 ) -> None:
-    """Show the numbers and sources of a device or medium, or the text of a scenario."""
+    """Show the settings of a device or medium with sources, or the text of a scenario."""
     known, shipped = entries(), {row.name: row for row in scenarios()}
     if name in known:
         entry = known[name]

@@ -59,7 +59,7 @@ def crash(
         list[str] | None,
         typer.Option(
             metavar="FAULT",
-            help="A fault of the medium, e.g. bit_rot; under a program also of the device, e.g."
+            help="Inject a fault of the medium, e.g. bit_rot, or, with COMMAND, of the device, e.g."
             """ 'stall, start = "1 s", duration = "5 s"' (repeatable).""",
         ),
     ] = None,
@@ -84,7 +84,7 @@ def crash(
     ready: Annotated[
         bool,
         typer.Option(
-            "--ready", help="Start counting when the program creates the file $NACRE_READY."
+            "--ready", help="Measure --within from when the program creates $NACRE_READY."
         ),
     ] = False,
     ready_timeout: Annotated[

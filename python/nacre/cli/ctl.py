@@ -237,7 +237,7 @@ def step(
     ],
     fill: Annotated[
         str | None,
-        typer.Option(metavar="BYTE", help="Byte value that writes store, 0 to 255, e.g. 0x5a."),
+        typer.Option(metavar="BYTE", help="Value of every byte written, 0 to 255, e.g. 0x5a."),
     ] = None,
     export: Export = None,
     as_json: Json = False,

@@ -20,7 +20,7 @@ from nacre.cli.terminal import flush, write_line
 @guarded
 def explore(
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="TCP port on 127.0.0.1; default: a free port.")
+        int, typer.Option(min=0, max=65535, help="TCP port on 127.0.0.1; 0 selects a free port.")
     ] = 0,
     out: Annotated[Path, directory("Directory for runs and other results.")] = Path("explored"),
     browser: Annotated[

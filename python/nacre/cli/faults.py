@@ -38,7 +38,7 @@ def add(
     export: Export = None,
     as_json: Json = False,
 ) -> None:
-    """Add a fault; start is relative to now, in simulated time."""
+    """Add a fault; its start time counts from now, in simulated time."""
     with Control(image) as control:
         number = control.add_fault(kind, _settings(settings), export=export)
     if as_json:

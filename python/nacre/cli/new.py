@@ -53,7 +53,7 @@ def new(
     ] = None,
     write_iops: Annotated[
         str | None,
-        _figure("write-iops", "RATE", "Steady-state random writes of --unit per second."),
+        _figure("write-iops", "RATE", "Steady-state random writes per second, --unit bytes each."),
     ] = None,
     sequential_read: Annotated[
         str | None,
@@ -83,7 +83,7 @@ def new(
 ) -> None:
     """Write a commented scenario or an example as a starting point.
 
-    With numbers from a data sheet, `nacre new ssd` writes a drive that matches them.
+    Given values of a data sheet, `nacre new ssd` writes a scenario with a drive that matches them.
     """
     figures = {
         "capacity": capacity,

@@ -35,7 +35,7 @@ _OPTIONS: Mapping[str, Any] = {
         typer.Option(
             "--page",
             metavar="SIZE",
-            help="oracleGeneral, lcs, arc: spacing of objects or pages in bytes, e.g. 512.",
+            help="Bytes per object or page of oracleGeneral, lcs, and arc traces, e.g. 512.",
         ),
     ],
     "limit": Annotated[

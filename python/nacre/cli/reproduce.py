@@ -48,7 +48,8 @@ def reproduce(
         ),
     ] = None,
     out: Annotated[
-        Path | None, directory("Save each run as it ends, then rows, records, and figures, to DIR.")
+        Path | None,
+        directory("Save each run to DIR when it ends, then results and figures."),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Reuse the finished runs in the --out directory.")
@@ -58,7 +59,7 @@ def reproduce(
         bool,
         typer.Option(
             "--sensitivity",
-            help="Rerun simulated rows with five seeds and with each fitted or assumed value"
+            help="Rerun each result with five seeds and with each fitted or assumed value"
             " changed by +-20 % (slow).",
         ),
     ] = False,

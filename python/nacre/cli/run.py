@@ -62,7 +62,7 @@ def run(
         typer.Option(
             metavar="SHARE",
             help="Run until the 95 % confidence interval of each mean latency"
-            ' is within SHARE, e.g. "1 %".',
+            ' is at most +- SHARE of it, e.g. "1 %".',
         ),
     ] = None,
     prices: ConvertedPrices = None,

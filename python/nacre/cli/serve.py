@@ -46,8 +46,8 @@ def serve(
         str,
         typer.Option(
             metavar="emulated|compensated|none",
-            help="emulated: reply at the modeled time; compensated: minus the transport delay;"
-            " none: immediately.",
+            help="When to reply. emulated: at the modeled time; compensated: earlier by the"
+            " transport delay; none: immediately.",
         ),
     ] = "emulated",
     dilate: Annotated[float, typer.Option(metavar="N", help="Slow the device down N times.")] = 1.0,

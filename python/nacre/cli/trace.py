@@ -67,7 +67,7 @@ def info(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Show requests, sizes, popularity, reuse, rate, and damage of a trace."""
+    """Show request counts, sizes, rate, popularity and reuse of blocks, and damaged records."""
     if html is not None:
         look_apart(html, traces.located(files))
         look(html, replace=force)
@@ -248,7 +248,7 @@ def fit(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Fit a synthetic workload to a trace, without its addresses."""
+    """Fit a synthetic workload to a trace; it contains none of the trace's addresses."""
     if output is not None:
         look_apart(output, traces.located(files))
         look(output, replace=force)

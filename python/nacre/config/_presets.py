@@ -32,7 +32,7 @@ __all__ = ["disk_15k", "disk_15k_kim", "disk_7200", "emlc_flash_ssd", "emlc_ssd"
 
 
 class EnvySettings(TypedDict, total=False):
-    """Settings of `envy` over those of a preset."""
+    """Settings of `envy` that override those of a preset."""
 
     segments: int
     segment: str
@@ -66,7 +66,7 @@ class EnvySettings(TypedDict, total=False):
 
 
 class HddSettings(TypedDict, total=False):
-    """Settings of `hdd` over those of a preset."""
+    """Settings of `hdd` that override those of a preset."""
 
     capacity: str
     rotation: str
@@ -93,7 +93,7 @@ class HddSettings(TypedDict, total=False):
 
 
 class MeasuredSettings(TypedDict, total=False):
-    """Settings of `measured` over those of a preset."""
+    """Settings of `measured` that override those of a preset."""
 
     capacity: str
     drive: str
@@ -113,7 +113,7 @@ class MeasuredSettings(TypedDict, total=False):
 
 
 class NetworkSettings(TypedDict, total=False):
-    """Settings of `network` over those of a preset."""
+    """Settings of `network` that override those of a preset."""
 
     read: Latency
     write: Latency
@@ -127,7 +127,7 @@ class NetworkSettings(TypedDict, total=False):
 
 
 class NvramCardSettings(TypedDict, total=False):
-    """Settings of `nvram_card` over those of a preset."""
+    """Settings of `nvram_card` that override those of a preset."""
 
     host: HostInterface
     chip: str
@@ -192,7 +192,7 @@ class NvramCardSettings(TypedDict, total=False):
 
 
 class OnyxSettings(TypedDict, total=False):
-    """Settings of `onyx` over those of a preset."""
+    """Settings of `onyx` that override those of a preset."""
 
     controllers: int
     ranks: int
@@ -240,7 +240,7 @@ class OnyxSettings(TypedDict, total=False):
 
 
 class SsdSettings(TypedDict, total=False):
-    """Settings of `ssd` over those of a preset."""
+    """Settings of `ssd` that override those of a preset."""
 
     channels: int
     ways: int

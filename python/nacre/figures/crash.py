@@ -18,7 +18,7 @@ _NS = 1e9
 
 
 def recovery_figure(found: Crash) -> alt.Chart:
-    """Share of recoveries completed by a time; raises `Error` if none takes time."""
+    """Cumulative share of recoveries by duration. Raises `Error` if no recovery takes time."""
     bars, recovery = found.recovery.bars, found.recovery
     if recovery.p50_s is None or not recovery.max_s:
         raise Error("no recovery took time, so there is nothing to draw", "no-data")

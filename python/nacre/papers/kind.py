@@ -34,7 +34,10 @@ def _figures(found: Reproduction) -> Figures:
 
 
 def _figure(found: Reproduction, figure: str) -> alt.TopLevelMixin:
-    """A published figure with simulated next to published values: `fig8`, `envy/fig8`."""
+    """Draws a published figure with the simulated values next to the published ones.
+
+    `figure` is its name, for example `fig8` or `envy/fig8`.
+    """
     drawings = found.drawings()
     meant = {name for name in drawings if figure in (name, name.partition("/")[2])}
     if len(meant) != 1:

@@ -50,7 +50,7 @@
 //! - Throughput within 1 % and percentiles within 3 % of an independent event simulation, for all three
 //!   policies at queue depths 1 to 64, in open and closed loops, with uniform and skewed requests.
 //! - Energy equals power times the time of each activity plus idle power times elapsed time.
-//! - Shares of a drive together have the cost and the idle energy of the drive.
+//! - The costs and idle energies of all shares of a drive add up to those of the drive.
 
 mod access;
 mod arm;

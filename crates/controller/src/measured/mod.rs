@@ -32,7 +32,8 @@
 //! # Checks
 //! - Mean waits of M/D/1, M/M/1, M/G/1, and M/M/c, the closed-loop throughput formula, and Little's law, each
 //!   within 2 %.
-//! - Shares of a drive together have the cost, idle energy, and lifetime of the drive.
+//! - The costs and idle energies of all shares of a drive add up to those of the drive. The shares together have
+//!   the lifetime of the drive.
 //! - The read share above which Kim's PCM SSD is faster than the eMLC SSD (.4738), and the read share above
 //!   which it has more IOPS per cost (.8543).
 

@@ -31,7 +31,7 @@ impl Default for PageStatus {
     }
 }
 
-/// Mode of a slot from its next erase.
+/// Mode and code that a slot has after its next erase, and whether it is retired.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct SlotStatus {
     pub(super) mode: Mode,

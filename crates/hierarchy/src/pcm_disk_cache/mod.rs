@@ -44,7 +44,7 @@
 //! - Retired frames: at 10^10 writes, a run does not reach the endurance.
 //!
 //! # Sources
-//! roberts-2009, section IV and figure 4 (in place, no split, metadata and lookup in hardware, weak codes;
+//! roberts-2009, section IV and figure 4 (writes in place, no separate regions for reads and writes, metadata and lookup in hardware, weak codes;
 //! reads over 200 times and writes over 5 times faster than SLC flash), and table I (endurance). The paper
 //! requires wear leveling without naming a method. Start-gap of qureshi-2009 is the usual one.
 //!

@@ -157,7 +157,7 @@ pub(super) struct Operations {
     all: Slab<Operation>,
     /// Number of operations created so far.
     created: u64,
-    /// Operations that access a copy, as chains by level and block.
+    /// Hash table of the operations that access a copy, by level and block: the first operation of each chain.
     #[state(varies)]
     chains: Vec<u32>,
     /// Operations on evicted blocks whose location any block may take, for each level.

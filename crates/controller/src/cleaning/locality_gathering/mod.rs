@@ -22,9 +22,10 @@
 //! wu-1994, section 4.3.
 //!
 //! # Checks
-//! Under uniform writes, the cost is within 5 % of u / (1 - u). The cost decreases as locality increases. It
-//! is never below the cost of perfect sorting, [u / (1 - u)] (sum of sqrt(f r))^2. For sorted data, it is
-//! within 10 % of that cost.
+//! Under uniform writes, the cost is within 5 % of u / (1 - u), where u is the utilization. The cost decreases
+//! as locality increases. It is never below the cost of perfect sorting, [u / (1 - u)] (sum of sqrt(f r))^2,
+//! where f is the fraction of the data with a write rate and r is the fraction of its writes. For sorted data,
+//! the cost is within 10 % of that of perfect sorting.
 
 use super::redistribution::{Redistribution, Settings};
 use super::{Cleaner, CleaningFamily, Decision, View};

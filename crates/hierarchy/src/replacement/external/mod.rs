@@ -4,7 +4,8 @@
 //! The policy is notified of hits and insertions, and selects the victims. Nacre tracks the resident blocks.
 //!
 //! # Not modeled
-//! Speed: every access calls code in another language.
+//! The time that the policy itself takes. A simulation with such a policy is slower, because every access calls
+//! code in another language.
 //!
 //! # Sources
 //! None: the caller provides the model.

@@ -12,7 +12,7 @@
 //! fio: the fio manual, `iodepth`.
 //!
 //! # Checks
-//! Arrivals are zero, and the driver receives the queue depth and the think time. The tests of the driver
+//! All arrival times are zero, and the driver receives the queue depth and the think time. The tests of the driver
 //! compare closed loops with their closed forms.
 
 use super::{Arrival, ArrivalFamily, Pacing};
