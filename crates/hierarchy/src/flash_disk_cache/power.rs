@@ -69,6 +69,10 @@ impl<S: Store> FlashCache<S> {
         for (key, versions) in std::mem::take(&mut self.versions) {
             let first = &self.operations[versions[0]];
             if first.purpose != Purpose::Program {
+                // The backing may hold a part of the new version, so an older copy in flash is written back.
+                if let Some(page) = self.tables.find(key) {
+                    self.tables.pages[page as usize].is_dirty = true;
+                }
                 // The page left the flash while it was written around the flash.
                 if let Some(older) = first.keeps.clone() {
                     rescued.insert(key, older);
