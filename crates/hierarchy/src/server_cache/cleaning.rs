@@ -108,7 +108,7 @@ impl ServerCache {
         for run in there.chunk_by(|a, b| a + 1 == *b) {
             let request = self.backing_request(run[0], run.len() as u64, Op::Write, now);
             let part = self.operations.add(Purpose::CleanWrite, self.backing(), now, request);
-            self.operations.write_backing(part, run[0], run.len() as u64);
+            self.operations.write_backing_instead_of(part, write, run[0], run.len() as u64);
             self.operations[part].owner = batch;
             self.work().batches[batch].writes += 1;
             if let Some(bytes) = &buffer {
@@ -125,7 +125,7 @@ impl ServerCache {
             parts.push(part);
         }
         self.operations.hand_over(write, &parts);
-        // These writes wait only for the operations that this one waited for.
+        // All operations that this write waited for have ended.
         parts.iter().for_each(|&part| self.operations.launch(part));
         self.operations[write].is_skipped = true;
         true

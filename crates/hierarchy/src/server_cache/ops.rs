@@ -310,6 +310,17 @@ impl Operations {
         }
     }
 
+    /// Makes operation `number` write a part of the blocks that operation `instead_of` was to write. Earlier
+    /// writes have ended, and later ones already wait for `instead_of`, so the part waits for neither.
+    pub(super) fn write_backing_instead_of(&mut self, number: u32, instead_of: u32, first: u64, blocks: u64) {
+        (self.all[number].block, self.all[number].blocks) = (first, blocks as u32);
+        for block in first..first + blocks {
+            if self.writing.get(block) == Some(u64::from(instead_of)) {
+                self.writing.set(block, u64::from(number));
+            }
+        }
+    }
+
     /// Makes operation `number` wait for the writes of `block` to the backing that are in progress.
     pub(super) fn depend_on_write(&mut self, number: u32, block: u64) {
         if let Some(on) = self.writing.get(block)

@@ -191,7 +191,11 @@ fn a_thousand_power_losses_branch_off_one_moment_and_leave_nothing_behind() {
 
 /// Regressions, each of which once violated a guarantee: a description, a scenario, and, after a line of
 /// dashes, the steps.
-const KEPT: [(&str, &str); 63] = [
+const KEPT: [(&str, &str); 64] = [
+    (
+        "parts_of_a_write_back_wait_for_a_later_one",
+        include_str!("kept/parts_of_a_write_back_wait_for_a_later_one.crash"),
+    ),
     ("part_of_a_write_around_the_cache", include_str!("kept/part_of_a_write_around_the_cache.crash")),
     ("flush_overtakes_the_report_of_a_loss", include_str!("kept/flush_overtakes_the_report_of_a_loss.crash")),
     ("loss_reported_to_a_flush_of_a_chunk", include_str!("kept/loss_reported_to_a_flush_of_a_chunk.crash")),

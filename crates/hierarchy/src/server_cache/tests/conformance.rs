@@ -93,3 +93,21 @@ fn a_cache_that_writes_back_keeps_the_contract() {
         check(&stack(&settings, &[level(7, 20, 32, "lru"), level(30, 10, 128, "clock")], BACKING));
     }
 }
+
+/// A lost dirty block splits the write-back of its neighbors, for which later write-backs already wait.
+#[test]
+fn a_cache_whose_level_fails_reads_keeps_the_contract() {
+    let level = "[[stack.level]]\ndevice = { kind = \"faulty\", device = { kind = \"measured\", read = \"7 us\", \
+                 write = \"20 us\", parallelism = 2, capacity = \"128 KiB\" }, \
+                 fault = [{ kind = \"error\", operations = [\"read\"], share = \"40 %\" }] }\n";
+    for settings in [
+        "write_back = { clean_above = \"0 %\" }",
+        "write_back = { dirty = \"100 %\", clean_above = \"50 %\", batch = 3 }\nhedge_after = \"3 us\"",
+        "write_back = { clean_above = \"0 %\", table = \"persistent\" }\nwrite_allocate = false",
+    ] {
+        let toml = stack(settings, &[level.into()], BACKING);
+        // The crash tests check the data, because a level that fails reads loses dirty blocks.
+        conformance(Time::from_us(3), || build(&toml));
+        conformance(Time::from_us(150), || build(&toml));
+    }
+}
