@@ -1,124 +1,132 @@
 //! An SSD: flash memory with a page-mapped flash translation layer.
 //!
 //! # Model
-//! The drive has `channels` channels with `ways` dies each. Each die has `planes` planes. The mapping table
-//! maps *mapping units* (`unit`) of host data to flash. A flash page holds one or more units.
+//! The drive has `channels` channels with `ways` dies each. Each die has `planes` planes. The flash
+//! translation layer maps host addresses to flash in *mapping units* of `unit` bytes. A flash page holds one
+//! or more units.
 //!
 //! ## Requests
-//! - *Host side*: A request takes CPU time in the driver and crosses the link, which has its full rate in
-//!   each direction. A processor of the drive then processes the request. If the driver runs the flash
-//!   translation layer on the host, `translation` is its additional time per request. If `host` is set, e.g.
-//!   to NVMe, the host interface replaces the driver and the link: it models commands, page-wise data
-//!   transfers, completions, and interrupts.
-//! - *Write*: A write completes when its data is in the DRAM buffer. A later write to a buffered unit
-//!   overwrites the unit in the buffer. Full operations (one page of every plane, with multi-plane commands)
-//!   are assigned to the dies round robin: each operation uses the next channel, and after all channels the
-//!   next die of each channel. Buffer space is freed when the program of its data ends. A write waits while
-//!   the buffer is full.
+//! - *Host side*: A request takes CPU time in the host driver and then crosses the link to the drive. The
+//!   link has its full bandwidth in each direction. A processor of the drive then processes the request. If
+//!   the flash translation layer runs in the host driver, `translation` is its CPU time per request. If
+//!   `host` is set, e.g. to NVMe, a host interface replaces the driver and the link. The host interface
+//!   models commands, page-wise data transfers, completions, and interrupts.
+//! - *Write*: A write completes when its data is in the DRAM buffer. While the buffer is full, writes wait. A
+//!   later write to a buffered unit overwrites the unit in the buffer. The drive programs the buffered data
+//!   in operations. With multi-plane commands, an operation is one page of every plane of a die. Full
+//!   operations go to the dies round robin. Each operation uses the next channel, and each round over the
+//!   channels uses the next die of each channel. When a program ends, the drive frees the buffer space of its
+//!   data.
 //! - *Read*: The command crosses the channel, the die senses the page, and the page crosses the channel.
-//!   Units in the write buffer are read from the buffer.
+//!   Units that are still in the write buffer are read from the buffer.
 //!
-//! `scheduling` selects the next operation of a die when its array is free. `arbitration` selects the next
-//! transfer when the channel is free. Decisions are never made in advance.
+//! When the array of a die becomes free, `scheduling` selects the next operation of the die. When a channel
+//! becomes free, `arbitration` selects the next transfer. The drive never makes these decisions earlier.
 //!
 //! ## Channels and dies
-//! *Channels* carry read commands, pages that were read, and data to be programmed or copied. `arbitration`
-//! selects the oldest transfer, or gives priority to commands, to pages, or to all transfers of reads.
-//! Transfers are not preempted. If several transfers become ready at the same time, the transfer of the
-//! oldest request is first.
+//! *Channels* carry read commands, pages from reads, and data for programs and copies. `arbitration` selects
+//! the oldest transfer, or gives priority to commands, to pages, or to all transfers of reads. Transfers are
+//! not preempted. If several transfers become ready at the same time, the transfer of the oldest request goes
+//! first.
 //!
-//! *Registers*: A die holds at most `registers` pages per plane, from the start of the command to the end of
-//! the transfer. With one register, the die is idle until its page has crossed the channel. With two, it
-//! senses the next page in the meantime (cached commands). While its array is busy, a die accepts the data of
-//! its next program, unless the die has only one register.
+//! *Registers*: A die has `registers` page registers per plane. A read holds a register from the start of its
+//! command to the end of its transfer. With one register, the die is idle until its page has crossed the
+//! channel. With two registers, the die senses the next page during the transfer (cached commands). While its
+//! array is busy, a die accepts the data of its next program, unless it has only one register.
 //!
-//! *Erases* of a superblock start on all its dies simultaneously. If `erases_at_once` is set, at most that
-//! many dies erase, and the others continue to program. The most recently erased superblock is then written
-//! last. If the drive must write to a die that is not erased yet, the erase starts immediately.
-//! `buffer_places` determines when buffer space is freed: in the order of allocation ("ring") or as soon as a
-//! program ends ("pool"). With a pool, writes continue while one die erases.
+//! *Erases*: All dies of a superblock start to erase at the same time. With `erases_at_once`, at most this
+//! number of dies erase at once, and the other dies continue to program. The drive then writes the most
+//! recently erased superblock only if no other superblock is erased. If the drive must write to a block that
+//! is not erased yet, the erase starts immediately. `buffer_places` determines when the drive frees buffer
+//! space. A "ring" frees space in the order of allocation. A "pool" frees space as soon as its program ends,
+//! so writes continue while one die erases.
 //!
-//! *Programs* run on at most `programs_at_once` dies, which models a power budget (e.g. NVMe power states, or
-//! the two modes of Intel's SSD 910). The data of further programs is transferred to the die and waits there
-//! until another program ends. Programs of the host and of garbage collection start in issue order. A
-//! multi-plane program counts as one program. Reads and erases are not limited.
+//! *Programs*: At most `programs_at_once` dies program at the same time. This limit models a power budget,
+//! e.g. NVMe power states or the two modes of Intel's SSD 910. When the limit is reached, the data of the
+//! next program crosses the channel to its die. It waits there until another program ends. Programs of the
+//! host and of garbage collection start in issue order. A multi-plane program counts as one program. The
+//! limit does not apply to reads and erases.
 //!
 //! ## Garbage collection
 //! Garbage collection (GC, `garbage_collection`) works on superblocks. A superblock has one block of every
-//! plane of every die and is written in stripes. A stripe uses all dies at once, and one parity page can
-//! cover it. One erase count and one list of valid units per superblock are sufficient for thousands of
-//! blocks. The disadvantage is a coarser choice of victims.
+//! plane of every die. It is written in stripes, and each stripe uses all dies at once. One page of a stripe
+//! can hold parity. The drive needs only one erase count and one list of valid units for the thousands of
+//! blocks of a superblock. The disadvantage is a coarser choice of victims.
 //!
-//! - The host and GC have separate write frontiers.
-//! - If fewer than `reserve` superblocks are erased, a victim is chosen. GC waits while no full or closed
-//!   superblock has an invalid unit. GC keeps pace with host writes: for every unit that the host programs,
-//!   GC copies enough valid units of the victim. The victim is therefore empty when the host has used up the
-//!   gained space.
-//! - With `idle_reserve`, GC also runs while the host and the flash are idle, one stripe at a time, until
-//!   that many superblocks beyond `reserve` are erased. A request stops GC. It resumes when the host is idle
-//!   again or when fewer than `reserve` superblocks are erased.
+//! - Data from the host and data that GC moves go to different open superblocks.
+//! - When fewer than `reserve` superblocks are erased, GC selects a victim. If no full or closed superblock
+//!   has an invalid unit, GC waits. GC copies valid units at a rate that follows the host writes. The victim
+//!   is empty when the host has used up the space that erasing the victim frees.
+//! - With `idle_reserve`, GC also runs while the host and the flash are idle. It works one stripe at a time
+//!   until `idle_reserve` superblocks are erased in addition to `reserve`. A request stops GC. GC resumes
+//!   when the host is idle again or when fewer than `reserve` superblocks are erased.
 //!
-//! *Allocation* (`allocation`): by default, superblocks span all dies, with or without parity. Alternatively,
-//! every plane has separate write frontiers and GC. The address of a page then determines its plane, or the
-//! page is written to the die that is free first. With this allocation, all statements about superblocks on
-//! this page apply to the blocks of a plane.
+//! *Allocation* (`allocation`): By default, superblocks span all dies, with or without parity. Alternatively,
+//! every plane has separate write frontiers and separate GC (allocation by plane). A page then goes to the
+//! plane given by its address, or to the die that is free first. With allocation by plane, all statements
+//! about superblocks on this page apply to the blocks of a plane.
 //!
-//! *SLC cache* (`slc_cache`): while more than `reserve` superblocks are erased, host writes use SLC mode, up
-//! to `size`. SLC mode programs and reads faster, but a block holds less data. Beyond `size`, and on a full
-//! drive, host writes use all bits of a cell directly. GC moves data from SLC mode to superblocks with all
-//! bits per cell. SLC superblocks hold little valid data relative to their size, so policies such as greedy
-//! select them first.
+//! *SLC cache* (`slc_cache`): While more than `reserve` superblocks are erased, host writes use SLC mode for
+//! up to `size` of data. In SLC mode, programs and reads are faster, but a block holds less data. Other host
+//! writes use all bits of a cell directly. GC moves data from SLC mode to superblocks with all bits per cell.
+//! An SLC superblock holds little data for the flash that it occupies, so policies such as greedy select it
+//! first.
 //!
 //! ## Flexible data placement
-//! If `fdp` is set, the drive supports flexible data placement (FDP; NVMe TP4146):
+//! If `fdp` is set, the drive supports flexible data placement (FDP; NVMe TP4146). The model represents the
+//! terms of the specification as follows:
 //!
 //! | specification | model |
 //! |---|---|
 //! | reclaim unit (RU) | a superblock: `reclaim_unit` blocks of every plane of the dies of its reclaim group. It is filled, garbage-collected, and erased as a whole |
-//! | reclaim group (RG) | `reclaim_groups` of `allocation`: dies with consecutive numbers, an equal number for each group. Each group has separate write frontiers, GC, and wear leveling. GC and wear leveling move data within its group |
+//! | reclaim group (RG) | an equal share of the dies, with consecutive numbers. `reclaim_groups` of `allocation` is the number of groups. Each group has separate write frontiers, GC, and wear leveling, which move data only within the group |
 //! | reclaim unit handle (RUH) | a reference to an open superblock in each reclaim group. Writes through different handles fill different superblocks |
 //! | placement identifier (PID; the DSPEC field of a write) | the volume of a request, which is the number of its tenant. With H handles and G groups, volume V selects handle V mod H and group (V / H) mod G |
-//! | initially isolated | GC mixes the data of all handles of this type (`initially_isolated`, the first handles) |
-//! | persistently isolated | GC keeps the data of each handle of this type separate (`persistently_isolated`, the last handles) |
+//! | initially isolated | GC mixes the data of all handles of this type. These are the first handles; `initially_isolated` is their number |
+//! | persistently isolated | GC keeps the data of each handle of this type separate. These are the last handles; `persistently_isolated` is their number |
 //!
-//! - Every handle keeps a superblock open in each group. GC keeps another one open for the data of all
-//!   initially isolated handles, and one for each persistently isolated handle. All open superblocks reduce
-//!   the over-provisioning. With allocation by plane, each of these superblocks takes one block of every
-//!   plane.
-//! - A write to a full group is redirected to the group with the least data (`units_redirected`). Pages of
-//!   the mapping table are stored in the group given by their number.
+//! - Every handle has an open superblock in each group. GC has one more open superblock for the data of all
+//!   initially isolated handles, and one more for each persistently isolated handle. All open superblocks
+//!   reduce the over-provisioning. With allocation by plane, each of these superblocks takes one block of
+//!   every plane.
+//! - A write to a full group goes to the group with the least data and is counted in `units_redirected`. The
+//!   page number of a mapping table page determines its group.
 //! - Blocks that do not fill a reclaim unit are spare blocks.
 //!
-//! The counters `host_bytes_with_metadata_written` (HBMW), `media_bytes_with_metadata_written` (MBMW), and
-//! `media_bytes_erased` (MBE) are those of the FDP statistics log page. HBMW counts whole mapping units. MBMW
-//! counts all programmed data: host data without overwrites in the buffer, data that GC and wear leveling
-//! moved, pages of the mapping table, padding, and parity.
+//! Three counters correspond to the FDP statistics log page of NVMe: `host_bytes_with_metadata_written`
+//! (HBMW), `media_bytes_with_metadata_written` (MBMW), and `media_bytes_erased` (MBE). HBMW counts whole
+//! mapping units. MBMW counts all programmed data: host data that was not overwritten in the buffer, data
+//! moved by GC and wear leveling, mapping table pages, padding, and parity.
 //!
-//! FDP events are counted for each handle: `implicitly_modified` (81h: the drive changed the reclaim unit
-//! that the handle references) and, as a subset, `not_fully_written` (0h: the former reclaim unit had space
-//! left, e.g. because a refresh closed it). `units_moved` is the number of units of event 80h (media
-//! reallocated).
+//! The drive counts FDP events for each handle. `implicitly_modified` (event 81h) counts how often the drive
+//! changed the reclaim unit of the handle. `not_fully_written` (event 0h) counts those changes in which the
+//! former reclaim unit had space left, e.g. because a refresh closed it. `units_moved` is the number of units
+//! moved by the drive, which event 80h (media reallocated) reports.
 //!
 //! ## Mapping
-//! The mapping table (`mapping`) is in DRAM, or in flash with an LRU cache of its pages or of single
-//! mappings.
+//! The mapping table (`mapping`) is in DRAM or in flash. For a table in flash, DRAM holds an LRU cache of
+//! table pages or of single mappings.
 //!
 //! ## Wear and lifetime
-//! - *Dynamic wear leveling*: the erased superblock with the fewest erases is written first.
-//! - *Static wear leveling* (`wear_spread` of `garbage_collection`): if a superblock has far fewer erases
-//!   than the erased superblocks, its data moves to the most worn of them.
-//! - *Endurance*: the number of erases that a block withstands is random, with mean `endurance`. A worn-out
-//!   block is replaced by a spare block of its plane. If there is none, its superblock is retired, and its
-//!   other blocks become spares. When the remaining superblocks cannot hold the data and the reserve, the
-//!   drive becomes read-only.
-//! - *Lifetime*: the time until the drive becomes read-only if wear continues as in the run. The estimate
-//!   ignores the differences between superblocks that chance alone would cause in a Poisson process. With
-//!   `wear_spread`, it assumes even wear. If the drive became read-only during the run, the lifetime is the
-//!   time until then. Otherwise, the estimate is an upper bound, for two reasons. First, erases vary by about
-//!   the square root of their mean, so the first superblocks wear out before the average: about 4 % earlier
-//!   at 60 erases, and less than 1 % earlier at 3,000. Second, if many superblocks wear out at once, copies
-//!   use up the reserve while no superblock is returned. The drive then becomes read-only before it runs out
-//!   of space. For equal blocks under hot and cold data with 60 erases, this happens another 7 % earlier.
+//! - *Dynamic wear leveling*: The drive first writes the erased superblock with the fewest erases.
+//! - *Static wear leveling* (`wear_spread` of `garbage_collection`): If a superblock with data has far fewer
+//!   erases than an erased superblock, its data moves to the most worn erased superblock.
+//! - *Endurance*: Each block withstands a random number of erases, with mean `endurance`. A spare block of
+//!   the same plane replaces a worn-out block. If the plane has no spare block left, the drive retires the
+//!   superblock, and the other blocks of the superblock become spare blocks. When the remaining superblocks
+//!   cannot hold the data and the reserve, the drive becomes read-only.
+//! - *Lifetime*: The lifetime is the time until the drive becomes read-only if wear continues as in the run.
+//!   If the drive became read-only during the run, the lifetime is the time until then. Otherwise, the
+//!   lifetime is an estimate. The estimate ignores random differences in erases between superblocks, as in a
+//!   Poisson process. With `wear_spread`, it assumes even wear.
+//!
+//! The lifetime estimate is an upper bound for two reasons:
+//!
+//! - Erase counts vary by about the square root of their mean, so the first superblocks wear out before the
+//!   average superblock. The difference is about 4 % at 60 erases and less than 1 % at 3,000 erases.
+//! - If many superblocks wear out at once, copies use up the reserve while GC frees no superblock. The drive
+//!   then becomes read-only before it runs out of space. For equal blocks with 60 erases under hot and cold
+//!   data, this reduces the lifetime by another 7 %.
 //!
 //! ## Bit errors
 //! The bit error rate of a page (`errors`) is the sum of four terms (kim-2019, equation 1):
@@ -131,107 +139,109 @@
 //! | read disturb | `read_disturb (erases / cycles)^disturb_exponent reads^disturb_reads_exponent`, with the reads of its block |
 //!
 //! The number of bit errors of a codeword follows a Poisson distribution. The mean is the bit error rate
-//! times the size of the codeword. A quantile of this distribution is sampled once per codeword and program,
-//! so errors persist and their number only increases.
+//! times the size of the codeword. When a codeword is programmed, the model samples one quantile of this
+//! distribution for it. Bit errors therefore persist, and their number only increases.
 //!
-//! - The code (`ecc`) determines the number of read retries. Retries are sequential. Each retry uses the die,
-//!   the channel, and the decoder like a normal read.
-//! - GC decodes the pages that it copies. Copies inside a die (`copyback`) are not decoded: the copy has the
-//!   bit errors of the page in addition to new ones. An uncorrectable page is detected when the host reads
-//!   it.
+//! - The code (`ecc`) determines the number of read retries. Retries run one after another. Each retry uses
+//!   the die, the channel, and the decoder like a normal read.
+//! - GC decodes the pages that it copies. Copies inside a die (`copyback`) are not decoded. Such a copy has
+//!   the bit errors of its source page and new bit errors. The drive detects an uncorrectable page when the
+//!   host reads it.
 //! - If a unit has more bit errors than the code corrects, its data is lost. Reads and partial writes of the
-//!   unit fail until the whole unit is written or trimmed, even after it was copied. The first flush that
-//!   ends after a loss fails, and so do all other flushes that are outstanding at that time.
-//! - After `refresh_reads` reads of a block, all data of its superblock is moved at once. The copies wait for
-//!   the reads in progress. They cross the channel because they must be corrected.
+//!   unit then fail until the host writes or trims the whole unit. This also applies after GC has copied the
+//!   unit. The first flush that ends after a loss fails. All other flushes that are outstanding at that time
+//!   also fail.
+//! - After `refresh_reads` reads of a block, the drive moves all data of its superblock. The copies wait for
+//!   the reads in progress. They cross the channel because their data must be corrected.
 //!
 //! ## Power loss
-//! The model stores the data of every physical unit. Programs and copies transfer this data, and reads return
-//! the last written data. A power loss clears the buffer and all DRAM.
+//! The model stores the data of every physical unit. Programs and copies move this data, and a read returns
+//! the data that was last written. A power loss clears the buffer and all DRAM.
 //!
 //! - With `power_protected`, capacitors supply power until the programs of all acknowledged writes are
 //!   complete.
-//! - Without `power_protected`, a unit whose program was interrupted keeps its previous data: the page is
-//!   torn, and its error correction detects this.
-//! - With `paired_page_loss`, the power loss also damages pages that were programmed earlier on the same word
-//!   line, even if their data was flushed long ago (tseng-2011). Such a unit reads as zeros, and recovery
-//!   counts its bytes as lost.
+//! - Without `power_protected`, a unit keeps its previous data if its program was interrupted. The new page
+//!   is torn, and its error correction detects this.
+//! - With `paired_page_loss`, the power loss also damages earlier pages of the same word line, even if their
+//!   data was flushed long ago (tseng-2011). A unit in a damaged page reads as zeros, and recovery counts its
+//!   bytes as lost.
 //!
-//! Recovery rebuilds the mapping. The spare area of each page names its unit and has a sequence number. A
-//! journal lists trims. Recovery repeats interrupted erases and reads the last checkpoint of the mapping. The
-//! checkpoint has `mapping.entry` bytes for each unit, or for each page of a table in flash. Then it reads
-//! the spare areas of the pages that were programmed since the checkpoint, on all dies in parallel. It ends
-//! with a new checkpoint.
+//! Recovery rebuilds the mapping. It uses three sources: the last checkpoint of the mapping, the spare area
+//! of each page, and a journal of trims. The spare area names the unit and has a sequence number. Recovery
+//! first repeats interrupted erases and reads the last checkpoint. The checkpoint has `mapping.entry` bytes
+//! for each unit. If the table is in flash, it has this size for each page of the table instead. Recovery
+//! then reads the spare areas of the pages that were programmed after the checkpoint, on all dies in
+//! parallel. It ends with a new checkpoint.
 //!
 //! ## Shares
-//! *Share of a pool* (`capacity`): a share of a pool of drives is modeled as a drive with fewer blocks per
-//! plane. Its utilization, garbage collection, and wear are those of a whole drive. Its price follows from
-//! its capacity, and its idle power is proportional to the capacity. Dies, channels, buffer, and link are
-//! those of a whole drive, because any drive of the pool may serve the requests. The record has a finding if
-//! the share uses more than its proportion of the performance.
+//! *Share of a pool* (`capacity`): A share of a pool of drives is modeled as a drive with fewer blocks per
+//! plane. Its utilization, garbage collection, and wear are those of a whole drive. Its price and its idle
+//! power are proportional to its capacity. Its dies, channels, buffer, and link are those of a whole drive,
+//! because any drive of the pool may serve the requests. If the share uses more than its proportion of the
+//! performance, the record has a finding.
 //!
-//! *Queues of tenants* (`queue`): the drive has a limited number of outstanding requests. Further requests
-//! wait in queues of the host. Each tenant can have a number of slots (`"by_tenant"`), or a submission queue.
-//! Submission queues are served round robin (`"round_robin"`) or by priority class and weight
-//! (`"weighted_round_robin"`), as in NVMe controllers. `places` of the workload `tenants` provides the same
-//! in front of any stack.
+//! *Queues of tenants* (`queue`): The drive has a limited number of outstanding requests. Further requests
+//! wait in queues of the host. Each tenant can have a number of slots (`"by_tenant"`) or a submission queue.
+//! The drive serves submission queues round robin (`"round_robin"`) or by priority class and weight
+//! (`"weighted_round_robin"`), as NVMe controllers do. The setting `places` of the workload `tenants`
+//! provides the same queues in front of any stack.
 //!
 //! ## Results
-//! The table `handles` lists the host writes, the units that GC moved, the write amplification, and the
-//! events of each reclaim unit handle. A handle without writes has no write amplification.
+//! The table `handles` has one row per reclaim unit handle. It lists the host writes, the units that GC
+//! moved, the write amplification, and the events of the handle. If a handle has no writes, its write
+//! amplification is absent.
 //!
 //! # Not modeled
-//! - Zones: see `zns_ssd`.
-//! - FDP: the command with which the host assigns an empty reclaim unit to a handle (I/O Management Send),
-//!   the time limit of an open reclaim unit (event 1h), and resets that change handles (event 2h). After a
-//!   power loss, a handle continues with its reclaim unit.
-//! - A limit on the fraction of a reclaim group that one host fills. A group is full when it has no space
-//!   left beyond its `reserve`. Writes are then redirected to the group with the least data
-//!   (`units_redirected`), and the write amplification of the full group is high. Without tenants, all writes
-//!   use group 0.
-//! - Superblocks that always use SLC mode, and moves out of SLC mode while the host is idle (folding). A full
-//!   SLC cache stays full until GC needs its space. It is used again only if more than `reserve` superblocks
-//!   are erased.
-//! - Different program times of worn cells. If all pages of a word line are programmed, each page takes its
-//!   nominal time, in page order.
+//! - Zones: use `zns_ssd` instead.
+//! - FDP commands and events: the command that assigns an empty reclaim unit to a handle (I/O Management
+//!   Send), the time limit of an open reclaim unit (event 1h), and resets that change handles (event 2h).
+//!   After a power loss, a handle continues with its reclaim unit.
+//! - A limit on the share of a reclaim group that one host fills. A group is full when it has no space left
+//!   beyond its `reserve`. Writes to a full group go to the group with the least data (`units_redirected`).
+//!   The write amplification of a full group is high. Without tenants, all writes use group 0.
+//! - Superblocks that always use SLC mode, and folding, which moves data out of SLC mode while the host is
+//!   idle. A full SLC cache stays full until GC needs its space. Host writes use the cache again when more
+//!   than `reserve` superblocks are erased.
+//! - The effect of wear on program times. The pages of a word line are programmed in order, and each takes
+//!   its nominal time.
 //! - The channel time of erase commands.
-//! - The wait of a partial write for its read: a write that covers a part of a unit completes, and may be
-//!   programmed, before the rest of the unit is read.
-//! - Reads that delay an erase: a superblock may be erased while a read of one of its old pages still waits
-//!   for the die.
-//! - Exact dependencies of copies: a program or an erase that follows copies waits for all copies that were
-//!   issued earlier, not only for those that it depends on. With allocation by plane, it waits for the copies
-//!   of its die.
-//! - Partial lookups: with a mapping table in flash, a read starts when all mappings of its request are
+//! - Partial writes that wait for their read. A write of a part of a unit completes before the drive has read
+//!   the rest of the unit. The drive may also program the unit before that.
+//! - Erases that wait for reads. The drive may erase a superblock while a read of one of its old pages still
+//!   waits for the die.
+//! - Exact dependencies of copies. A program or an erase after copies waits for all copies that were issued
+//!   earlier, even if it does not depend on them. With allocation by plane, it waits only for the copies of
+//!   its die.
+//! - Partial lookups. With a mapping table in flash, a read starts when all mappings of its request are
 //!   known.
-//! - Page registers that reads share with the data of a waiting program.
+//! - Page registers that are shared by reads and the data of a waiting program.
 //!
 //! Bit errors:
 //!
-//! - A page has the age of the first page of its superblock. All pages of a block have the same error rate.
-//!   SLC mode and pages of the mapping table have no bit errors.
-//! - The parity of the code takes no time on the channel, encoding takes no time, and decoders have no queue.
-//! - Every read starts with the default thresholds, regardless of the thresholds of the last successful read.
+//! - All pages of a superblock have the age of its first page. All pages of a block have the same error rate.
+//!   Pages in SLC mode and pages of the mapping table have no bit errors.
+//! - Encoding takes no time, and the parity of the code takes no channel time. Decoders have no queue.
+//! - Every read starts with the default read thresholds, even if the last successful read used others.
 //! - Copies cause no read disturb.
-//! - Bit errors that are copied inside a die are added to those of the new page, although a few of them would
-//!   affect the same bits. The number of consecutive copies inside a die is not limited.
+//! - A copy inside a die adds the bit errors of the source page to those of the new page, although a few of
+//!   them would affect the same bits. The number of consecutive copies inside a die is not limited.
 //! - If the energy of the code is not given, it counts as zero, and the record reports this.
 //! - Data that was written before the run has no bit errors from copies.
-//! - If the drive stores data, a lost unit that is rewritten and then reverted to its previous version by a
-//!   power loss may be readable again.
+//! - A lost unit may become readable again in a drive that stores data. This happens if the host rewrites the
+//!   unit and a power loss restores its previous version.
 //!
 //! Power loss:
 //!
-//! - Checkpoints and the journal of trims take no time and no flash during operation.
+//! - During operation, checkpoints and the journal of trims use no time and no flash.
 //! - A superblock may be erased before the programs that replace its data have ended. A real drive delays
-//!   such an erase so that no previous version is lost. Nacre does not delay the erase, but it also loses no
+//!   such an erase so that no previous version is lost. Nacre does not delay the erase. It still loses no
 //!   data, because it keeps the previous data in the newer page.
-//! - A page whose program was interrupted counts as programmed, and copies in progress count as complete.
-//! - Recovery reads are not included in the time and energy of any component.
-//! - The amount of data that an unprotected drive loses is unknown if the drive does not store data.
+//! - A page counts as programmed if its program was interrupted. Copies in progress count as complete.
+//! - The time and the energy of a component do not include recovery reads.
+//! - If the drive does not store data, the amount of data that an unprotected drive loses is unknown.
 //! - If a damaged page is the destination of a GC copy, its data is lost, even if the source page is not
 //!   erased yet. Damaged pages of the mapping table are restored from spare areas at no cost.
-//! - The energy of the capacitors, and their charging time, are not modeled.
+//! - The energy and the charging time of the capacitors.
 //!
 //! # Sources
 //! gupta-2009 (DFTL); desnoyers-2012 (cost of garbage collection); tavakkol-2018 (MQSim; components of an SSD
@@ -242,34 +252,35 @@
 //! of the rate).
 //!
 //! # Checks
-//! - Write amplification equals the closed forms of FIFO and greedy garbage collection at five spare factors,
-//!   with trimmed space, and for planes with separate garbage collection. With parity, it equals the closed
-//!   forms for the remaining spare space.
-//! - The bandwidth of a strided workload under each allocation, multi-plane programs, and the channel time of
-//!   copies inside a die. Bandwidths equal those computed from the component rates, including SLC mode.
-//! - Miss rate of the cached mapping.
-//! - Waits of reads, programs, copies, and erases against the closed forms of non-preemptive priority and of
+//! - Write amplification equals the closed forms of FIFO and greedy garbage collection at five spare factors.
+//!   The tests include trimmed space and planes with separate garbage collection. With parity, write
+//!   amplification equals the closed forms for the remaining spare space.
+//! - Bandwidths equal those computed from the component rates, including SLC mode. The tests cover a strided
+//!   workload under each allocation, multi-plane programs, and the channel time of copies inside a die.
+//! - The miss rate of the cached mapping equals its closed form.
+//! - Waits of reads, programs, copies, and erases equal the closed forms of non-preemptive priority and of
 //!   suspension.
-//! - Programs per second, and the end time of each program, when `programs_at_once` limits them.
-//! - Waits for a channel under each arbitration policy against closed forms. Whole drives are compared with a
+//! - With `programs_at_once`, tests check the number of programs per second and the end time of each program.
+//! - Waits for a channel equal closed forms under each arbitration policy. Whole drives are compared with a
 //!   step-by-step simulation of a channel and its dies.
-//! - A die with independent plane reads against a step-by-step simulation, and its waits against the closed
-//!   form of one server per plane.
-//! - The longest write latency while dies erase; bursts after idle garbage collection.
-//! - End of life at the time given by endurance, number of blocks, and write amplification.
-//! - Tenants with separate handles have the write amplification of separate drives. Tenants with one handle
-//!   have that of one drive.
-//! - Flexible data placement: for data with two lifetimes, the write amplification of each handle equals its
-//!   closed form under FIFO with either isolation. The write amplification of a log is 1. The statistics
-//!   equal the programs and erases of the dies. A reclaim group has the write amplification of a separate
-//!   drive with the same dies, and data never leaves its group.
-//! - Read retries, their latency, and lost units against binomial tails, including parity and copies inside a
-//!   die. The duration of a rebuild is exact.
-//! - Bit errors follow their closed form, no lost unit is returned as valid, and the number of refreshes is
-//!   the number of reads divided by the limit.
+//! - A die with independent plane reads equals a step-by-step simulation. Its waits equal the closed form of
+//!   one server per plane.
+//! - Tests check the longest write latency while dies erase. They also check bursts of writes after garbage
+//!   collection in idle time.
+//! - The drive ends its life at the time given by endurance, number of blocks, and write amplification.
+//! - Tenants with separate handles have the write amplification of separate drives. Tenants that share a
+//!   handle have the write amplification of one drive.
+//! - With FDP and data of two lifetimes, the write amplification of each handle equals its closed form under
+//!   FIFO, for both types of isolation. The write amplification of a log is 1.
+//! - The FDP statistics equal the programs and erases of the dies. A reclaim group has the write
+//!   amplification of a separate drive with the same dies, and data never leaves its group.
+//! - The numbers of read retries and lost units, and the retry latency, follow binomial tails, including
+//!   parity and copies inside a die. The duration of a rebuild is exact.
+//! - Bit errors follow their closed form, and reads never return a lost unit as valid. The number of
+//!   refreshes is the number of reads divided by `refresh_reads`.
 //! - Tenants with separate slots complete requests in proportion to their slots.
-//! - Fetches by round robin and weighted round robin against a step-by-step simulation of the queues, request
-//!   by request.
+//! - With round robin and weighted round robin, each fetch equals that of a step-by-step simulation of the
+//!   queues.
 //! - The numbers of programs, erases, and valid units are conserved.
 //! - After power losses at random times, every unit is compared with the versions that an independent auditor
 //!   recorded. The recovery time equals its closed form, in which the dies read the pages in parallel.

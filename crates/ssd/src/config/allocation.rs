@@ -5,74 +5,84 @@ use nacre_config::{Choice, Configuration, Kinds};
 /// Allocation of host data to the flash.
 #[derive(Clone, Debug, Kinds)]
 pub enum Allocation {
-    /// To the next die in turn, in superblocks of one block of every plane of every die.
+    /// Round robin over the dies, in superblocks that span all dies.
     ///
-    /// A superblock is one block of every plane of every die. Full operations (one page of every plane, with
-    /// multi-plane commands) go to the dies round robin: to the next channel each time, and to the next die of each
-    /// channel after all channels. A stripe uses all dies at once, one parity page covers it, and one erase count and
-    /// one list of valid units serve thousands of blocks. The disadvantage is a coarser choice of victims.
+    /// A superblock is one block of every plane of every die. With multi-plane commands, an operation is one
+    /// page of every plane of a die. Full operations go to the dies round robin. Each operation uses the next
+    /// channel, and each round over the channels uses the next die of each channel. A stripe uses all dies at
+    /// once, and one parity page can cover it. The drive needs only one erase count and one list of valid
+    /// units for the thousands of blocks of a superblock. The disadvantage is a coarser choice of victims.
     ///
-    /// *Parity* (`parity`; Micron's RAIN, SandForce's RAISE): `stripe` consecutive operations of a superblock, each
-    /// on a different die, form a stripe. One of them programs parity over the others, unit by unit. The parity moves
-    /// to the next die with every row of dies. It takes a share of 1 / `stripe` of the flash from over-provisioning.
+    /// *Parity* (`parity`; Micron's RAIN, SandForce's RAISE): `stripe` consecutive operations of a superblock
+    /// form a stripe. Each operation is on a different die. One operation programs the parity of the others,
+    /// unit by unit. After every operation on all dies, the parity moves to the next die. Parity reduces the
+    /// over-provisioning by 1 / `stripe` of the flash.
     ///
-    /// - The parity of a stripe is programmed after its last data, with time, energy, and wear. It counts in write
-    ///   amplification. Until then, the drive keeps it in separate memory, which capacitors protect with the buffer.
-    ///   A superblock that is closed early ends with a shorter stripe.
-    /// - An uncorrectable unit is rebuilt. The units at its position in the other operations of the stripe are read
-    ///   from their dies in parallel, with read retries if necessary, and decoded. Units that are still in the
-    ///   drive's memory are not read. If one of these units is uncorrectable, too, the unit is lost. Copies of
-    ///   garbage collection are rebuilt like reads of the host.
-    /// - Without `power_protected`, recovery computes the parity of partly filled stripes from their pages.
-    /// - Counters report the parity units, the rebuilt units, the reads for rebuilds, and the units that are lost
-    ///   despite parity.
+    /// - The drive programs the parity of a stripe after the last data of the stripe. This program takes
+    ///   time, energy, and wear, and counts in write amplification. Until then, the parity is in a separate
+    ///   memory. Capacitors that protect the buffer also protect this memory. A superblock that is closed
+    ///   early ends with a shorter stripe.
+    /// - The drive rebuilds an uncorrectable unit from the units at the same position in the other operations
+    ///   of the stripe. It reads these units from their dies in parallel, with read retries if necessary, and
+    ///   decodes them. It does not read units that are still in its memory. If one of these units is also
+    ///   uncorrectable, the unit is lost. The drive rebuilds units for garbage collection as it does for host
+    ///   reads.
+    /// - Without `power_protected`, recovery computes the parity of a partly filled stripe from the pages of
+    ///   the stripe.
+    /// - Counters report parity units, rebuilt units, reads for rebuilds, and units that are lost despite
+    ///   parity.
     ///
     /// Not modeled:
     ///
-    /// - Stripes longer than the number of dies, several parity pages per stripe, and failures of whole dies or
-    ///   blocks.
-    /// - A rebuilt unit is not rewritten. The next read rebuilds it again, until the unit is written or
-    ///   garbage-collected. Units in the same page are rebuilt separately.
-    /// - Computing parity takes no time, and its memory is not part of `buffer`.
-    /// - If garbage collection copies a unit that must be rebuilt, the other units are read in parallel with it, not
-    ///   after it.
-    /// - After a power loss of a drive without capacitors, stripes with an interrupted program count as complete, and
-    ///   pages that it damaged are not rebuilt.
+    /// - Stripes with more operations than dies, several parity pages per stripe, and failures of whole dies
+    ///   or blocks.
+    /// - Writing back rebuilt units. Every read rebuilds the unit again until it is written or
+    ///   garbage-collected. Units of the same page are rebuilt separately.
+    /// - The time to compute parity. The memory for parity is not part of `buffer`.
+    /// - The order of reads for a rebuild during garbage collection. The drive reads the other units in
+    ///   parallel with the unit that must be rebuilt. A real drive reads them afterwards.
+    /// - Rebuilds after a power loss of a drive without capacitors. A stripe with an interrupted program
+    ///   counts as complete, and pages that the power loss damaged are not rebuilt.
     Superblock(Superblock),
-    /// To the plane given by the address; each plane has its own garbage collection.
+    /// The address of a page determines its plane; each plane has separate garbage collection.
     ///
-    /// Each plane has its own write frontiers, erased blocks, garbage collection, and wear leveling. Everything that
-    /// is described for superblocks holds for its blocks. The address of a page determines its plane, in the order of
-    /// `order`, as in MQSim. Requests for one die wait there, even if other dies are idle.
+    /// Each plane has separate write frontiers, erased blocks, garbage collection, and wear leveling. All
+    /// statements about superblocks apply to the blocks of a plane. The address of a page determines its
+    /// plane, with the order of dimensions in `order`, as in MQSim. A request waits for the die of its
+    /// address, even if other dies are idle.
     ///
-    /// A page is programmed when its units are complete. With `multi_plane`, pages with the same number in other
-    /// planes that wait for the die are programmed with it, if they have no unfinished prerequisites. With
-    /// `copyback`, garbage collection copies pages within their die: only their commands cross the channel, and bit
-    /// errors are not corrected.
+    /// A page is programmed when all its units have data. With `multi_plane`, the die also programs waiting
+    /// pages of its other planes in the same command. These pages must have the same page number and no
+    /// unfinished prerequisites. With `copyback`, garbage collection copies pages within their die. Only the
+    /// commands of such copies cross the channel, and bit errors are not corrected.
     ///
     /// Not modeled:
     ///
     /// - Static allocation of channels or ways alone.
-    /// - Multi-plane reads for copies and multi-plane erases: the planes of a die perform them one after the other.
-    /// - The register that holds a copy inside a die is available to reads in between.
-    /// - Parity: a plane erases its blocks alone, while the others of a stripe need them for rebuilds.
+    /// - Multi-plane reads for copies and multi-plane erases. The planes of a die perform them one after the
+    ///   other.
+    /// - Occupied registers. A register that holds a copy inside a die remains available to reads.
+    /// - Parity. Each plane erases its blocks separately, but rebuilds would need these blocks for the other
+    ///   blocks of their stripe.
     Static(Static),
-    /// To the die that is free first; each plane has its own garbage collection.
+    /// Pages go to the die that is free first; each plane has separate garbage collection.
     ///
-    /// Each plane has its own write frontiers, erased blocks, garbage collection, and wear leveling. Everything that
-    /// is described for superblocks holds for its blocks. A page goes to the die that is free first, and there to its
-    /// planes in turn.
+    /// Each plane has separate write frontiers, erased blocks, garbage collection, and wear leveling. All
+    /// statements about superblocks apply to the blocks of a plane. A page goes to the die that is free
+    /// first. Within the die, pages go to the planes in turn.
     ///
-    /// A page is programmed when its units are complete. With `multi_plane`, pages with the same number in other
-    /// planes that wait for the die are programmed with it, if they have no unfinished prerequisites. With
-    /// `copyback`, garbage collection copies pages within their die: only their commands cross the channel, and bit
-    /// errors are not corrected.
+    /// A page is programmed when all its units have data. With `multi_plane`, the die also programs waiting
+    /// pages of its other planes in the same command. These pages must have the same page number and no
+    /// unfinished prerequisites. With `copyback`, garbage collection copies pages within their die. Only the
+    /// commands of such copies cross the channel, and bit errors are not corrected.
     ///
     /// Not modeled:
     ///
-    /// - Multi-plane reads for copies and multi-plane erases: the planes of a die perform them one after the other.
-    /// - The register that holds a copy inside a die is available to reads in between.
-    /// - Parity: a plane erases its blocks alone, while the others of a stripe need them for rebuilds.
+    /// - Multi-plane reads for copies and multi-plane erases. The planes of a die perform them one after the
+    ///   other.
+    /// - Occupied registers. A register that holds a copy inside a die remains available to reads.
+    /// - Parity. Each plane erases its blocks separately, but rebuilds would need these blocks for the other
+    ///   blocks of their stripe.
     Dynamic(Dynamic),
 }
 
@@ -80,14 +90,15 @@ pub enum Allocation {
 #[derive(Clone, Debug, Configuration)]
 pub struct Superblock {
     /// Parity within superblocks, like Micron's RAIN and SandForce's RAISE: uncorrectable units are rebuilt
-    /// from the other dies. It takes its share of the flash from over-provisioning. Absent means no parity.
+    /// from the other dies. Parity reduces the over-provisioning. Absent means no parity.
     pub parity: Option<Parity>,
-    /// Size of a superblock, which is the reclaim unit of flexible data placement, in blocks per plane: with 4,
-    /// four blocks of every plane are filled, garbage-collected, and erased together.
+    /// Size of a superblock (the reclaim unit of flexible data placement) in blocks per plane. With 4, four
+    /// blocks of every plane are filled, garbage-collected, and erased together.
     #[config(default = 1, min = 1, max = 1024, source = "assumed: the smallest unit over all dies")]
     pub reclaim_unit: u32,
-    /// Number of reclaim groups, each with an equal share of the dies: a superblock spans the dies of its group,
-    /// and garbage collection keeps data in its group. Must divide the number of dies.
+    /// Number of reclaim groups, each with an equal share of the dies. A superblock spans the dies of its
+    /// group, and garbage collection keeps data in its group. The number of groups must divide the number of
+    /// dies.
     #[config(default = 1, min = 1, max = 65536, source = "assumed: superblocks over all dies")]
     pub reclaim_groups: u32,
 }
@@ -95,8 +106,8 @@ pub struct Superblock {
 /// Parity over pages of different dies.
 #[derive(Clone, Debug, Configuration)]
 pub struct Parity {
-    /// Dies of a stripe, including one for parity: with 8 (7 + 1), 1/8 of the flash is parity. Must divide
-    /// the number of dies; absent means all dies.
+    /// Number of dies of a stripe, including one for parity. With 8 (7 + 1), 1/8 of the flash is parity. The
+    /// value must divide the number of dies; absent means all dies.
     #[config(min = 2, max = 1048576)]
     pub stripe: Option<u32>,
 }
@@ -135,12 +146,12 @@ impl Order {
 /// Pages by their address.
 #[derive(Clone, Debug, Configuration)]
 pub struct Static {
-    /// Order in which consecutive pages are distributed, fastest first: the letters of channel (C), way (W),
-    /// and plane (P). A way has one die, so MQSim's D is omitted.
+    /// Order of the dimensions over which consecutive pages are distributed, fastest first: channel (C), way
+    /// (W), and plane (P). MQSim's D is omitted, because a way has one die.
     #[config(default = "cwp", source = "tavakkol-2018: MQSim's own settings")]
     pub order: Order,
-    /// Whether garbage collection copies pages inside their die: only commands cross the channel, and bit
-    /// errors are not corrected. Requires `unit` = `page`.
+    /// Whether garbage collection copies pages inside their die. Only the commands then cross the channel,
+    /// and bit errors are not corrected. This setting requires `unit` = `page`.
     #[config(default = false, source = "assumed: controllers correct copied data")]
     pub copyback: bool,
 }
@@ -148,8 +159,8 @@ pub struct Static {
 /// Pages to the die that is free first.
 #[derive(Clone, Debug, Configuration)]
 pub struct Dynamic {
-    /// Whether garbage collection copies pages inside their die: only commands cross the channel, and bit
-    /// errors are not corrected. Requires `unit` = `page`.
+    /// Whether garbage collection copies pages inside their die. Only the commands then cross the channel,
+    /// and bit errors are not corrected. This setting requires `unit` = `page`.
     #[config(default = false, source = "assumed: controllers correct copied data")]
     pub copyback: bool,
 }

@@ -28,7 +28,7 @@ pub enum Arbitration {
     ReadsFirst,
 }
 
-/// Order in which space of the buffer is freed.
+/// Order in which the drive frees buffer space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum BufferPlaces {
     /// In the order of allocation (a ring).
@@ -55,7 +55,7 @@ pub struct Drive {
     /// Pages per block.
     #[config(min = 1, max = 65536)]
     pub pages: u32,
-    /// Bytes of a page, the unit that one plane reads or programs.
+    /// Size of a page in bytes. A plane reads or programs one page at a time.
     #[config(min = "512 B", max = "1 MiB")]
     pub page: Bytes,
     /// Size of a mapping unit (LPN). A smaller write first reads the rest of its unit.
@@ -69,19 +69,21 @@ pub struct Drive {
     /// Flash timing, energy, and endurance.
     #[config(flatten)]
     pub nand: Nand,
-    /// Maximum dies that erase concurrently, so that the others continue to program; absent means all.
+    /// Maximum number of dies that erase at the same time, while the others continue to program; absent means
+    /// all.
     #[config(min = 1, max = 1048576)]
     pub erases_at_once: Option<u32>,
-    /// Maximum dies that program concurrently, as a power budget allows; absent means all.
+    /// Maximum number of dies that program at the same time, e.g. because of a power budget; absent means
+    /// all.
     #[config(min = 1, max = 1048576)]
     pub programs_at_once: Option<u32>,
     /// Bandwidth of a channel.
     #[config(min = "1 kB/s")]
     pub bus: Bandwidth,
-    /// Smallest part of a unit that is transferred for a read, e.g. a codeword; absent means whole units.
+    /// Smallest part of a unit that a read transfers, e.g. a codeword; absent means whole units.
     #[config(min = "64 B", max = "1 MiB")]
     pub transfer: Option<Bytes>,
-    /// Channel time of command and address, per page read or programmed.
+    /// Channel time of the command and the address of each page that is read or programmed.
     #[config(
         default = "300 ns",
         max = "1 ms",
@@ -89,12 +91,12 @@ pub struct Drive {
     )]
     pub command: Time,
     /// Whether all planes of a die program, erase, and read for copies in one multi-plane command. With
-    /// allocation by plane, waiting pages with the same number are programmed together.
+    /// allocation by plane, the die programs waiting pages with equal page numbers together.
     #[config(default = true, source = "assumed: every die with planes can")]
     pub multi_plane: bool,
-    /// Page registers per plane for host reads: the page that is sensed, and pages in transfer or waiting for
-    /// the channel. With one register, a die is idle during the transfer: it has no cached commands. Absent
-    /// means no limit.
+    /// Number of page registers per plane for host reads. A register holds a page that is sensed,
+    /// transferred, or waiting for the channel. With one register (no cached commands), a die is idle during
+    /// the transfer. Absent means no limit.
     #[config(min = 1, max = 64)]
     pub registers: Option<u32>,
     /// Order of transfers on a channel.
@@ -109,26 +111,27 @@ pub struct Drive {
         source = "assumed: 128 GiB of flash in a drive of 100 GiB"
     )]
     pub over_provisioning: Ratio,
-    /// Spare blocks per plane, which replace bad blocks.
+    /// Number of spare blocks per plane. Spare blocks replace bad blocks.
     #[config(default = 0, max = 1048576, source = "assumed: no bad blocks by default")]
     pub spare_blocks: u32,
     /// Share of blocks that are bad in a new drive.
     #[config(default = "0 %", max = "20 %", source = "assumed: none by default")]
     pub factory_bad: Ratio,
-    /// Whether the erased superblock with the fewest erases is written first; otherwise, the one that was
-    /// erased first.
+    /// Whether the drive first writes the erased superblock with the fewest erases. Otherwise, it first
+    /// writes the superblock that was erased first.
     #[config(default = true, source = "assumed: usual in drives")]
     pub youngest_first: bool,
     /// Size of the DRAM write buffer.
     #[config(min = "512 B", max = "1 TiB")]
     pub buffer: Bytes,
-    /// Order in which space of the buffer is freed.
+    /// Order in which the drive frees buffer space.
     #[config(default = "ring", source = "assumed: data is buffered and programmed in one order")]
     pub buffer_places: BufferPlaces,
     /// Order of the operations that wait for a die.
     #[config(default = "read_priority", source = "assumed: usual in drives")]
     pub scheduling: FlashScheduling,
-    /// Host interface; its driver and link replace `driver`, `cpus`, and `link`. Absent means these settings.
+    /// Host interface. Its driver and link replace the settings `driver`, `cpus`, and `link`. If absent,
+    /// these settings apply.
     pub host: Option<Slot<HostInterfaceFamily>>,
     /// Bandwidth of the link to the host, in each direction.
     #[config(min = "1 kB/s")]
@@ -136,7 +139,7 @@ pub struct Drive {
     /// CPU time of the host driver per request.
     #[config(default = "0 s", max = "1 s", source = "assumed: no host cost by default")]
     pub driver: Time,
-    /// CPUs that run the driver.
+    /// Number of CPUs that run the driver.
     #[config(default = 16, min = 1, max = 1024, source = "assumed: enough that no request waits")]
     pub cpus: u32,
     /// Number of processors of the drive.
@@ -145,11 +148,11 @@ pub struct Drive {
     /// Processor time of the drive per request.
     #[config(default = "0 s", max = "1 s", source = "assumed: overlapped by default")]
     pub firmware: Time,
-    /// CPU time of the host driver to translate the addresses of a request, as in some early PCIe drives.
-    /// Other drives translate in `firmware`.
+    /// CPU time of the host driver to translate the addresses of a request, as in some early PCIe drives. For
+    /// other drives, `firmware` includes this time.
     #[config(default = "0 s", max = "1 s", source = "assumed: drives translate themselves")]
     pub translation: Time,
-    /// Maximum requests that the drive processes at the same time.
+    /// Limit on the number of requests that the drive processes at the same time.
     #[config(default = "unlimited", source = "assumed: the queues of the host are the limit")]
     pub queue: Queue,
     /// Cost of a read of a unit that was never written.
@@ -157,7 +160,7 @@ pub struct Drive {
     pub unwritten: Unwritten,
     /// Price per usable capacity.
     pub price: Option<Price>,
-    /// Currency of the price, e.g. "USD 2023"; prices in different currencies are not added.
+    /// Currency of the price, e.g. "USD 2023". Prices in different currencies are not added.
     pub price_basis: Option<String>,
 }
 

@@ -7,18 +7,19 @@ use nacre_kernel::{Bytes, Ratio};
 /// Bit errors by cycles, retention, and reads, and their error-correcting code.
 #[derive(Clone, Debug, Configuration)]
 pub struct ErrorsConfig {
-    /// Error-correcting code of a mapping unit, which is a whole number of codewords.
+    /// Error-correcting code. A mapping unit consists of a whole number of codewords.
     pub ecc: Slot<EccFamily>,
-    /// Spare bytes of a page; a code that needs more is rejected. Absent means as many as the code needs.
+    /// Spare bytes of a page. A code that needs more is rejected. If absent, the page has the spare bytes
+    /// that the code needs.
     pub spare: Option<Bytes>,
-    /// Bit error rate of a page right after programming, in a block with `cycles` erases, in addition to
-    /// `fresh_bit_error_rate`.
+    /// Bit error rate of a page right after programming, in a block with `cycles` erases.
+    /// `fresh_bit_error_rate` is added to it.
     #[config(min = 0, max = 0.1)]
     pub bit_error_rate: f64,
     /// Bit error rate of a page right after programming in a block without erases.
     #[config(default = 0.0, min = 0, max = 0.1, source = "assumed: almost none with few bits per cell")]
     pub fresh_bit_error_rate: f64,
-    /// Number of erases at which `bit_error_rate` and `read_disturb` are given.
+    /// Number of erases of a block to which `bit_error_rate` and `read_disturb` apply.
     #[config(min = 1, max = 4294967294)]
     pub cycles: u64,
     /// Exponent of the erases in the bit error rate; 0 means no dependence on erases.
@@ -29,11 +30,12 @@ pub struct ErrorsConfig {
         source = "assumed: steep, like in hetzler-2012; vary it to see its effect"
     )]
     pub error_exponent: f64,
-    /// Erases of every block before the simulation. They affect bit errors, but not endurance.
+    /// Number of erases of every block before the simulation. These erases affect bit errors, but not
+    /// endurance.
     #[config(default = 0, max = 4294967294, source = "assumed: a new drive")]
     pub erases_before: u64,
-    /// Increase of the bit error rate in the first day of retention, as a share of `bit_error_rate`, in a block
-    /// with `cycles` erases.
+    /// Increase of the bit error rate in the first day of retention, as a share of `bit_error_rate`. It
+    /// applies to a block with `cycles` erases.
     #[config(default = "0 %", max = "10000 %", source = "assumed: runs are far shorter than retention")]
     pub retention: Ratio,
     /// Exponent of the days of retention.
@@ -45,7 +47,7 @@ pub struct ErrorsConfig {
     /// Increase in the bit error rate of every page of a block, caused by one read of the block.
     #[config(default = 0.0, min = 0, max = 0.001, source = "assumed: off by default")]
     pub read_disturb: f64,
-    /// Reads of a block after which all data of its superblock moves; absent means never.
+    /// Number of reads of a block after which the drive moves all data of its superblock; absent means never.
     #[config(min = 1, max = 4294967294)]
     pub refresh_reads: Option<u32>,
     /// Exponent of the erases in `read_disturb`.

@@ -8,10 +8,11 @@ use nacre_config::Configuration;
 /// cyclically.
 #[derive(Clone, Debug, Configuration)]
 pub struct FdpConfig {
-    /// Number of initially isolated handles: garbage collection mixes their data.
+    /// Number of initially isolated handles. Garbage collection mixes the data of these handles.
     #[config(default = 0, max = 128, source = "standard: a configuration lists its handles")]
     pub initially_isolated: u32,
-    /// Number of persistently isolated handles: garbage collection keeps the data of each separate.
+    /// Number of persistently isolated handles. Garbage collection keeps the data of each of these handles
+    /// separate.
     #[config(default = 0, max = 128, source = "standard: a configuration lists its handles")]
     pub persistently_isolated: u32,
 }

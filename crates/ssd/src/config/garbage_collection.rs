@@ -18,12 +18,12 @@ pub struct GarbageCollection {
         source = "assumed: one each for the host, garbage collection, and wear leveling, and one spare"
     )]
     pub reserve: u32,
-    /// Erased superblocks beyond `reserve` that garbage collection adds while the host is idle; a request stops
-    /// it. Absent means no garbage collection while idle.
+    /// Number of erased superblocks that garbage collection adds to `reserve` while the host is idle. A
+    /// request stops it. Absent means no garbage collection while idle.
     #[config(min = 1, max = 1048576)]
     pub idle_reserve: Option<u32>,
-    /// Difference in erases at which cold data moves to worn superblocks (static wear leveling). Absent means
-    /// never.
+    /// Difference in erases above which cold data moves to worn superblocks (static wear leveling). Absent
+    /// means never.
     #[config(min = 1, max = 4294967295)]
     pub wear_spread: Option<u32>,
 }

@@ -8,28 +8,28 @@ use nacre_kernel::Bytes;
 pub enum MappingTable {
     /// The whole table is in DRAM.
     InDram(TableEntries),
-    /// In flash, with an LRU cache of its pages in DRAM (DFTL).
+    /// The table is in flash, with an LRU cache of its pages in DRAM (DFTL).
     ///
-    /// A miss reads a page of the table. A changed page is programmed when it is evicted; pages that garbage
-    /// collection changed are programmed once per victim. Table pages are stored among the data, and garbage
-    /// collection moves them, too. With allocation by plane, they are placed like host data: in the plane
-    /// given by their number, or on the die that is free first. Pages that garbage collection changed stay in
-    /// their plane.
+    /// A miss reads a page of the table. A changed page is programmed when the cache evicts it. Pages that
+    /// garbage collection changed are programmed once per victim. Table pages are stored among the data, and
+    /// garbage collection moves them like data. With allocation by plane, table pages are placed like host
+    /// data: in the plane given by their number, or on the die that is free first. Table pages that garbage
+    /// collection changed stay in their plane.
     CachedPages(CachedTable),
-    /// In flash, with an LRU cache of single mappings in DRAM, as in MQSim.
+    /// The table is in flash, with an LRU cache of single mappings in DRAM, as in MQSim.
     ///
-    /// Like `cached_pages`, but a miss caches one mapping of the page that it reads.
+    /// This kind works like `cached_pages`, but a miss caches only one mapping of the page that it reads.
     CachedEntries(CachedTable),
 }
 
 /// Entries and checkpoints of the table.
 #[derive(Clone, Debug, Configuration)]
 pub struct TableEntries {
-    /// Bytes of one mapping.
+    /// Size of one mapping in bytes.
     #[config(default = "4 B", min = "1 B", max = "64 B", source = "assumed: 32 bits, up to 16 TiB")]
     pub entry: Bytes,
-    /// Data programmed between two checkpoints of the mapping. After a power loss, later data is found by
-    /// reading spare areas.
+    /// Amount of data programmed between two checkpoints of the mapping. After a power loss, recovery reads
+    /// the spare areas of data programmed after the last checkpoint.
     #[config(
         default = "1 GiB",
         min = "512 B",
@@ -42,8 +42,8 @@ pub struct TableEntries {
 /// A table in flash with a cache in DRAM.
 #[derive(Clone, Debug, Configuration)]
 pub struct CachedTable {
-    /// DRAM that caches mappings, not counting their keys. A cache that is larger than the table holds the
-    /// whole table.
+    /// Size of the DRAM cache of mappings, without their keys. If the cache is larger than the table, it
+    /// holds the whole table.
     #[config(min = "8 B", max = "1 PiB")]
     pub size: Bytes,
     /// Entries and checkpoints.

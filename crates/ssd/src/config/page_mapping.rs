@@ -7,10 +7,10 @@ use nacre_kernel::{Bytes, Ratio, Time};
 /// SLC cache: blocks that host writes use in SLC mode.
 #[derive(Clone, Debug, Configuration)]
 pub struct SlcCacheConfig {
-    /// Maximum data in SLC mode.
+    /// Maximum amount of data in SLC mode.
     #[config(min = "512 B", max = "1 PiB")]
     pub size: Bytes,
-    /// Bits per cell outside of SLC mode; SLC mode holds this factor less data.
+    /// Bits per cell outside of SLC mode. A block in SLC mode holds less data by this factor.
     #[config(
         default = 3,
         min = 2,
@@ -18,10 +18,10 @@ pub struct SlcCacheConfig {
         source = "assumed: TLC, the usual flash of drives with such a cache"
     )]
     pub bits: u32,
-    /// Time to read a page.
+    /// Time to read a page in SLC mode.
     #[config(min = "1 ps", max = "1 s")]
     pub read: Time,
-    /// Time to program a page.
+    /// Time to program a page in SLC mode.
     #[config(min = "1 ps", max = "1 s")]
     pub program: Time,
 }
@@ -39,25 +39,26 @@ pub struct PageMapping {
     /// Location of the mapping table.
     #[config(default = "in_dram", source = "assumed: usual in drives for servers")]
     pub mapping: MappingTable,
-    /// Usable capacity, if less than the whole drive: a share of a pool of such drives, with the necessary
-    /// blocks per plane and its part of `spare_blocks`, `mapping.size`, `slc_cache`, and `idle_power`.
-    /// Absent means the whole drive.
+    /// Usable capacity of a share of a pool of such drives. The share has the necessary blocks per plane and
+    /// a proportional part of `spare_blocks`, `mapping.size`, `slc_cache`, and `idle_power`. Absent means the
+    /// whole drive.
     #[config(min = "512 B")]
     pub capacity: Option<Bytes>,
-    /// SLC cache: host writes use SLC mode while enough superblocks are erased; absent means none.
+    /// SLC cache. Host writes use SLC mode while enough superblocks are erased. Absent means none.
     pub slc_cache: Option<SlcCacheConfig>,
-    /// Share of the buffer that holds data back for overwrites; data beyond it is programmed immediately.
+    /// Share of the buffer in which data waits for overwrites. Data beyond this share is programmed
+    /// immediately.
     #[config(default = "0 %", max = "90 %", source = "assumed: drives program as soon as they can")]
     pub buffer_kept: Ratio,
-    /// Whether the buffer survives a power loss. If not, a flush programs it.
+    /// Whether the data in the buffer survives a power loss. If not, a flush programs this data.
     #[config(default = true, source = "assumed: usual in drives for servers")]
     pub power_protected: bool,
-    /// Whether an interrupted program damages earlier pages of its word line, which has one page per entry of
-    /// `program`. If not, the drive keeps copies of these pages until the word line is full.
+    /// Whether an interrupted program damages earlier pages of its word line. A word line has one page per
+    /// entry of `program`. If not, the drive keeps copies of these pages until the word line is full.
     #[config(default = false, source = "assumed: drives that guarantee flushed data keep copies")]
     pub paired_page_loss: bool,
-    /// Flexible data placement (FDP): writes through different reclaim unit handles go to different
-    /// superblocks. Absent means a drive without it.
+    /// Flexible data placement (FDP). Writes through different reclaim unit handles go to different
+    /// superblocks. Absent means a drive without FDP.
     pub fdp: Option<FdpConfig>,
     /// Bit errors and their correction; absent means no bit errors.
     pub errors: Option<ErrorsConfig>,

@@ -10,21 +10,23 @@ pub enum Queue {
     Unlimited,
     /// All tenants share the slots, first come, first served.
     Shared(Shared),
-    /// Each tenant has its own slots; its further requests wait for them.
+    /// Each tenant has separate slots; its further requests wait for a free slot.
     ByTenant(ByTenant),
     /// Each tenant has a submission queue. A free slot fetches from the queues in turn.
     ///
-    /// This is the default arbitration of NVMe, with a burst of one command. A request of a tenant waits only for
-    /// earlier ones of its tenant and for its turn, however many requests the other tenants have sent.
+    /// This is the default arbitration of NVMe, with a burst of one command. A request waits only for earlier
+    /// requests of the same tenant and for the tenant's turn. The number of requests of other tenants does
+    /// not affect this wait.
     RoundRobin(Shared),
     /// Each tenant has a submission queue with a priority class. A free slot fetches by weighted round robin.
     ///
-    /// This is the weighted round robin with urgent priority class of NVMe. A free slot goes to the urgent class if
-    /// it waits. Otherwise, the high, medium, and low classes take turns. In its turn, a class gets as many slots as
-    /// its weight; if it has no waiting requests, it loses the rest. Queues of one class take turns.
+    /// This is the weighted round robin with urgent priority class of NVMe. If requests of the urgent class
+    /// wait, they get a free slot first. Otherwise, the high, medium, and low classes take turns. In one
+    /// turn, the weight of a class is its number of slots. A turn ends early if the class has no waiting
+    /// requests. Queues of one class take turns.
     ///
-    /// Not modeled: bursts, i.e. several commands of one queue per turn. The flash serves requests that have been
-    /// fetched without priority, so few slots separate the classes best.
+    /// Not modeled: bursts, i.e. several commands of one queue per turn. After a request is fetched, the
+    /// flash ignores its priority. Few slots therefore separate the classes best.
     WeightedRoundRobin(WeightedRoundRobin),
 }
 
@@ -40,7 +42,8 @@ pub struct Shared {
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check_depths")]
 pub struct ByTenant {
-    /// Slots of each tenant of a workload, in their order; the list repeats if there are more tenants.
+    /// Number of slots of each tenant of a workload, in the order of the tenants. The list repeats if there
+    /// are more tenants.
     pub depths: Vec<u32>,
 }
 
@@ -50,9 +53,10 @@ pub struct WeightedRoundRobin {
     /// Number of slots.
     #[config(min = 1, max = 1048576)]
     pub depth: u32,
-    /// Priority class of each tenant of a workload, in their order; the list repeats if there are more tenants.
+    /// Priority class of each tenant of a workload, in the order of the tenants. The list repeats if there
+    /// are more tenants.
     pub classes: Vec<Priority>,
-    /// Slots of each class below urgent per turn.
+    /// Number of slots per turn for each class below urgent.
     pub weights: Weights,
 }
 

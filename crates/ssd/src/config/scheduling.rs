@@ -8,30 +8,31 @@ use nacre_kernel::Time;
 pub enum FlashScheduling {
     /// Host reads go before all other operations that wait for their die.
     ///
-    /// A read waits until its die has finished the operation in progress. It then goes before waiting programs,
-    /// erases, and copies. All other operations of a die are performed in issue order. If an operation waits for
-    /// another one, later operations may go first, but commands of one superblock keep their order. The planes of a
-    /// die read one after the other. With `independent_planes`, each plane reads independently: one senses while
-    /// others do. Programs, erases, and copies occupy the whole die.
+    /// A read waits until its die has finished the operation in progress. It then goes before waiting
+    /// programs, erases, and copies. A die performs all other operations in issue order. If an operation
+    /// waits for another operation, later operations may go first. Commands of one superblock always keep
+    /// their order. The planes of a die read one after the other. With `independent_planes`, several planes
+    /// can read at the same time. Programs, erases, and copies occupy the whole die.
     ///
     /// Not modeled:
     ///
     /// - Priorities among reads.
-    /// - Starvation limits: writes do not overtake reads, however long they wait.
+    /// - Starvation limits. Reads always go before waiting writes.
     ReadPriority(ReadPriority),
     /// Host reads also suspend programs and erases.
     ///
-    /// Reads go before all other waiting operations of their die, as with `read_priority`. If a read finds a program
-    /// or an erase in progress, it suspends it on arrival. An operation is suspended at most `suspensions` times;
-    /// then reads wait for its end. It resumes when no read waits. A suspension applies to all planes of the die, and
-    /// the operation resumes when none of them reads.
+    /// Reads go before all other waiting operations of their die, as with `read_priority`. If a program or an
+    /// erase is in progress when a read arrives, the die suspends it. After `suspensions` suspensions of the
+    /// same operation, reads wait for its end. A suspension applies to all planes of the die. The operation
+    /// resumes when no read waits and no plane reads.
     ///
-    /// Not modeled: limits by the remaining time of an operation; different times for erases and programs.
+    /// Not modeled: suspension limits that depend on the remaining time of an operation, and different
+    /// suspension times for erases and programs.
     Suspension(Suspension),
-    /// In the order of issue: reads wait for programs and erases.
+    /// Operations run in issue order: reads wait for programs and erases.
     ///
-    /// A host read waits for all operations that were issued to its die before it. If an operation waits for another
-    /// one, later operations may go first. A read occupies the whole die, with all its planes.
+    /// A host read waits for all operations that were issued to its die earlier. If an operation waits for
+    /// another operation, later operations may go first. A read occupies all planes of its die.
     InOrder,
 }
 
@@ -49,10 +50,10 @@ pub struct Suspension {
     /// Time to suspend a program or an erase for a read.
     #[config(max = "1 s")]
     pub suspend: Time,
-    /// Time to resume it.
+    /// Time to resume a suspended program or erase.
     #[config(default = "0 s", max = "1 s", source = "assumed: included in `suspend`")]
     pub resume: Time,
-    /// Maximum suspensions of one program or erase.
+    /// Maximum number of suspensions of one program or erase.
     #[config(default = 8, min = 1, max = 65536, source = "assumed: a limit, so that every program ends")]
     pub suspensions: u32,
     /// Whether the planes of a die serve host reads independently (asynchronous independent plane reads).

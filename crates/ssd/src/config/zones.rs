@@ -5,18 +5,19 @@ use nacre_config::Configuration;
 /// Zones that the host writes sequentially and resets as a whole.
 #[derive(Clone, Debug, Configuration)]
 pub struct ZonesConfig {
-    /// Superblocks per zone, each one block of every plane of the dies of the zone.
+    /// Number of superblocks per zone. A superblock has one block of every plane of the zone's dies.
     #[config(default = 1, min = 1, max = 65536, source = "assumed: the erase unit")]
     pub zone_superblocks: u32,
-    /// Dies per zone, a divisor of the number of dies. Consecutive zones are on different groups of dies. Absent
-    /// means all dies.
+    /// Number of dies per zone. It must divide the number of dies. Consecutive zones are on different groups
+    /// of dies. Absent means all dies.
     #[config(min = 1, max = 1048576)]
     pub zone_dies: Option<u32>,
-    /// Maximum zones that are partly written (active). A write to another empty zone is rejected.
+    /// Maximum number of active (partly written) zones. When it is reached, a write to an empty zone is
+    /// rejected.
     #[config(default = 14, min = 1, max = 65536, source = "bjorling-2021: the drive they measured")]
     pub active_zones: u32,
-    /// Maximum open zones, out of the active ones. A write to another zone closes the least recently written
-    /// one that was not opened by command. Absent means all active zones.
+    /// Maximum number of open zones among the active zones. A write to another zone closes the least recently
+    /// written zone that was not opened by command. Absent means all active zones.
     #[config(min = 1, max = 65536)]
     pub open_zones: Option<u32>,
 }
