@@ -117,7 +117,7 @@ pub struct Config {
     /// Price of the SRAM for the write buffer and the page table, with six bytes per flash page (section
     /// 3.3).
     pub sram_price: Option<Price>,
-    /// Currency of both prices, e.g. "USD 2023"; prices in different currencies are not added.
+    /// Currency of both prices, e.g. "USD 2023". Prices in different currencies are not added.
     pub price_basis: Option<String>,
 }
 

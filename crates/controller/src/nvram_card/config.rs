@@ -152,7 +152,7 @@ pub struct Config {
     pub idle_power: Option<Power>,
     /// Price per usable capacity.
     pub price: Option<Price>,
-    /// Currency of the price, e.g. "USD 2023"; prices in different currencies are not added.
+    /// Currency of the price, e.g. "USD 2023". Prices in different currencies are not added.
     pub price_basis: Option<String>,
 }
 

@@ -192,7 +192,7 @@ pub struct Config {
     pub may_lose_writes: bool,
     /// Price per usable capacity.
     pub price: Option<Price>,
-    /// Currency of the price, e.g. "USD 2023"; prices in different currencies are not added.
+    /// Currency of the price, e.g. "USD 2023". Prices in different currencies are not added.
     pub price_basis: Option<String>,
 }
 

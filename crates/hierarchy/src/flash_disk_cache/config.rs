@@ -34,7 +34,7 @@ pub struct Cells {
     /// Number of erase blocks.
     #[config(min = 8, max = 4194304)]
     pub blocks: u32,
-    /// Number of slots per block, a power of two. A slot is one SLC page or two MLC pages.
+    /// Number of slots per block, which must be a power of two. A slot is one SLC page or two MLC pages.
     #[config(
         default = 64,
         min = 1,
@@ -55,7 +55,7 @@ pub struct Cells {
     pub area: Option<BitArea>,
     /// Price per initial capacity.
     pub price: Option<Price>,
-    /// Currency of the price, e.g. "USD 2023"; prices in different currencies are not added.
+    /// Currency of the price, e.g. "USD 2023". Prices in different currencies are not added.
     pub price_basis: Option<String>,
 }
 
@@ -74,7 +74,7 @@ pub struct Config {
     pub density: Density,
     /// Error-correcting code of new pages, for pages of 2 KiB.
     pub ecc: Slot<EccFamily>,
-    /// Number of decoders, i.e. of pages from any die that are decoded in parallel.
+    /// Number of decoders. Each decodes one page at a time, from any die.
     #[config(
         default = 1,
         min = 1,
@@ -82,15 +82,16 @@ pub struct Config {
         source = "paper: roberts-2009 section III: a BCH encoder and decoder"
     )]
     pub decoders: u32,
-    /// Area of one decoder, in addition to the cells; absent means that decoder area is not counted.
+    /// Area of one decoder, in addition to the cells. If absent, the area of the cache does not include
+    /// decoders.
     pub decoder_area: Option<Area>,
-    /// Assign a stronger code to pages at the limit of their code.
+    /// Whether pages at the limit of their code get a stronger code.
     #[config(
         default = true,
         source = "paper: roberts-2009 section III: ECC strength follows the faulty bits of a page"
     )]
     pub raises_strength: bool,
-    /// Number of bit errors that the strongest code corrects.
+    /// Maximum number of bit errors per page that the strongest code corrects.
     #[config(
         default = 12,
         min = 1,
@@ -98,10 +99,10 @@ pub struct Config {
         source = "assumed: kgil-2009 supports up to 12 bits of a page"
     )]
     pub strongest: u32,
-    /// Change slots at the limit of their code to SLC mode.
+    /// Whether slots at the limit of their code change to SLC mode.
     #[config(default = true, source = "paper: roberts-2009 section III: MLC pages become SLC as needed")]
     pub lowers_density: bool,
-    /// Move frequently read pages to slots in SLC mode.
+    /// Whether frequently read pages move to slots in SLC mode.
     #[config(
         default = true,
         source = "paper: roberts-2009 section III: access latency of frequently accessed pages"
@@ -110,11 +111,11 @@ pub struct Config {
     /// Number of hits after which a page moves to SLC mode. The page's hit counter saturates at this value.
     #[config(default = 63, min = 1, max = 65535, source = "assumed: a counter of six bits")]
     pub promotes_at: u32,
-    /// Share of the blocks reserved for written pages; 0 % means that all blocks hold all pages.
+    /// Share of the blocks reserved for written pages. With 0 %, read and written pages share all blocks.
     #[config(default = "10 %", max = "90 %", source = "assumed: from memory of kgil-2008, 10 % for writes")]
     pub write_region: Ratio,
-    /// Share of invalid pages above which garbage collection frees a block. At or below it, a block is
-    /// evicted.
+    /// Share of invalid pages above which garbage collection frees a block. Otherwise, the cache evicts a
+    /// block.
     #[config(
         default = "10 %",
         min = "0.1 %",
@@ -122,7 +123,7 @@ pub struct Config {
         source = "assumed: from memory of kgil-2008, below 90 % valid"
     )]
     pub collects_above: Ratio,
-    /// Difference in wear above which an erased block is exchanged with the least worn one.
+    /// Difference in wear above which an erased block is exchanged with the least worn block, in erases.
     #[config(default = 256, min = 1, max = 4294967294, source = "assumed: from memory of kgil-2008")]
     pub wear_gap: u64,
     /// Weight of one more corrected bit in the wear of a block, in erases.

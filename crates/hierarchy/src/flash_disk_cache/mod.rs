@@ -2,78 +2,83 @@
 //! page.
 //!
 //! # Model
-//! The cache holds pages of 2 KiB of a slower device. A flash slot holds one page in SLC mode or two in MLC
-//! mode (`media::dual_mode_flash`).
+//! The cache holds pages of 2 KiB of a slower device, the backing. A flash slot holds one page in SLC mode or
+//! two pages in MLC mode (`media::dual_mode_flash`).
 //!
-//! - *Read miss*: the page is fetched from the backing and programmed in the background.
-//! - *Write*: a write is acknowledged when it is programmed, out of place. The page is *dirty* until it is
-//!   written back. A partial write is merged with the rest of the page.
+//! - *Read miss*: The cache fetches the page from the backing and programs it in the background.
+//! - *Write*: The cache acknowledges a write when it is programmed, out of place. The page is *dirty* until
+//!   it is written back. A partial write is merged with the rest of its page.
 //!
 //! ## Tables
 //! - The *hash table* (FCHT) maps disk pages to flash pages.
 //! - The *page status table* (FPST) has the content, code, hits, and dirty bit of each flash page.
-//! - The *block status table* (FBST) has the erases, the code strengths, and the slots in SLC mode of each
-//!   block. These values determine the wear of the block. The table also records whether wear leveling filled
-//!   the block.
+//! - The *block status table* (FBST) has the erases, the code strengths, and the number of slots in SLC mode
+//!   of each block. These three values determine the wear of the block. The table also records whether wear
+//!   leveling filled the block.
 //! - The *global status table* (FGST) has the latencies of hits and misses.
 //!
-//! The record includes their sizes.
+//! The record includes the sizes of these tables.
 //!
 //! ## Regions, garbage collection, and eviction
 //! Each block belongs to the region for read pages or to the region for written pages. With `write_region =
-//! "0 %"`, there is one region. A region with enough blocks keeps one block open on each die, up to an eighth
-//! of its blocks. It keeps the same number of blocks free. A program therefore waits for an erase only if
-//! erases are the bottleneck. Adjacent disk pages are written to one block, because they are evicted
-//! together.
+//! "0 %"`, there is only one region. A region keeps one block open on each die, but at most one eighth of its
+//! blocks. It keeps an equal number of blocks free. A program therefore waits for an erase only if erases are
+//! the bottleneck. Adjacent disk pages are written to the same block, because they are evicted together.
 //!
 //! If a region does not have more free blocks than this number, it frees one block:
 //!
-//! - *Garbage collection*: if more than `collects_above` of its programmed pages are invalid, the valid pages
-//!   of the block with the most invalid pages are moved. Among blocks without valid pages, the least worn one
-//!   is first.
-//! - *Eviction*: otherwise, the least recently used block is evicted. Its dirty pages are written back in
-//!   disk order, and then it is erased.
+//! - *Garbage collection*: If more than `collects_above` of the region's programmed pages are invalid, the
+//!   region collects the block with the most invalid pages. It moves the valid pages of this block. Among
+//!   blocks without valid pages, it collects the least worn block first.
+//! - *Eviction*: Otherwise, the region evicts the least recently used block. It writes the block's dirty
+//!   pages back in disk order and then erases the block.
 //!
 //! Before each erase, the cache programs a journal page that lists the removed pages. The location of the
 //! journal is not modeled.
 //!
-//! *Wear leveling*: if the wear of an erased block exceeds that of the least worn block by more than
-//! `wear_gap`, the two are exchanged. The least worn block may be in any region, and may be full, open, or
-//! free. Its content moves, and it is erased and written next. If the content that wear leveling last moved
-//! into a block has left the block by the time of this erase, no content moves into it again, and the block
-//! waits. A block is written only if no free block of its region is less worn by more than the gap. Among the
-//! candidates, the cache uses the block that was erased first on a die without an open block.
+//! *Wear leveling*: If the wear of an erased block exceeds that of the least worn block by more than
+//! `wear_gap`, the cache exchanges the two blocks. The least worn block may be in any region, and may be
+//! full, open, or free. Its content moves to the erased block. The least worn block is then erased and
+//! written next.
+//!
+//! Content that wear leveling moved into a block may have left the block before its next erase. In this case,
+//! no content moves into the block again, and the block waits. A free block is written only if its wear
+//! exceeds that of every other free block of its region by at most `wear_gap`. Among these blocks, the cache
+//! prefers blocks on dies without an open block, and then the block that was erased first.
 //!
 //! ## Bit errors and the adaptive controller
-//! Bit errors are generated at program time and increase with retention. A read decodes the page. With data,
-//! the decoder of the code is executed. Without data, the result follows from the number of bit errors.
+//! Bit errors are generated when a page is programmed, and increase with retention. A read decodes the page.
+//! If the simulation carries data, the decoder of the code is executed. Otherwise, the result follows from
+//! the number of bit errors.
 //!
-//! When a page has as many bit errors as its code corrects, its slot changes to a code that is one bit
-//! stronger, or to SLC mode, at the next program. The controller selects the option with the lower cost:
+//! If the bit errors of a page reach the limit of its code, its slot changes at the next program. The slot
+//! gets a code that corrects one more bit, or changes to SLC mode. The controller selects the option with the
+//! lower cost:
 //!
-//! - A stronger code costs the page's share of accesses times the additional decoding time.
-//! - SLC mode costs the additional misses with one page less, times the miss penalty, minus the gain from
-//!   faster reads.
+//! - The cost of a stronger code is the page's share of accesses times the additional decoding time.
+//! - The cost of SLC mode is the additional misses with one page less, times the miss penalty, minus the gain
+//!   from faster reads.
 //!
-//! If neither is possible, the page stays in use until it has more bit errors than the code corrects. The
-//! slot is then retired. A block is retired with its last slot. After `promotes_at` hits, a page moves to a
-//! slot in SLC mode.
+//! If neither option is possible, the page stays in use until it has more bit errors than the code corrects.
+//! The slot is then retired. A block is retired with its last slot. After `promotes_at` hits, a page moves to
+//! a slot in SLC mode.
 //!
-//! A page that was read waits for the first free decoder of `decoders`, regardless of its die. A decoder
-//! decodes one page at a time. If `area` is given, `decoder_area` counts once for each additional decoder.
-//! The decoding energy is that of the code for each page.
+//! After a read, the page goes to the first free decoder of `decoders`, regardless of its die. A decoder
+//! decodes one page at a time. If `area` is given, the area of the cache includes `decoder_area` for each
+//! decoder. The decoding energy of each page is that of its code.
 //!
-//! *Uncorrectable pages*: a page with more bit errors than its code corrects is never returned. This also
-//! applies to pages that a code without a checksum decodes to another codeword, and to pages in which the
-//! code `none` detects no error. A clean page is fetched from the backing again. The data of a dirty page is
-//! lost, and reads fail until the whole page is written. A dirty page is also lost if it must be evicted
-//! while the backing rejects it or cannot store it. If such a page is written as a whole and power fails
-//! before it is programmed, its data is also lost.
+//! *Uncorrectable pages*: The cache never returns a page with more bit errors than its code corrects. This
+//! also holds if a code without a checksum decodes the page to another codeword, or if the code is `none`. A
+//! clean page is fetched from the backing again. The data of a dirty page is lost, and reads fail until the
+//! whole page is written.
+//!
+//! A dirty page is also lost if the cache must evict it while the backing rejects it or cannot store it. If a
+//! power loss interrupts a later write of the whole page, its data is also lost.
 //!
 //! ## Order of operations
-//! Content, evictions, and placement are decided when the lookup of a request ends or the backing has
-//! replied. The operations are performed afterwards. Each operation starts when the operations for which it
-//! waits have ended. A die performs its operations one at a time, in the order in which they became ready.
+//! The cache decides about content, evictions, and placement when the lookup of a request ends or the backing
+//! replies. It performs the operations afterwards. Each operation starts when all operations for which it
+//! waits have ended. A die performs one operation at a time, in the order in which they became ready.
 //!
 //! | operation | waits for |
 //! |---|---|
@@ -82,20 +87,20 @@
 //! | erase, after a journal page | operations that read, program, replace, or write back pages of the block |
 //! | read of the backing | write-backs and trims of the same pages |
 //! | write-back | the reads of its pages from flash, and earlier write-backs and trims of these pages |
-//! | trim of the backing | earlier write-backs and trims, and fetches of pages in its range, which are then dropped if they are clean |
+//! | trim of the backing | earlier write-backs and trims, and fetches of pages in its range. Fetched pages that are clean are then dropped |
 //!
-//! A page that is being programmed can be read as soon as its data is available. A request for a page that is
-//! being fetched waits for it.
+//! During its program, a page can be read as soon as its data is available. A request for a page that is
+//! being fetched waits for the fetch.
 //!
 //! ## Power loss
-//! A power loss destroys the tables. They are rebuilt from the spare areas and the journal, which takes the
-//! time to read every programmed page. Clean and dirty pages survive. A write that was not programmed has no
-//! effect. If a write-back was interrupted, the page is still in flash, because its block was not erased. It
-//! is written back when the cache is ready, and a request for it waits until then. If the backing reports
-//! that it lost data, clean pages count as dirty from then on.
+//! A power loss destroys the tables. Recovery rebuilds them from the spare areas and the journal, which takes
+//! the time to read every programmed page. Clean and dirty pages survive. A write that was not programmed has
+//! no effect. If a write-back was interrupted, the page is still in flash, because its block was not erased.
+//! The cache writes it back when it is ready, and requests for the page wait until then. If the backing
+//! reports that it lost data, clean pages count as dirty from then on.
 //!
-//! If the backing guarantees writes only after a flush, or only within its stored energy, the cache flushes
-//! it after every write-back.
+//! Some backings guarantee writes only after a flush, or only within their stored energy. The cache flushes
+//! such a backing after every write-back.
 //!
 //! # Counters
 //!
@@ -105,7 +110,7 @@
 //! | `read_misses`, `read_lost` | pages read from the backing, including those with too many bit errors in flash; pages whose data is lost |
 //! | `write_hits`, `write_misses` | written pages that were in flash at the lookup; written pages that were not |
 //! | `fills` | pages from the backing that were programmed |
-//! | `write_allocations` | written pages that were programmed without an older copy to replace; a copy that was present at the lookup may have been evicted to make space |
+//! | `write_allocations` | written pages that were programmed without an older copy to replace. A copy that was present at the lookup may have been evicted to make space |
 //! | `bypassed` | pages read or written that were not programmed because no block is left |
 //! | `collections`, `evictions` | blocks that were garbage-collected; blocks that were evicted |
 //! | `pages_evicted` | pages evicted to make space |
@@ -119,7 +124,7 @@
 //! | `retired_slots`, `retired_blocks` | retired slots and blocks |
 //! | `host_programs`, `fill_programs`, etc. | pages programmed, by cause |
 //!
-//! Pages are conserved: `flash.pages_valid` equals `flash.pages_valid_before` (at the start of measurement)
+//! Pages are conserved. `flash.pages_valid` equals `flash.pages_valid_before` (at the start of measurement)
 //! plus `fills` and `write_allocations`, minus `pages_evicted`, `pages_given_up`, `pages_trimmed`,
 //! `pages_superseded`, and `pages_power_failed`. Each page that is read counts once, in `read_hits`,
 //! `read_merged`, `read_misses`, or `read_lost`. Reads that are merged with a partial write are not counted.
@@ -131,7 +136,8 @@
 //! - Reading the tables from disk after an orderly shutdown.
 //! - Energy of the tables in DRAM, power of an idle decoder, and area of the controller except for its
 //!   decoders.
-//! - Flush time in the cache: acknowledged data is in flash, so a flush is only passed to the backing.
+//! - Flush time in the cache. Acknowledged data is already in flash, so the cache only passes a flush to the
+//!   backing.
 //!
 //! # Sources
 //! roberts-2009, sections II and III (cells, regions, and controller, with one BCH decoder); lee-2012 and
@@ -142,14 +148,15 @@
 //! # Checks
 //! - Hits and misses of reads equal those of a plain LRU cache of blocks.
 //! - Valid and invalid pages, regions, and tables are consistent at all times. In every run, the number of
-//!   valid pages equals the pages that entered the cache minus those that left it.
-//! - Every program is caused by the host, a fill, garbage collection, wear leveling, or the journal.
-//! - While the most-written pages stay the same, the wear of two blocks differs by at most twice `wear_gap`
-//!   and one erase.
+//!   valid pages equals the pages that entered the cache minus the pages that left it.
+//! - Every program has one of these causes: the host, a fill, garbage collection, wear leveling, or the
+//!   journal.
+//! - While the set of most-written pages stays constant, the wear of two blocks differs by at most twice
+//!   `wear_gap` plus one erase.
 //! - Waits for k decoders equal those of their exact schedule and of M/D/k.
 //! - Completion times and counts equal those of a naive event simulation of the rules.
 //! - If the bit errors never exceed the code, reads return the last write, even after power losses at any
-//!   time. Pages with more bit errors than their code corrects are never returned as good.
+//!   time. Pages with more bit errors than their code corrects are never returned as valid.
 
 mod array;
 mod bytes;

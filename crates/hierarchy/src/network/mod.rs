@@ -78,7 +78,7 @@ pub struct Config {
     pub capacity: Option<Bytes>,
     /// Price per capacity. Without a capacity, the cost is unknown, and the record reports this.
     pub price: Option<Price>,
-    /// Currency of the price, e.g. "USD 2023"; prices in different currencies are not added.
+    /// Currency of the price, e.g. "USD 2023". Prices in different currencies are not added.
     pub price_basis: Option<String>,
 }
 

@@ -151,7 +151,7 @@ pub struct Config {
     pub area: Option<BitArea>,
     /// Price per capacity.
     pub price: Option<Price>,
-    /// Currency of the price, e.g. "USD 2023"; prices in different currencies are not added.
+    /// Currency of the price, e.g. "USD 2023". Prices in different currencies are not added.
     pub price_basis: Option<String>,
     /// Device that stores all pages.
     pub backing: Slot<DeviceFamily>,

@@ -22,8 +22,8 @@ pub enum Queue {
     ///
     /// This is the weighted round robin with urgent priority class of NVMe. If requests of the urgent class
     /// wait, they get a free slot first. Otherwise, the high, medium, and low classes take turns. In one
-    /// turn, the weight of a class is its number of slots. A turn ends early if the class has no waiting
-    /// requests. Queues of one class take turns.
+    /// turn, a class gets a number of slots equal to its weight. A turn ends early if the class has no
+    /// waiting requests. Queues of one class take turns.
     ///
     /// Not modeled: bursts, i.e. several commands of one queue per turn. After a request is fetched, the
     /// flash ignores its priority. Few slots therefore separate the classes best.

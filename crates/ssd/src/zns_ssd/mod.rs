@@ -2,60 +2,62 @@
 //!
 //! # Model
 //! Flash, channels, dies, buffer, and host side are those of [`ssd`](ssd.md). Zones (zoned namespaces of
-//! NVMe, ZNS) replace its page mapping and garbage collection. The drive moves no data and programs every
-//! unit once. Its table has one entry per superblock of a zone.
+//! NVMe, ZNS) replace page mapping and garbage collection. The drive moves no data and programs every unit
+//! once. Its table has one entry per superblock of a zone.
 //!
-//! - *Zone*: a zone consists of `zone_superblocks` superblocks. Each superblock has one block of every plane
-//!   of the dies of the zone. When a zone is opened, it takes the erased superblocks with the fewest erases.
-//! - *Dies of a zone*: a zone lies on all dies, or on `zone_dies` of them. Dies with consecutive numbers are
-//!   on different channels. Groups of `zone_dies` dies take turns: zone z is on group z modulo the number of
-//!   groups. The write bandwidth of a zone is that of its dies; zones on different groups are written
-//!   independently.
-//! - *Write*: writes of one zone are accepted one after the other.
-//! - *Append*: an append is written at the write pointer, and its completion contains the address. Appends
-//!   take effect in the order in which they reach the drive, so several appends to one zone may be
-//!   outstanding.
-//! - *States*: a zone is empty, implicitly open (by a write), explicitly open (by command), closed, or full.
+//! - *Zone*: A zone consists of `zone_superblocks` superblocks. Each superblock has one block of every plane
+//!   of the zone's dies. When a zone is opened, it takes the erased superblocks with the fewest erases.
+//! - *Dies of a zone*: A zone lies on all dies or on `zone_dies` of them. Dies with consecutive numbers are
+//!   on different channels. Consecutive zones use consecutive groups of `zone_dies` dies: zone z is on group
+//!   z modulo the number of groups. The write bandwidth of a zone is that of its dies. Zones on different
+//!   groups are written independently.
+//! - *Write*: The drive accepts the writes of one zone one after the other.
+//! - *Append*: The drive stores the data of an append at the write pointer and returns the address with the
+//!   completion. Appends take effect in the order in which they reach the drive. Several appends to one zone
+//!   may therefore be outstanding.
+//! - *States*: A zone is empty, implicitly open (by a write), explicitly open (by command), closed, or full.
 //!   A program that uses the drive through a Nacre memory can open, close, finish, and reset zones by
-//!   command, and can append to them. A simulated host sends the writes of a workload as appends with
-//!   `host.zone_writes = "append"`.
-//! - *Rejected write or command*: the drive counts rejections by reason, and the completion has the NVMe
-//!   status. A write is rejected if it does not start at the write pointer, crosses the end of its zone,
-//!   targets a full zone, or is not a multiple of a unit. An append or a command is rejected if it does not
-//!   name the start of a zone.
-//! - *Active zones*: a zone is active if it is open or closed. An empty zone cannot be opened if
-//!   `active_zones` zones are active.
-//! - *Open zones*: if `open_zones` zones are open and another zone must be opened, the least recently written
-//!   zone that is implicitly open is closed. If all open zones are explicitly open, the write or command is
-//!   rejected.
-//! - *Reset*: a reset, by command or by a trim of a whole zone, erases the superblocks of the zone at once.
-//! - *Finish*: a finish, by command or by a trim from the write pointer to the end of the zone, makes a zone
-//!   full. The rest of its last operation is padded. Other trims have no effect.
-//! - *Preconditioning* has no trims. Instead, a write to the first unit of a zone that holds data resets the
-//!   zone.
-//! - *Power loss*: capacitors finish the programs of all acknowledged writes and save partly filled
-//!   operations. Open zones become closed; open and closed zones without data become empty. Recovery reads
-//!   the table of zones and finds the write pointer of each active zone by a binary search among its
-//!   operations.
+//!   command. It can also append to zones. With `host.zone_writes = "append"`, a simulated host sends the
+//!   writes of a workload as appends.
+//! - *Rejected write or command*: The drive counts rejections by reason, and the completion has the NVMe
+//!   status. A write is rejected in four cases: it does not start at the write pointer, it crosses the end of
+//!   its zone, its zone is full, or its size is not a multiple of a unit. An append or a command must name
+//!   the start of a zone. Otherwise, it is rejected.
+//! - *Active zones*: A zone is active if it is open or closed. While `active_zones` zones are active, an
+//!   empty zone cannot be opened.
+//! - *Open zones*: If `open_zones` zones are open and another zone must be opened, the drive closes the least
+//!   recently written zone that is implicitly open. If all open zones are explicitly open, the write or
+//!   command is rejected.
+//! - *Reset*: A command or a trim of a whole zone resets the zone. The reset erases the superblocks of the
+//!   zone immediately.
+//! - *Finish*: A command, or a trim from the write pointer to the end of the zone, finishes the zone. The
+//!   zone is then full, and the rest of its last operation is padded. Other trims have no effect.
+//! - *Preconditioning* has no trims. Instead, a write to the first unit of a zone with data resets the zone.
+//! - *Power loss*: Capacitors finish the programs of all acknowledged writes and save partly filled
+//!   operations. Open zones with data become closed. Open and closed zones without data become empty.
+//!   Recovery reads the table of zones. It finds the write pointer of each active zone by a binary search
+//!   among the operations of the zone.
 //!
 //! # Not modeled
 //! - Padding of the pages after the last operation of a finished zone. These pages stay erased.
 //! - Commands to open and close zones in workloads and traces, which use trims to reset and finish zones.
 //!   Served devices also have no appends.
 //! - Zones with a capacity below their size, read-only and offline zones, zone descriptor extensions, and
-//!   zones with their own queue.
+//!   zones with a separate queue.
 //! - Bit errors and parity.
-//! - The flash space in which partly filled operations are saved with the energy of the capacitors.
+//! - The flash space in which the drive saves partly filled operations with the energy of the capacitors.
 //!
 //! # Sources
 //! nvme-zns-1.1 and bjorling-2021 (zones, their states and limits); tavakkol-2018 (MQSim) for the flash.
 //!
 //! # Checks
-//! Zones are written at the speed of their dies, up to that of the channels. This also holds for a workload
-//! with several outstanding appends. Every unit is programmed once, and all superblocks wear evenly. After
-//! every write, command, and power loss, all zones have the state and the write pointer of an independent
-//! state machine. After power losses at random times, every unit is compared with the versions that an
-//! independent auditor recorded.
+//! - Zones are written at the speed of their dies, up to the speed of the channels. This also holds for a
+//!   workload with several outstanding appends.
+//! - Every unit is programmed once, and all superblocks wear evenly.
+//! - After every write, command, and power loss, the states and the write pointers of all zones equal those
+//!   of an independent state machine.
+//! - After power losses at random times, every unit is compared with the versions that an independent auditor
+//!   recorded.
 
 mod layer;
 mod report;
