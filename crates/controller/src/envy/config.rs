@@ -29,10 +29,10 @@ pub struct Config {
     /// Number of spare (erased) segments.
     #[config(default = 1, min = 1, max = 1024, source = "paper: wu-1994 section 3.4")]
     pub spare_segments: u32,
-    /// Usable capacity as a share of the segments that hold data, not counting spare segments.
+    /// Usable capacity as a share of the segments that hold data, without spare segments.
     #[config(default = "80 %", min = "0.01 %", max = "100 %", source = "paper: wu-1994 section 4.1")]
     pub utilization: Ratio,
-    /// Bytes with initial data, stored in order across all segments; absent means the whole usable capacity.
+    /// Amount of initial data, stored in order across all segments. Absent means the whole usable capacity.
     pub preload: Option<Bytes>,
     /// SRAM size of the write buffer.
     #[config(default = "16 MiB", min = "4 B", max = "16 GiB", source = "paper: wu-1994 section 5.1")]
@@ -44,13 +44,13 @@ pub struct Config {
         source = "fitted: gives the 10,376 drained pages a second of wu-1994 section 5.5; the paper says \"a certain threshold\""
     )]
     pub threshold: Ratio,
-    /// Cleaning policy, which selects the victim and the destinations of its valid pages.
+    /// Cleaning policy. It selects the segment to clean and the destinations of its valid pages.
     #[config(default = "hybrid", source = "paper: wu-1994 section 4.4")]
     pub cleaning: Slot<CleaningFamily>,
-    /// Difference in erase counts at which the data of two segments is exchanged; 0 disables exchanges.
+    /// Difference in erase counts above which the data of two segments is exchanged; 0 disables exchanges.
     #[config(default = 100, source = "paper: wu-1994 section 4.3")]
     pub wear_swap_gap: u32,
-    /// Bytes of one host access; a longer request takes several accesses.
+    /// Number of bytes of one host access. A longer request takes several accesses.
     #[config(default = "4 B", min = "1 B", max = "64 KiB", source = "assumed: the word of a 32-bit host")]
     pub word: Bytes,
     /// Time of an SRAM access or flash read: 100 ns of the chip and 60 ns of control and propagation.
@@ -63,14 +63,14 @@ pub struct Config {
         source = "fitted: one read of the flash chips, whose control overlaps the write; gives the 200 ns of wu-1994 figure 15"
     )]
     pub copy_on_write: Time,
-    /// Mappings held by the memory management unit; 0 means all of them.
+    /// Number of mappings that the memory management unit caches; 0 means all of them.
     #[config(
         default = 64,
         max = 65536,
         source = "fitted: gives the 180 ns of wu-1994 figure 15; usual in processors of its time"
     )]
     pub mmu_entries: u32,
-    /// Time to read a mapping from the page table if the memory management unit does not hold it.
+    /// Time to read a mapping from the page table if the memory management unit does not cache it.
     #[config(default = "160 ns", max = "1 s", source = "paper: wu-1994 section 5.1, an SRAM operation")]
     pub page_table_access: Time,
     /// Program and erase times of the flash.
@@ -114,8 +114,8 @@ pub struct Config {
     pub energy: OperationEnergy,
     /// Price of the flash.
     pub price: Option<Price>,
-    /// Price of the SRAM for the write buffer and the page table, with six bytes per flash page (section
-    /// 3.3).
+    /// Price of the SRAM for the write buffer and the page table. The table has six bytes per flash page
+    /// (section 3.3).
     pub sram_price: Option<Price>,
     /// Currency of both prices, e.g. "USD 2023". Prices in different currencies are not added.
     pub price_basis: Option<String>,

@@ -4,30 +4,31 @@
 //! Flash stores a linear memory of words. The page table maps logical pages to flash pages or to the write
 //! buffer. The table and the buffer are in battery-backed SRAM. One controller serves the host.
 //!
-//! - *Read*: takes one memory access. A memory management unit caches the most recently used mappings. If a
-//!   mapping is not cached, the read takes one additional access to the page table.
-//! - *Write*: the first write to a page copies it into the buffer (copy-on-write) and invalidates the flash
-//!   page. Later writes change the page in the buffer.
-//! - *Order*: requests are served in the order of arrival. A request takes effect page by page, each page at
-//!   the time of its access.
+//! - *Read*: A read takes one memory access. A memory management unit caches the most recently used mappings.
+//!   If a mapping is not cached, the read takes one additional access to the page table.
+//! - *Write*: The first write to a page copies the page into the buffer (copy-on-write) and invalidates the
+//!   flash page. Later writes change the page in the buffer.
+//! - *Order*: The controller serves requests in the order of arrival. A request takes effect page by page,
+//!   each page at the time of its access.
 //!
 //! ## Drain and cleaning
-//! While the buffer holds more than `threshold`, its oldest pages are drained: they are programmed into the
-//! active segment of the partition that they came from. If no segment of the partition has space, the
-//! `cleaning` policy selects a segment to clean (garbage collection). Its valid pages are copied in order to
-//! an erased segment, and the victim is erased.
+//! While the buffer holds more than `threshold`, the controller drains the oldest pages. It programs each
+//! page into the active segment of the partition that the page came from. If no segment of the partition has
+//! space, the `cleaning` policy selects a segment to clean (garbage collection). The controller copies the
+//! valid pages of this segment in order to an erased segment. It then erases the cleaned segment.
 //!
 //! Programs and erases run only while the host is idle. An access suspends them, and they resume after
-//! `resume_after` without an access. If the buffer is full, a write waits until a page is drained, including
-//! any necessary cleaning. The controller also waits for `resume_after` in that case. Up to `concurrency`
-//! operations may be in progress, each in a different bank of chips.
+//! `resume_after` without an access. If the buffer is full, a write waits until a page is drained. This wait
+//! includes `resume_after` and any necessary cleaning. Up to `concurrency` operations may be in progress,
+//! each in a different bank of chips.
 //!
-//! *Few chips* (`transfer`): if the chips of a bank cannot transfer a page in one memory cycle, a page takes
+//! *Few chips* (`transfer`): If the chips of a bank cannot transfer a page in one memory cycle, a page takes
 //! several cycles. Section 8 of the paper plans such a prototype. The copy into the buffer and the program
-//! then take a multiple of their time. The energy is that of one page.
+//! then take a multiple of their time. Their energy does not change.
 //!
-//! If the erase counts of two segments differ by more than `wear_swap_gap`, their data is exchanged. The
-//! lifetime is `pages * endurance / (programs per day)` for all segments (section 5.5 of the paper).
+//! If the erase counts of two segments differ by more than `wear_swap_gap`, the controller exchanges their
+//! data. The lifetime is `pages * endurance / (programs per day)` for all segments (section 5.5 of the
+//! paper).
 //!
 //! ## Power loss
 //! If it stores data, eNVy is a memory that survives power losses. The battery preserves the page table, the
@@ -38,29 +39,29 @@
 //! - An open transaction is rolled back. A transaction keeps the old version of each page that it writes, in
 //!   flash or in the buffer. Cleaning moves old versions like valid pages.
 //! - Interrupted programs may use up the erased pages that the relocation of a segment needs. If no other
-//!   segment has erased pages, the table maps to the old pages again, the new segment is erased, and the
+//!   segment has erased pages, the table maps to the old pages again. The new segment is then erased, and the
 //!   relocation restarts. The paper does not describe this case.
 //!
 //! # Not modeled
 //! - The flash reads of copies. A read would take one memory cycle per copied page, compared with 25 cycles
 //!   for its program.
 //! - Chip faults. A segment stays in use after `endurance` erases.
-//! - Slower programs of worn cells: wu-1994, section 2, measured 4 us and 40 ms on a chip after two million
-//!   cycles. The program and erase times of the model are those of worn cells. A new array is at least as
-//!   fast.
+//! - The effect of wear on program times. wu-1994, section 2, measured 4 us and 40 ms on a chip after two
+//!   million cycles. The program and erase times of the model are those of worn cells. A new array is at
+//!   least as fast.
 //!
 //! # Sources
 //! wu-1994: M. Wu, W. Zwaenepoel, eNVy: a non-volatile, main memory storage system, ASPLOS 1994.
 //!
 //! # Checks
-//! - Cleaning cost against closed forms at fixed utilization, for FIFO, greedy, hot and cold data, and
+//! - The cleaning cost equals closed forms at fixed utilization, for FIFO, greedy, hot and cold data, and
 //!   locality gathering.
-//! - Every operation on small arrays against a naive memory, with power losses at any point, and at every
-//!   program and erase of relocations without a spare page.
-//! - Completion times against an independent simulation of buffer, translation, and draining, in open and
-//!   closed loops.
-//! - Conservation of programs and pages in every run.
-//! - The figures of the paper, with `nacre reproduce envy`.
+//! - Every operation on small arrays is compared with a naive memory. The tests include power losses at any
+//!   point, and at every program and erase of relocations without a spare page.
+//! - Completion times equal those of an independent simulation of buffer, translation, and draining, in open
+//!   and closed loops.
+//! - Programs and pages are conserved in every run.
+//! - `nacre reproduce envy` reproduces the figures of the paper.
 
 mod array;
 mod background;

@@ -19,7 +19,7 @@ pub enum RowPolicy {
     OpenForReads,
 }
 
-/// When a write completes.
+/// Time at which a write completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Written {
     /// When the memory has received the data.
@@ -61,11 +61,11 @@ pub struct Config {
         source = "standard: jesd79-3, 64 data lines of chips with eight"
     )]
     pub chips: u32,
-    /// Consecutive bytes in one bank, or in one bank of each group. Absent means a row of a rank.
+    /// Number of consecutive bytes in one bank, or in one bank of each group. Absent means a row of a rank.
     #[config(min = "8 B", max = "1 MiB")]
     pub interleave: Option<Bytes>,
-    /// Place consecutive bursts in different bank groups, so that no burst waits for the previous one in its
-    /// group.
+    /// Whether consecutive bursts are in different bank groups. A burst then does not wait for the previous
+    /// burst in its group.
     #[config(default = true, source = "assumed: how controllers of DDR4 come to its full bandwidth")]
     pub interleave_groups: bool,
     /// Memory scheduling policy.
@@ -80,17 +80,17 @@ pub struct Config {
     /// Processor time per command.
     #[config(default = "150 ns", max = "1 s", source = "assumed: some 40 clocks of a pipeline at 250 MHz")]
     pub processing: Time,
-    /// The memory loses its content without power.
+    /// Whether the memory loses its content without power.
     #[config(default = true, source = "standard: jesd79-3, DRAM")]
     pub volatile: bool,
-    /// When a write completes.
+    /// Time at which a write completes.
     #[config(default = "in_row", source = "assumed: the first event that a controller observes")]
     pub written: Written,
     /// Usable energy of a new capacitor. If absent, the energy is sufficient and the capacitor charges
     /// instantly.
     #[config(min = "1 nJ")]
     pub capacitor: Option<Energy>,
-    /// Hours that the capacitor has been in service.
+    /// Number of hours that the capacitor has been in service.
     #[config(default = 0, max = 1000000, source = "assumed: a new card")]
     pub capacitor_hours: u64,
     /// Share of its energy that the capacitor loses per 1,000 hours of service.
@@ -103,10 +103,10 @@ pub struct Config {
     /// Charging power of the capacitor.
     #[config(default = "5 W", min = "1 uW", source = "assumed: 20 % of the power of a slot")]
     pub charge_power: Power,
-    /// Delay requests until the capacitor is charged, so that their data is safe.
+    /// Whether requests wait until the capacitor is charged, so that their data is safe.
     #[config(default = true, source = "assumed: necessary for the durability guarantee")]
     pub wait_for_charge: bool,
-    /// Allow a capacitor with less energy than a dump needs. Data that cannot be saved is lost.
+    /// Whether the capacitor may have less energy than a dump needs. Data that it cannot save is lost.
     #[config(default = false, source = "assumed: the capacitor must save all data")]
     pub may_lose_writes: bool,
     /// Data that a dump writes to flash.
@@ -148,7 +148,7 @@ pub struct Config {
     /// Time from the return of power until the card operates.
     #[config(default = "100 ms", max = "1000 s", source = "assumed: the time that a slot allows a card")]
     pub boot: Time,
-    /// Idle power, drawn at all times.
+    /// Idle power, which applies at all times.
     pub idle_power: Option<Power>,
     /// Price per usable capacity.
     pub price: Option<Price>,

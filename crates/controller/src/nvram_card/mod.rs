@@ -2,49 +2,52 @@
 //!
 //! # Model
 //! ## Request path
-//! A request arrives over the `host` interface in pieces: pages of 4 KiB with NVMe, and lines with loads and
-//! stores. With NVMe, one of `processors` handles the request, which takes `processing`. Loads and stores
-//! need no processor. The card receives each piece completely before it forwards the piece between link and
-//! memory.
+//! A request arrives over the `host` interface in pieces. A piece is a page of 4 KiB with NVMe, and a line
+//! with loads and stores. With NVMe, one of `processors` handles the request for the time `processing`. Loads
+//! and stores need no processor. The card receives each piece completely before it forwards the piece between
+//! link and memory.
 //!
-//! *Interleaving*: each piece is stored in rows of the banks of the channels. Adjacent spans of `interleave`
-//! bytes are in adjacent channels. After all channels, they continue in the next bank, and after all banks in
-//! the next rank. With `interleave_groups`, adjacent bursts are in adjacent bank groups. Without it, adjacent
-//! spans are in adjacent bank groups, after the channels.
+//! *Interleaving*: Each piece is stored in rows of the banks of the channels. Adjacent spans of `interleave`
+//! bytes are in adjacent channels. After the last channel, spans continue in the next bank. After the last
+//! bank, they continue in the next rank. With `interleave_groups`, adjacent bursts are in adjacent bank
+//! groups. Without it, spans continue in the next bank group after the last channel, before they continue in
+//! the next bank.
 //!
-//! *Scheduling*: the `scheduler` sets the number of accesses from which a channel selects. In each clock, it
-//! selects the next command (activate, read, write, precharge, or refresh) among those that the timing
-//! constraints of the memory part allow. No command is decided before its clock. `rows` determines whether
-//! rows stay open, are closed after each access, or are closed only after a write. The bursts of an access
-//! are consecutive. When a refresh of a rank is due, none of its rows is opened, read, or written until its
-//! rows are closed and the rank is refreshed.
+//! *Scheduling*: The `scheduler` sets the number of accesses from which a channel selects. In each clock, the
+//! channel selects one of the commands that the timing constraints of the memory part allow. The commands are
+//! activate, read, write, precharge, and refresh. No command is selected before its clock. `rows` determines
+//! whether rows stay open, are closed after each access, or are closed only after a write. The bursts of an
+//! access are consecutive. When a refresh of a rank is due, the rank accepts no activate, read, or write
+//! until its rows are closed and the refresh has ended.
 //!
 //! ## Volatile memory
 //! When power fails, a capacitor supplies the energy to save the memory to flash (the dump). The dump uses
-//! `dump_power` for `dump_setup` and for every flash page, including the transfer of its data and its error
-//! correction (`flash_ecc`). Data that differs from the flash is saved in address order. With `dump = "all"`,
-//! all data is saved. If the energy runs out, the remaining flash pages keep their previous content.
+//! `dump_power` during `dump_setup` and while flash pages are saved. Saving a flash page includes the
+//! transfer of its data and its error correction (`flash_ecc`). The card saves pages in address order. With
+//! `dump = "changed"`, it saves only pages that differ from the flash. With `dump = "all"`, it saves all
+//! pages. If the energy runs out, the remaining flash pages keep their previous content.
 //!
 //! After power returns, the dump completes. Then the card boots, reads the flash, and charges its capacitor.
-//! `flash_error_rate` is the bit error rate of the flash, and decoding takes time. If a page that the host
-//! has written has more bit errors than the code corrects, it is lost. This is decided at random for each
-//! page. The recovery report counts the bytes of such a page as lost, and reads of the page fail until it is
-//! rewritten. Requests wait until the card is ready and, with `wait_for_charge`, until the capacitor is
-//! charged. The capacitor loses `capacitor_fade` of its capacity per 1,000 hours of service.
+//! `flash_error_rate` is the bit error rate of the flash. Decoding takes time. A page that the host has
+//! written is lost if it has more bit errors than the code corrects. The model decides this at random for
+//! each page. The recovery report counts the bytes of such a page as lost, and reads of the page fail until
+//! it is rewritten. Requests wait until the card is ready. With `wait_for_charge`, they also wait until the
+//! capacitor is charged. The capacitor loses `capacitor_fade` of its capacity per 1,000 hours of service.
 //!
 //! ## Non-volatile memory
-//! Non-volatile memory needs neither a dump nor a capacitor. A write is durable when its row is closed and
-//! tRP has passed. `written` determines whether the write completes at that time or as soon as its data is in
-//! the memory. In the second case, a flush waits until the row is closed.
+//! Non-volatile memory needs no dump and no capacitor. A write is durable when its row is closed and tRP has
+//! passed. `written` determines whether the write completes at that time or as soon as its data is in the
+//! memory. In the second case, a flush waits until the row is closed.
 //!
 //! # Not modeled
-//! - Postponed refreshes, and the command bus clocks of refreshes of an idle rank.
+//! - Postponed refreshes, and command bus clocks for refreshes of an idle rank.
 //! - Batching of writes.
-//! - Error correction of the memory. Reads that are necessary to write a part of a burst.
+//! - Error correction of the memory.
+//! - Reads that a write of a part of a burst requires.
 //! - Transfers over the link that start before a piece is completely read.
 //! - Power-down.
 //! - Failing capacitors.
-//! - Partly saved flash pages: if the capacitor cannot save a flash page completely, all changes in that page
+//! - Partly saved flash pages. If the capacitor cannot save a flash page completely, all changes in this page
 //!   are lost.
 //!
 //! # Sources
@@ -53,10 +56,10 @@
 //!
 //! # Checks
 //! - Completion times of random 64 B accesses equal those of a clock-by-clock simulation of the memory
-//!   controller, for queues of 1 to 64, open and closed loops, and open and closed rows.
+//!   controller. The tests cover queues of 1 to 64, open and closed loops, and open and closed rows.
 //! - With memory that takes no time, latencies equal the closed form of the link. Bandwidths equal those of
-//!   the binding constraint, and the limit of the link within 1 %.
-//! - The closed-loop throughput formula and Little's law hold, and the share of time for refreshes equals its
+//!   the binding constraint, and are within 1 % of the limit of the link.
+//! - The closed-loop throughput formula and Little's law hold. The share of time for refreshes equals its
 //!   closed form.
 //! - Energy, time, and bytes of a dump are exact. The number of unreadable pages has the expected mean and
 //!   variance. Every byte is checked after power losses at random times.

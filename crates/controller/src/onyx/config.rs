@@ -10,7 +10,7 @@ use nacre_media::pcm::{Chips, Rank};
 /// Float rounding must not lose a program of an exact budget of energy.
 pub(super) const ROUNDING: f64 = 1.0 + 1e-12;
 
-/// When a write completes.
+/// Time at which a write completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum CompletionPoint {
     /// When all of its rows are programmed.
@@ -32,13 +32,13 @@ pub enum Scheduling {
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Controllers, each with its own data lines.
+    /// Number of controllers, each with separate data lines.
     #[config(default = 8, min = 1, max = 256, source = "paper: akel-2011 section 2.3")]
     pub controllers: u32,
-    /// Ranks of one controller.
+    /// Number of ranks per controller.
     #[config(default = 16, min = 1, max = 256, source = "paper: akel-2011 section 2.3")]
     pub ranks: u32,
-    /// Ranks per row.
+    /// Number of ranks that store a row.
     #[config(
         default = 8,
         min = 1,
@@ -49,11 +49,11 @@ pub struct Config {
     /// Chips of a rank.
     #[config(flatten)]
     pub chips: Chips,
-    /// Share of words of every chunk that are zeros in writes without data. It is rounded in favor of the
-    /// longer program.
+    /// Share of zero words in every chunk of a write without data. It is rounded down to whole words, which
+    /// gives the longer program.
     #[config(default = "0 %", max = "100 %", source = "assumed: arbitrary data, the longest programs")]
     pub zero_words: Ratio,
-    /// Error-correcting code of a read unit of the data chips; its spare bytes are those of the spare chips.
+    /// Error-correcting code over a read unit of all data chips. The spare chips hold its spare bytes.
     #[config(
         default = "none",
         source = "paper: akel-2011 section 2.2, 16 of 80 bits are available for ECC or other meta data; a code is not named"
@@ -67,7 +67,7 @@ pub struct Config {
         source = "paper: akel-2011 section 2.2, no bit error without ECC in the rated programs"
     )]
     pub bit_error_rate: f64,
-    /// Bytes of a row, the unit of striping over the controllers and of wear leveling.
+    /// Size of a row in bytes. A row is the unit of striping over the controllers and of wear leveling.
     #[config(
         default = "4 KiB",
         min = "64 B",
@@ -109,10 +109,10 @@ pub struct Config {
     /// Wear leveling of rows.
     #[config(default = "start_gap", source = "paper: akel-2011 section 2.3")]
     pub wear_leveling: Slot<WearLevelingFamily>,
-    /// When a write completes.
+    /// Time at which a write completes.
     #[config(default = "early", source = "paper: akel-2011 section 3.1, early in all later experiments")]
     pub completion: CompletionPoint,
-    /// Row writes in the buffer of a controller.
+    /// Number of row writes that the buffer of a controller holds.
     #[config(
         default = 3,
         min = 1,
@@ -120,7 +120,7 @@ pub struct Config {
         source = "fitted: for small writes, early completion 174 % above late and 72 to 120 % above the ioDrive, akel-2011 section 3.1; nearest to both"
     )]
     pub buffered_writes: u32,
-    /// Concurrent row writes of a controller with late completion.
+    /// Number of concurrent row writes of a controller with late completion.
     #[config(
         default = 2,
         min = 1,
@@ -128,20 +128,21 @@ pub struct Config {
         source = "assumed: one per group of ranks, which a row occupies completely"
     )]
     pub late_writes: u32,
-    /// With late completion, time that a write slot stays occupied after its last program, until the next
-    /// data arrives from the host. No data waits in a buffer.
+    /// With late completion, time from the last program of a write slot until the slot has the next data from
+    /// the host. No data waits in a buffer.
     #[config(
         default = "45 us",
         max = "1 s",
         source = "fitted: early completion 32 % above late for large writes, akel-2011 section 3.1; no part that the paper describes takes this time"
     )]
     pub late_refill: Time,
-    /// Host interface; its driver and link replace `driver`, `cpus`, and `link`. Absent means these settings.
+    /// Host interface. Its driver and link replace the settings `driver`, `cpus`, and `link`. If absent,
+    /// these settings apply.
     pub host: Option<Slot<HostInterfaceFamily>>,
-    /// Maximum requests in progress.
+    /// Maximum number of requests in progress.
     #[config(default = 64, min = 1, max = 65536, source = "paper: akel-2011 section 2.1")]
     pub tags: u32,
-    /// Time of a request in the request pipeline, which processes one at a time.
+    /// Time of a request in the request pipeline. The pipeline processes one request at a time.
     #[config(
         default = "2.09 us",
         max = "1 s",
@@ -158,7 +159,8 @@ pub struct Config {
         source = "assumed: 128 bits at the 250 MHz of akel-2011 section 2.1"
     )]
     pub ring: Bandwidth,
-    /// Stations of the ring. Controllers are distributed evenly over them; the pipeline is at the first.
+    /// Number of stations of the ring. Controllers are distributed evenly over the stations. The pipeline is
+    /// at the first station.
     #[config(default = 4, min = 1, max = 256, source = "paper: akel-2011 section 2.1, four FPGAs in a ring")]
     pub ring_stations: u32,
     /// Time of a packet from one station to the next.
@@ -175,7 +177,7 @@ pub struct Config {
         source = "fitted: reads of 4 KB in the 38 us of akel-2011 section 3.1"
     )]
     pub driver: Time,
-    /// CPUs that run the driver.
+    /// Number of CPUs that run the driver.
     #[config(
         default = 16,
         min = 1,
@@ -183,11 +185,11 @@ pub struct Config {
         source = "assumed: one for each thread of akel-2011 section 3.1"
     )]
     pub cpus: u32,
-    /// Energy of the capacitors for the write buffers on a power loss. Absent means sufficient with early
-    /// completion, and none with late completion.
+    /// Energy of the capacitors that program the write buffers after a power loss. If absent, the energy is
+    /// sufficient with early completion and zero with late completion.
     pub capacitors: Option<Energy>,
-    /// Whether the capacitors may hold less energy than full write buffers need. Data that they cannot
-    /// program is lost.
+    /// Whether the capacitors may hold less energy than full write buffers need. Data that cannot be
+    /// programmed is lost.
     #[config(default = false, source = "paper: akel-2011 section 2.3, capacitors complete the operation")]
     pub may_lose_writes: bool,
     /// Price per usable capacity.

@@ -2,77 +2,80 @@
 //!
 //! # Model
 //! ## Request path
-//! The driver takes CPU time for every request and waits for one of `tags` tags. The request pipeline of the
-//! drive processes one request at a time and cuts it into rows. Rows are distributed round robin over the
-//! controllers. Data crosses the link, which has its full rate in each direction. It also crosses a ring
-//! between the pipeline and the controllers. If `host` is set, e.g. to NVMe, the host interface replaces the
-//! driver and the link. A request that arrives through it then waits for a tag.
+//! Each request takes CPU time in the driver and waits for one of `tags` tags. The request pipeline of the
+//! drive processes one request at a time and cuts it into rows. It distributes the rows round robin over the
+//! controllers. Data crosses the link to the host, which has its full bandwidth in each direction. Data also
+//! crosses a ring between the pipeline and the controllers. If `host` is set, e.g. to NVMe, the host
+//! interface replaces the driver and the link. A request from the host interface waits for a tag in the
+//! drive.
 //!
-//! The pipeline is at the first of `ring_stations`. Each station on the shorter path to a controller costs
-//! `ring_hop` in each direction.
+//! The pipeline is at the first of `ring_stations` stations. A packet takes the shorter path to its
+//! controller. Each station on this path costs `ring_hop` in each direction.
 //!
 //! ## Controllers
 //! A controller has one set of data lines to its ranks. A row is stored in chunks over a group of `row_ranks`
-//! ranks, and groups are used in turn.
+//! ranks. Rows use the groups in turn.
 //!
 //! - A read occupies the lines and the ranks beat by beat for the requested part of the row.
-//! - A write occupies the lines while the write buffer of the chips is filled, and the rank until its program
-//!   ends. If a rank has several chunks of the row, it programs them one after the other.
-//! - `row_setup` precedes both.
-//! - With `program_zeros`, the time and the energy of a program depend on the data that the medium stores. In
-//!   writes without data, every chunk has a share of `zero_words` that are zeros. The default is none, which
-//!   gives the longest programs.
-//! - With `poll_interval`, a rank has no ready line. From the start of a program on, the controller polls the
-//!   status register of the rank over the data lines, and sees the end of the program at the next poll. A
-//!   poll interrupts a transfer between two bus cycles and delays the end of the transfer by `poll`.
-//! - The scoreboard starts the waiting operation whose lines and ranks are free first. If there are several
-//!   such operations, it starts the oldest. With `scheduling = "in_order"`, all operations wait for their
-//!   turn at the lines. An operation never overtakes an older one that needs one of its ranks.
+//! - A write occupies the lines while the write buffer of the chips is filled. It occupies the rank until its
+//!   program ends. If a rank has several chunks of the row, it programs them one after the other.
+//! - `row_setup` precedes each read and write.
+//! - With `program_zeros`, the time and the energy of a program depend on the data. In writes without data, a
+//!   share `zero_words` of every chunk is zeros. The default is none, which gives the longest programs.
+//! - With `poll_interval`, a rank has no ready line. After a program starts, the controller polls the status
+//!   register of the rank over the data lines. It detects the end of the program at the next poll. A poll
+//!   interrupts a transfer between two bus cycles and delays the end of the transfer by `poll`.
+//! - The scoreboard starts the waiting operation whose lines and ranks become free first. Among several such
+//!   operations, it starts the oldest. With `scheduling = "in_order"`, operations use the lines in issue
+//!   order. An operation never overtakes an older operation that needs one of its ranks.
 //! - Wear-leveling copies have priority over all waiting operations. Reads have no priority over waiting
 //!   programs.
 //!
 //! ## Error correction
-//! `ecc` is a code over the bytes that the data chips of a rank return at once. The code uses the spare bytes
-//! of the spare chips, which have separate data lines and take no additional time. Reads pass through the
-//! decoder of the controller, one beat after the other. The last beat adds its decoding time, and a decoder
-//! that is slower than the chips delays all beats. A write waits for the encoder once. With `bit_error_rate`,
-//! bit errors occur independently in host reads. If a codeword has more bit errors than the code corrects,
-//! its request fails. If the code does not detect the errors, the read returns wrong data.
+//! `ecc` is a code over the bytes that the data chips of a rank return at once. The spare chips hold the
+//! spare bytes of the code. They have separate data lines and take no additional time. Reads pass through the
+//! decoder of the controller, one beat after the other. Decoding the last beat adds its decoding time to the
+//! read. If the decoder is slower than the chips, it delays all beats. A write waits for the encoder once.
+//!
+//! With `bit_error_rate`, host reads have independent bit errors. If a codeword has more bit errors than the
+//! code corrects, its request fails. If the code does not detect the errors, the read returns corrupted data.
 //!
 //! ## Writes
-//! A write occupies one buffer slot of its controller until it is programmed. With early completion, there
-//! are `buffered_writes` slots. With late completion, there are `late_writes` slots, and a slot accepts
-//! another write only after `late_refill`. With late completion, a write completes when all its rows are
-//! programmed. With early completion, it completes when its data has arrived in the buffers of the
-//! controllers.
+//! A write occupies one buffer slot of its controller until it is programmed. `completion` determines the
+//! number of slots and the time at which the write completes:
+//!
+//! - With early completion, each controller has `buffered_writes` slots. A write completes when its data is
+//!   in the buffers of the controllers.
+//! - With late completion, each controller has `late_writes` slots, and a slot accepts another write only
+//!   after `late_refill`. A write completes when all its rows are programmed.
 //!
 //! `wear_leveling` moves rows. Each move reads and writes one additional row, with its time and wear. The
-//! slot of the write that caused the move is freed after the move. Every row counts its programs. The first
-//! row with more than `endurance` programs is reported.
+//! move also occupies the slot of the write that caused it. Every row counts its programs. The record reports
+//! the first row with more than `endurance` programs.
 //!
 //! Data is written in place and moves with its row. There are no transactions. With chips as fast as DRAM and
 //! short programs, the model represents Moneta.
 //!
 //! ## Power loss
 //! The capacitors store energy for a number of programs of arbitrary data. The programs that would end first
-//! receive this energy. A program that receives none stops immediately. Writes that were acknowledged but not
-//! programmed are lost, and their amount is reported. A wear-leveling copy is repeated after power returns,
-//! because its old row is intact. With early completion and `capacitors`, the capacitors must have enough
-//! energy for full buffers, unless `may_lose_writes` is set. Otherwise, an error names the number of row
-//! writes that they cover.
+//! receive this energy. A program without energy stops immediately. Writes that were acknowledged but not
+//! programmed are lost, and the recovery reports their amount. An interrupted wear-leveling copy is repeated
+//! after power returns, because its old row is intact. With early completion and `capacitors`, the capacitors
+//! must have enough energy for full buffers, unless `may_lose_writes` is set. Otherwise, the scenario has an
+//! error, which gives the number of row writes that the capacitors cover.
 //!
 //! # Not modeled
-//! - Priority of reads over waiting programs, and suspension of programs for reads: the paper mentions
+//! - Priority of reads over waiting programs, and suspension of programs for reads. The paper mentions
 //!   neither.
 //! - Reads from buffered writes.
-//! - Polls that wait for the data lines or for each other. A first poll that is delayed until the usual end
-//!   of a program.
+//! - Polls that wait for the data lines or for each other.
+//! - Controllers that delay the first poll until the usual end of a program.
 //! - Bit errors in wear-leveling copies, bit errors that depend on wear, bit errors that persist, and read
 //!   retries.
-//! - The data of wear-leveling copies, on which their energy depends. They count as programs with a share of
-//!   `zero_words`.
-//! - Sectors: a write may start at any byte.
-//! - Space for the additional row of wear leveling, which is in the spare area.
+//! - The data of wear-leveling copies, on which their energy depends. The copies count as programs with a
+//!   share `zero_words` of zeros.
+//! - Sectors. A write may start at any byte.
+//! - Space for the additional row of wear leveling. This row is in the spare area.
 //! - Work of the drive for trims and flushes. They take only driver time, because acknowledged data is safe.
 //!
 //! # Sources
@@ -80,18 +83,18 @@
 //! time of a poll. Each fitted value names the data to which it was fitted.
 //!
 //! # Checks
-//! - Completion times of reads, writes, and copies under load, in open and closed loops, equal those of an
-//!   independent simulation of a controller.
-//! - Bandwidths as products of the component rates, the closed-loop law, the path around the ring, both
-//!   schedulers, and the bandwidth share G / (G + 1) with wear leveling.
+//! - Completion times of reads, writes, and copies under load equal those of an independent simulation of a
+//!   controller, in open and closed loops.
+//! - Bandwidths equal products of the component rates. With wear leveling, the bandwidth share is G / (G +
+//!   1). Other tests cover the closed-loop law, the path around the ring, and both schedulers.
 //! - The independent simulation also covers program times that depend on the data, polls that interrupt
 //!   transfers, and decoders that are faster or slower than the chips.
-//! - The numbers of corrected and uncorrectable codewords against the binomial distribution, for several code
+//! - The numbers of corrected and uncorrectable codewords follow the binomial distribution for several code
 //!   strengths.
-//! - Latencies, rates, and bandwidths of the paper, with `nacre reproduce onyx` and in the tests.
+//! - The tests and `nacre reproduce onyx` compare latencies, rates, and bandwidths with the paper.
 //! - Reads and writes are conserved in all runs.
-//! - Data against a naive memory over long random sequences with power losses and restarts.
-//! - The number of programs that the energy of the capacitors completes, program by program.
+//! - Data equals that of a naive memory over long random sequences with power losses and restarts.
+//! - The number of programs that the energy of the capacitors completes is checked program by program.
 //! - The write at which a row wears out is the same for writes in bursts and for single writes.
 
 mod bytes;

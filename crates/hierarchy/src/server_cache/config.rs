@@ -12,7 +12,7 @@ pub const LEVELS_MAX: usize = 4;
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Block size, which is the unit of caching and must be a power of two.
+    /// Size of a block, the unit of caching. It must be a power of two.
     #[config(
         default = "4 KiB",
         min = "512 B",
@@ -26,7 +26,7 @@ pub struct Config {
         source = "assumed: kim-2014 does not state it; more blocks at the same cost"
     )]
     pub inclusion: Inclusion,
-    /// Place blocks that are written as a whole in the first level.
+    /// Whether blocks that are written as a whole are placed in the first level.
     #[config(
         default = true,
         source = "assumed: kim-2014 says write-through and LRU, and measures reads only"
@@ -35,12 +35,12 @@ pub struct Config {
     /// Whether a read miss waits until the cache has stored its blocks.
     #[config(default = "background", source = "assumed: the data is in memory and can be returned")]
     pub fill: FillMode,
-    /// Write-back: writes complete in the cache, and the backing is written later. Absent means
+    /// Write-back. Writes complete in the cache, and the cache writes the backing later. Absent means
     /// write-through.
     pub write_back: Option<WriteBackConfig>,
-    /// A read that its level has not answered after this time is also sent to the backing, if the backing has
-    /// the current data of the block. The first reply counts, and the other read is canceled. Absent disables
-    /// hedging.
+    /// Time after which a read without a reply from its level is also sent to the backing. This applies only
+    /// if the backing has the current data of the block. The first reply counts, and the other read is
+    /// canceled. Absent disables hedging.
     #[config(min = "1 ps", max = "1 h")]
     pub hedge_after: Option<Time>,
     /// Time to look up the blocks of a request.
@@ -55,7 +55,7 @@ pub struct Config {
 /// One level of a cache.
 #[derive(Clone, Debug, Configuration)]
 pub struct LevelConfig {
-    /// Device that stores the blocks of the level. Its capacity is that of the level.
+    /// Device that stores the blocks of the level. The level has the capacity of this device.
     pub device: Slot<DeviceFamily>,
     /// Replacement policy.
     #[config(default = "lru", source = "paper: kim-2014")]
@@ -65,8 +65,8 @@ pub struct LevelConfig {
 /// Settings of write-back.
 #[derive(Clone, Debug, Configuration)]
 pub struct WriteBackConfig {
-    /// Maximum share of dirty blocks in the capacity of the cache. A write that would exceed it is written
-    /// through.
+    /// Maximum share of dirty blocks in the capacity of the cache. A write that would exceed this share is
+    /// written through.
     #[config(
         default = "40 %",
         min = "0 %",
@@ -74,7 +74,7 @@ pub struct WriteBackConfig {
         source = "assumed: bcache writes through above 40 % (its CUTOFF_WRITEBACK)"
     )]
     pub dirty: Ratio,
-    /// Share of dirty blocks above which the oldest ones are written back in the background.
+    /// Share of dirty blocks above which the cache writes the oldest dirty blocks back in the background.
     #[config(
         default = "10 %",
         min = "0 %",

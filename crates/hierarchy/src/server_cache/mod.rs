@@ -2,48 +2,48 @@
 //!
 //! # Model
 //! The cache divides every request into blocks. A request completes with its last block. Each request costs
-//! one `lookup`. One to four levels of faster devices hold the blocks. The capacity of a level is that of its
-//! device, and its replacement policy decides which blocks it keeps.
+//! one `lookup`. One to four levels of faster devices hold the blocks. A level has the capacity of its
+//! device. The replacement policy of the level decides which blocks it keeps.
 //!
 //! ## Reads
-//! - *Hit*: each block is read from the device of its level with one request, for the requested portion. If
-//!   the block then moves to another level, the whole block is read.
-//! - *Miss*: adjacent blocks of one request that are in no level are fetched from the backing with one
-//!   request for the whole blocks.
-//! - *Merge*: a block that is being fetched has an arrival time. Another request for it waits until then and
-//!   uses the data in memory, without a second fetch.
-//! - *Fill*: with `fill = "background"`, the request completes when the data arrives, and the device of the
-//!   level is busy with the write afterwards. With `"foreground"`, the request waits for that write. Victims
-//!   are selected when the request arrives.
-//! - *Hedge*: with `hedge_after`, a level read without a reply after this time is also sent to the backing,
-//!   if the block is clean and is not being written. The first reply counts. The other read is canceled. If
-//!   its device cannot cancel it, its reply is dropped. If the level returns an error, the hedge is canceled.
-//!   Reads for moves, write-backs, and evictions are not hedged.
+//! - *Hit*: Each block is read from the device of its level. One request reads the requested portion of the
+//!   block. If the block then moves to another level, the request reads the whole block.
+//! - *Miss*: If adjacent blocks of a request are in no level, one request fetches all of them from the
+//!   backing. It fetches whole blocks.
+//! - *Merge*: A block that is being fetched has an arrival time. Other requests for the block wait until then
+//!   and use the data in memory. There is no second fetch.
+//! - *Fill*: With `fill = "background"`, the request completes when the data arrives. The device of the level
+//!   is busy with the write afterwards. With `"foreground"`, the request waits for this write. Victims are
+//!   selected when the request arrives.
+//! - *Hedge*: With `hedge_after`, a read without a reply from the level after this time is also sent to the
+//!   backing. This applies only to clean blocks that are not being written. The first reply counts, and the
+//!   other read is canceled. If its device cannot cancel this read, the reply is dropped. If the level
+//!   returns an error, the hedge is canceled. Reads for moves, write-backs, and evictions are not hedged.
 //!
 //! ## Levels
-//! - *Exclusive*: a block is in at most one level. A used block moves to the first level. The victim of the
-//!   first level is read from it and written to the second, the victim of the second moves to the third, and
-//!   so on.
-//! - *Inclusive*: a lower level holds a copy of every block above it. A used block is written to every level
-//!   above the one where it was found. A block that a level evicts is also removed from the levels above. A
-//!   use of an upper copy does not count as a use of the lower copies.
+//! - *Exclusive*: A block is in at most one level. A used block moves to the first level. The victim of each
+//!   level moves to the next level: it is read from its level and written to the next.
+//! - *Inclusive*: A lower level holds a copy of every block in the levels above it. A used block is written
+//!   to every level above its own. If a level evicts a block, the block is also removed from the levels
+//!   above. A use of an upper copy does not count as a use of the lower copies.
 //!
-//! If the policy of a level refuses a block, the block is offered to the next level.
+//! If the policy of a level refuses a block, the cache offers the block to the next level.
 //!
 //! ## Write-through
 //! Without `write_back`, a write goes to the backing and, in parallel, to every copy in the cache. The
-//! latency is that of the slower write.
+//! latency is that of the slowest of these writes.
 //!
-//! - With `write_allocate`, blocks that are written as a whole are placed in the first level.
+//! - With `write_allocate`, the cache places blocks that are written as a whole in the first level.
 //! - A partial write updates the block at its location. If the block is being fetched, it is updated on
 //!   arrival. A partial write never places a block in the cache.
-//! - Trims remove the blocks that they touch from all levels and are passed to the backing. Flushes are
+//! - A trim removes the blocks that it touches from all levels and is passed to the backing. A flush is
 //!   passed to the backing, because no level holds newer data.
 //!
 //! ## Write-back
-//! With `write_back`, a write of a whole block that is placed in the cache, or of any portion of a cached
-//! block, goes only to its level. The block is dirty until it is written back. The following writes go
-//! through to the backing as described above, with one request for adjacent blocks:
+//! With `write_back`, some writes go only to the level of their block. These are writes of whole blocks that
+//! are placed in the cache, and writes of any portion of a cached block. The block is dirty until it is
+//! written back. The following writes go through to the backing as described above, with one request for
+//! adjacent blocks:
 //!
 //! - partial writes that miss;
 //! - blocks that no level accepts;
@@ -51,57 +51,59 @@
 //! - partial writes of a block that is being fetched, which also go to the level after the block has arrived.
 //!
 //! A write-back reads the whole dirty block from its level and writes it to the backing, with one request for
-//! adjacent blocks. It happens in three cases:
+//! adjacent blocks. The cache writes blocks back in three cases:
 //!
-//! - *In the background*: the oldest `batch` dirty blocks above `clean_above` are written in parallel. The
-//!   next batch starts when the last of these writes has ended. Background write-back starts as soon as it
-//!   can, even between requests, but not after the last request of a run.
-//! - *Eviction*: if the policy evicts a dirty block, it is written back immediately, and the block that takes
-//!   its slot waits.
-//! - *Flush*: all dirty blocks are written back, and then the flush is passed to the backing.
+//! - *In the background*: While the share of dirty blocks exceeds `clean_above`, the oldest `batch` dirty
+//!   blocks are written in parallel. The next batch starts when the last of these writes has ended.
+//!   Background write-back starts as soon as possible, even between requests, but not after the last request
+//!   of a run.
+//! - *Eviction*: If the policy evicts a dirty block, the cache writes the block back immediately. The block
+//!   that takes its slot waits.
+//! - *Flush*: The cache writes all dirty blocks back and then passes the flush to the backing.
 //!
 //! If a block is written during its write-back, it becomes dirty again and is written back a second time. A
-//! trim does not remove dirty blocks. Otherwise, reads would return the data of the backing, which may be
+//! trim does not remove dirty blocks. Otherwise, reads would return the data of the backing. This data may be
 //! older than the data that a trimmed block may return.
 //!
 //! ## Errors
-//! - If a level cannot return a dirty block, the block is lost. Reads of it get a media error until it is
-//!   written as a whole, and the next flush fails once.
-//! - If the backing rejects a write-back, or accepts it but cannot flush it, the block stays dirty and is
-//!   written back again with later requests. Without a persistent table, flushes fail in the meantime. A
-//!   block that must be evicted in the meantime is lost.
-//! - If a level cannot return a clean block, its copy is dropped, and the block is read from the backing. If
-//!   a level cannot accept a block from the host, the backing, or another level, the block is also dropped.
+//! - If a level cannot return a dirty block, the block is lost. Reads of the block then fail with a media
+//!   error until the whole block is written. The next flush also fails, once.
+//! - If the backing rejects a write-back, or accepts it but cannot flush it, the block stays dirty. The cache
+//!   writes it back again with later requests. Until then, flushes fail, unless the table is persistent. A
+//!   block that must be evicted before that is lost.
+//! - If a level cannot return a clean block, its copy is dropped, and the block is read from the backing. A
+//!   block is also dropped if a level cannot accept it from the host, the backing, or another level.
 //!
 //! ## Placement on the devices
 //! Every block of a level has a separate slot on the device. Block n takes slot n modulo the capacity in
-//! blocks if that slot is free, so adjacent blocks stay adjacent. Otherwise, it takes the lowest free slot.
-//! If addresses have no effect on a device, the cache does not send them. In a chain of victims, the last one
-//! moves first, which frees its slot for the block above.
+//! blocks, if that slot is free. Adjacent blocks therefore stay adjacent. Otherwise, the block takes the
+//! lowest free slot. If addresses have no effect on a device, the cache does not send them. In a chain of
+//! victims, the last victim moves first. This frees its slot for the block from the level above.
 //!
-//! The cache stores data if its backing and all levels do. A block that is being fetched is in memory, and
-//! data that is written to it is in its level when the fetch completes.
+//! The cache stores data if its backing and all levels store data. A block that is being fetched is in
+//! memory. Data that is written to this block is in its level when the fetch completes.
 //!
 //! ## Power loss
-//! - *Write-through, or a `volatile` table*: the table is in DRAM. After a power loss, all levels are empty
+//! - *Write-through, or a `volatile` table*: The table is in DRAM. After a power loss, all levels are empty,
 //!   and the policies have no history. The recovery reports the number of lost cached blocks. Write-through
 //!   keeps the durability guarantee of the backing. With `write_back`, dirty blocks are lost and reported as
 //!   whole blocks, and only flushed writes survive.
-//! - *A `persistent` table*: the entry of a block is stored next to its data in the single level. The level
-//!   must keep the writes that it acknowledged. A block is dirty from the completion of its write until the
-//!   backing has it durably. A backing with a volatile buffer is therefore flushed after every batch. After a
-//!   power loss, the table is read: 8 bytes per block of the capacity, 1 MiB at a time. Dirty blocks are in
-//!   the cache again, and clean blocks are dropped. A flush goes to the level and to the backing. The
-//!   guarantee is the weaker of the two, and the atomic unit is at most a block.
+//! - *A `persistent` table*: The entry of a block is stored next to its data in the single level. The level
+//!   must keep the writes that it acknowledged. A block is dirty from the completion of its write until it is
+//!   durable in the backing. If the backing has a volatile buffer, the cache therefore flushes the backing
+//!   after every batch. After a power loss, the cache reads the table: 8 bytes per block of the capacity, 1
+//!   MiB at a time. Dirty blocks are in the cache again, and clean blocks are dropped. A flush goes to the
+//!   level and to the backing. The cache has the weaker of their two guarantees. The atomic unit is at most a
+//!   block.
 //!
 //! ## Order of operations
-//! Lookups, policies, victims, and counters are decided when the lookup of a request ends. Each operation on
-//! a device is submitted when it starts. It waits for these operations first:
+//! The cache decides about lookups, policies, victims, and counters when the lookup of a request ends. Each
+//! operation on a device is submitted when it starts. Before that, it waits for the following operations:
 //!
 //! | operation | waits for |
 //! |---|---|
 //! | write of a block into a level | the source of its data (the fetch, a read of the level that the block leaves, or the host), and all unfinished operations on its slot |
-//! | host write to a copy | earlier writes to the same copy, and reads of the copy for the backing or another level, so that such a read never mixes old and new data |
+//! | host write to a copy | earlier writes to the same copy, and reads of the copy for the backing or another level. Such a read therefore never mixes old and new data |
 //! | read of a copy that moves between levels or is written back | earlier writes to the same copy |
 //! | read of a copy for the host | the data of a block that is being moved from another level. Data that is still in memory is returned from there, in the time of a hit |
 //! | write or trim of the backing | earlier writes and trims of the same blocks |
@@ -109,14 +111,14 @@
 //! | write-back | the reads of its blocks and, in the background, the previous batch |
 //! | flush | with a volatile table, all write-backs in progress |
 //!
-//! In a full level, the slot of an evicted block is assigned to the block that replaces it. If a level has
-//! free slots, a new block waits for the unfinished operations on any slot that was freed.
+//! In a full level, a new block takes the slot of the evicted block. If a level has free slots, a new block
+//! waits for the unfinished operations on all slots that were freed.
 //!
 //! # Counters
 //! Counters are in blocks, unless they are described as requests. The hit ratio of reads is (`read_hits` +
-//! `read_merged`) / (`read_hits` + `read_merged` + `read_misses`), because a request that waits for a fetch
-//! in progress does not use the backing. With one LRU level that is larger than the blocks in flight, this is
-//! the hit ratio of a single LRU cache, regardless of the request rate.
+//! `read_merged`) / (`read_hits` + `read_merged` + `read_misses`). Merged reads count as hits, because a
+//! request that waits for a fetch in progress does not use the backing. With one LRU level that is larger
+//! than the number of blocks in flight, this is the hit ratio of a single LRU cache, at any request rate.
 //!
 //! | counter | counts |
 //! |---|---|
@@ -125,7 +127,7 @@
 //! | `write_merged` | partial writes of blocks that were being fetched |
 //! | `write_parts` | `write_misses` that were not placed because only a portion of the block was written |
 //! | `trimmed` | blocks removed by trims |
-//! | `fills` | blocks from the backing that were offered to the levels, including refused ones |
+//! | `fills` | blocks from the backing that were offered to the levels, including refused blocks |
 //! | `refusals` | blocks from the backing or the host that no level accepted |
 //! | `bypassed` | blocks from the backing that were not offered because too many were in flight |
 //! | `promotions` | blocks found in a lower level and moved to the first |
@@ -145,19 +147,21 @@
 //! | `levelN_entries`, `levelN_evictions` | blocks placed in level N from any source; victims of level N with any destination |
 //!
 //! # Not modeled
-//! - Volumes: requests come from one address space, volume 0. A workload first maps its volumes to separate
+//! - Volumes. All requests use one address space, volume 0. A workload first maps its volumes to separate
 //!   ranges.
 //! - The memory of the cache's tables.
-//! - With a persistent table: the time to write an entry separately, because it is included in the write of
-//!   the block; and clean blocks that survive a power loss.
-//! - Adaptive write-back: dirty blocks are written back in order of age, regardless of the load of the
-//!   backing. Blocks at or below `clean_above` stay dirty without a time limit.
+//! - With a persistent table, a separate write of each table entry. The write of the block includes it.
+//! - With a persistent table, clean blocks that survive a power loss.
+//! - Adaptive write-back. The cache writes dirty blocks back in order of age, regardless of the load of the
+//!   backing. While the share of dirty blocks is at most `clean_above`, blocks stay dirty without a time
+//!   limit.
 //! - Cancellation of write-backs by trims.
 //! - Preconditioning and wear-out of the levels. Preconditioning writes go to the backing, even with
-//!   `write_back`. Repeated writes until a device wears out also go to the backing, and only without
-//!   `write_back`.
-//! - Waits for incomplete writes: a read of a block whose write has not completed takes the time of a hit.
-//! - More than 65,536 blocks in flight. Further misses are served by the backing only (`bypassed`).
+//!   `write_back`. Repeated writes until a device wears out also go to the backing. They are possible only
+//!   without `write_back`.
+//! - Reads that wait for incomplete writes. A read of a block whose write has not completed takes the time of
+//!   a hit.
+//! - More than 65,536 blocks in flight. The backing serves further misses directly (`bypassed`).
 //!
 //! # Sources
 //! Kim, Seshadri, Dickey, Chiu, "Evaluating phase change memory for enterprise storage systems", FAST'14
@@ -168,16 +172,17 @@
 //! Barroso, "The tail at scale", CACM 2013 (hedged requests).
 //!
 //! # Checks
-//! - Every count, every completion time, and all data read from and written to every level equal those of a
-//!   naive model, with one level and two, on random overlapping requests.
-//! - Data written into a level was read from another level or the backing, or comes from the host.
+//! - On random overlapping requests, every count and every completion time equals that of a naive model, with
+//!   one level and with two. All data read from and written to every level also equals that of the naive
+//!   model.
+//! - Data that is written into a level always comes from another level, the backing, or the host.
 //! - Every block that became dirty is written back once, lost, or still dirty. The backing receives each
 //!   dirty block once per flush.
-//! - A cache full of dirty blocks serves a write in the time of one read, one write-back, and one write.
-//!   Background write-back has the throughput of its closed form. With `dirty = "0 %"`, every time equals
-//!   write-through.
-//! - Mean read latency is h d + (1 - h) n. A PCM cache of a quarter of the size is faster than an eMLC cache
-//!   exactly if its hit ratio is above .889 of that of the eMLC cache.
+//! - A cache full of dirty blocks serves a write in the time of one read, one write-back, and one write. The
+//!   throughput of background write-back equals its closed form. With `dirty = "0 %"`, all times equal those
+//!   of write-through.
+//! - The mean read latency is h d + (1 - h) n. A PCM cache with a quarter of the capacity is faster than an
+//!   eMLC cache exactly if its hit ratio is above .889 times that of the eMLC cache.
 //! - Reads return the last write, even after power losses at any time. No two blocks share a slot, and all
 //!   other slots are free.
 //! - LRU under Zipf requests follows Che's approximation. A larger LRU cache never has fewer hits.

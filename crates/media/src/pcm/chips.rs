@@ -8,13 +8,13 @@ use nacre_kernel::{Bytes, Energy, Time};
 /// Sizes, times, wear and energy of the chips of a rank.
 #[derive(Clone, Debug, Configuration)]
 pub struct Chips {
-    /// Chips of a rank that hold data.
+    /// Number of chips of a rank that hold data.
     #[config(default = 4, min = 1, max = 64, source = "paper: akel-2011 section 2.2")]
     pub data_chips: u32,
-    /// Spare chips of a rank, for error correction.
+    /// Number of spare chips of a rank, for error correction.
     #[config(default = 1, max = 64, source = "paper: akel-2011 section 2.2")]
     pub spare_chips: u32,
-    /// Bytes of a chip.
+    /// Capacity of a chip, in bytes.
     #[config(
         default = "16 MiB",
         min = "4 KiB",
@@ -22,7 +22,7 @@ pub struct Chips {
         source = "datasheet: akel-2011 section 2.2, P8P"
     )]
     pub chip: Bytes,
-    /// Bytes read from a chip at once.
+    /// Number of bytes read from a chip at once.
     #[config(default = "16 B", min = "1 B", max = "4 KiB", source = "paper: akel-2011 section 2.2")]
     pub read_unit: Bytes,
     /// Latency and endurance of their cells.
@@ -56,7 +56,7 @@ pub struct Chips {
     )))]
     #[config(with(idle_power(after = "read_energy")))]
     pub cells: Cells,
-    /// Bytes that a chip programs at once.
+    /// Number of bytes that a chip programs at once.
     #[config(default = "64 B", min = "1 B", max = "64 KiB", source = "paper: akel-2011 section 2.2")]
     pub program_unit: Bytes,
     /// Time to fill the write buffers of a rank's chips.
@@ -66,9 +66,9 @@ pub struct Chips {
         source = "assumed: 32 words of a chip, 100 ns each, the usual write cycle of such chips"
     )]
     pub fill: Time,
-    /// Time of a rank to program write buffers that hold only zeros. Every word that is not zero adds an
-    /// equal share of the difference between `program` and this time. Absent means that the time does not
-    /// depend on the data.
+    /// Time of a rank to program write buffers that hold only zeros. Each word that is not zero adds an equal
+    /// share of the difference between `program` and this time. If absent, the time does not depend on the
+    /// data.
     #[config(min = "1 ps", max = "1 s")]
     pub program_zeros: Option<Time>,
 }
