@@ -2,10 +2,10 @@
 //!
 //! # Model
 //! The mechanics are those of `media::disk`: a seek curve fitted to a data sheet, rotation in absolute time,
-//! and a transfer rate that falls linearly across the disk. One arm serves one queue. After a seek, writes
-//! settle `write_settle` longer than reads.
+//! and a transfer rate that falls linearly across the disk. One arm serves one queue. After a seek, a write
+//! settles `write_settle` longer than a read.
 //!
-//! *Scheduling*: when the arm is free, it selects one of the `queue` oldest waiting requests. `scheduling` is
+//! *Scheduling*: When the arm is free, it selects one of the `queue` oldest waiting requests. `scheduling` is
 //! the policy:
 //!
 //! - `"first_come"`: the oldest request.
@@ -13,31 +13,31 @@
 //! - `"shortest_access"` (SATF): the request whose first sector reaches the head first, counting both seek
 //!   and rotation.
 //!
-//! A request that has waited longer than `age_limit` is served first. Cached writes wait in the same queue. A
-//! request never overtakes an older one if both touch the same bytes and one of them is a write.
+//! A request that has waited longer than `age_limit` is served first. Cached writes wait in the same queue.
+//! If two requests touch the same bytes and one of them is a write, they keep their order.
 //!
-//! *Read-ahead* (`read_ahead`): after a read, the drive continues to read. It stops when the buffer holds
-//! this number of bytes beyond the read, or when another access starts. A read of data in the buffer waits
-//! for the platter if necessary and then crosses the interface.
+//! *Read-ahead* (`read_ahead`): After a read, the drive continues to read. It stops when the buffer holds
+//! `read_ahead` bytes beyond the read, or when another access starts. A read of data in the buffer waits for
+//! the platter if necessary. Its data then crosses the interface.
 //!
-//! *Write cache* (`write_cache`): a write is acknowledged when the cache has space and the data has crossed
-//! the interface. Transfers between the host and the buffer do not overlap. A cached write is written to the
-//! platter when the scheduler selects it. A flush waits for the last cached write.
+//! *Write cache* (`write_cache`): A write is acknowledged when the cache has space and the data has crossed
+//! the interface. Transfers between the host and the buffer do not overlap. When the scheduler selects a
+//! cached write, the drive writes it to the platter. A flush waits for the last cached write.
 //!
-//! *Standby* (`standby`): after this idle time, the drive spins down and uses less power. The next access
-//! waits for `spin_up`. The power while spinning, the power in standby, and the energy to spin up must be
-//! given together.
+//! *Standby* (`standby`): After the idle time `standby.after`, the drive spins down and uses less power. The
+//! next access waits for `spin_up`. The power while spinning, the power in standby, and the energy to spin up
+//! must be given together.
 //!
-//! *Share of a drive*: a `capacity` below that of the `drive` models a share of a pool of such drives. Cost
-//! and idle power are in proportion to the share. Seeks, rotation, and rates are those of a whole drive,
-//! whose arm serves only this share.
+//! *Share of a drive*: If `capacity` is below that of the `drive`, the device is a share of a pool of such
+//! drives. Cost and idle power are in proportion to the share. Seeks, rotation, and rates are those of a
+//! whole drive. The arm of this drive serves only this share.
 //!
 //! # Not modeled
-//! - Read hits in the write cache: reads of data that is still in the write cache go to the platter.
-//! - Several buffer segments: the buffer has one, so two interleaved streams evict each other.
+//! - Read hits in the write cache. Reads of data that is still in the write cache go to the platter.
+//! - Several buffer segments. The buffer has only one segment, so two interleaved streams evict each other.
 //! - The energy of read-ahead that no request uses.
-//! - Standby after the last access of a run: this time counts as idle, regardless of its length.
-//! - Spin-up that depends on the share: a share of a drive spins up like a whole drive.
+//! - Standby after the last access of a run. This time counts as idle, regardless of its length.
+//! - Spin-up that depends on the share. A share of a drive spins up like a whole drive.
 //!
 //! # Sources
 //! Ruemmler and Wilkes, "An Introduction to Disk Drive Modeling", IEEE Computer 27(3), 1994; Jacobson and
@@ -45,10 +45,11 @@
 //! time first).
 //!
 //! # Checks
-//! - The mean service time of random 4 KiB requests equals mean seek + half a rotation + transfer,
-//!   within 1 %. Sequential bandwidth equals the transfer rate of the zone, within 1 %.
-//! - Throughput within 1 % and percentiles within 3 % of an independent event simulation, for all three
-//!   policies at queue depths 1 to 64, in open and closed loops, with uniform and skewed requests.
+//! - The mean service time of random 4 KiB requests equals mean seek + half a rotation + transfer, within 1
+//!   %. Sequential bandwidth equals the transfer rate of the zone, within 1 %.
+//! - Throughput is within 1 % of an independent event simulation, and percentiles are within 3 %. The tests
+//!   cover all three policies at queue depths 1 to 64, in open and closed loops, with uniform and skewed
+//!   requests.
 //! - Energy equals power times the time of each activity plus idle power times elapsed time.
 //! - The costs and idle energies of all shares of a drive add up to those of the drive.
 
@@ -103,11 +104,10 @@ pub struct Config {
     /// Number of oldest waiting requests, including cached writes, from which the scheduler selects.
     #[config(default = 32, min = 1, max = 4096, source = "standard: SATA, native command queueing")]
     pub queue: u32,
-    /// Age at which a waiting request gets priority, oldest first; absent means that requests may wait
-    /// without limit.
+    /// Age at which a waiting request gets priority, oldest first. Absent means no limit of the waiting time.
     #[config(min = "1 ms", max = "1000 s")]
     pub age_limit: Option<Time>,
-    /// Bytes that the drive reads ahead; 0 B disables read-ahead.
+    /// Number of bytes that the drive reads ahead; 0 B disables read-ahead.
     #[config(
         default = "0 B",
         max = "1 GiB",
@@ -117,7 +117,7 @@ pub struct Config {
     /// Size of the write cache; 0 B disables it.
     #[config(default = "0 B", max = "1 GiB", source = "assumed: off, usual in servers with valuable data")]
     pub write_cache: Bytes,
-    /// Spin-down when idle, with its time and energy; absent disables it.
+    /// Spin-down of an idle drive, with its time and energy. Absent disables it.
     pub standby: Option<Standby>,
     /// Capacity of the whole drive, to which the idle powers apply. If `capacity` is smaller, the device is a
     /// share of a pool of such drives. Absent means `capacity`.
@@ -150,12 +150,13 @@ pub struct Standby {
     /// Idle time before the platters stop.
     #[config(min = "1 ms", max = "30 d")]
     pub after: Time,
-    /// Power in standby. It requires the powers of the spinning drive.
+    /// Power in standby. If it is given, the powers of the spinning drive must also be given.
     pub power: Option<Power>,
     /// Time to spin up.
     #[config(default = "10 s", max = "10 min", source = "assumed: typical in data sheets of 2008")]
     pub spin_up: Time,
-    /// Energy to spin down and up, in addition to idle power. It requires the standby power.
+    /// Energy to spin down and up, in addition to idle power. If it is given, the standby power must also be
+    /// given.
     pub spin_up_energy: Option<Energy>,
 }
 

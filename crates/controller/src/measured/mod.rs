@@ -4,24 +4,24 @@
 //! A read or write of up to `unit` bytes takes a latency sampled from `read` or `write`. A larger request
 //! consists of several units. `parallelism` servers share one queue in order of arrival. Every unit occupies
 //! one server for its latency. A request completes with its last unit. A closed loop of Q one-unit requests
-//! therefore reaches `min(Q, parallelism) / latency` requests per second, and Poisson arrivals see an M/G/c
+//! therefore reaches `min(Q, parallelism) / latency` requests per second. Poisson arrivals see an M/G/c
 //! queue.
 //!
-//! *Bandwidth*: with a `bandwidth`, all units also share one link. A measured latency includes the transfer
-//! of its unit, so an idle link adds nothing. Read data crosses at the end of the latency, and write data at
-//! its start. Time is added only if a unit waits for other transfers, or if its transfer takes longer than
-//! the latency.
+//! *Bandwidth*: With a `bandwidth`, all units also share one link. A measured latency includes the transfer
+//! of its unit, so an idle link adds no time. Read data crosses the link at the end of the latency, and write
+//! data at its start. Time is added only if a unit waits for other transfers, or if its transfer takes longer
+//! than the latency.
 //!
-//! *Energy and lifetime*: energy is a constant amount per unit read or written, plus a constant idle power.
-//! Lifetime is `endurance / bytes written per simulated day`.
+//! *Energy and lifetime*: Each unit that is read or written takes a constant amount of energy. Idle power is
+//! constant. Lifetime is `endurance / bytes written per simulated day`.
 //!
-//! *Share of a drive*: a `capacity` below that of the `drive` models a share of a pool of such drives. Cost,
-//! idle power, and endurance are in proportion to the share. Latencies, `parallelism`, and `bandwidth` are
-//! those of a whole drive, because any drive of the pool may serve the share. The record contains a finding
-//! if the share uses more than its proportion of the performance.
+//! *Share of a drive*: If `capacity` is below that of the `drive`, the device is a share of a pool of such
+//! drives. Cost, idle power, and endurance are in proportion to the share. Latencies, `parallelism`, and
+//! `bandwidth` are those of a whole drive, because any drive of the pool may serve the share. If the share
+//! uses more than its proportion of the performance, the record contains a finding.
 //!
 //! # Not modeled
-//! - Addresses: locality, alignment, and history have no effect. A request shorter than `unit` takes as long
+//! - Addresses. Locality, alignment, and history have no effect. A request shorter than `unit` takes as long
 //!   as a whole unit.
 //! - Interference between reads and writes, except for queueing.
 //! - Latencies measured under load, which already include queueing. Measure at queue depth 1.
@@ -30,12 +30,12 @@
 //! Any measurement. The catalog has the four devices of Kim et al., FAST'14.
 //!
 //! # Checks
-//! - Mean waits of M/D/1, M/M/1, M/G/1, and M/M/c, the closed-loop throughput formula, and Little's law, each
+//! - Mean waits of M/D/1, M/M/1, M/G/1, and M/M/c, the closed-loop throughput formula, and Little's law hold
 //!   within 2 %.
-//! - The costs and idle energies of all shares of a drive add up to those of the drive. The shares together have
-//!   the lifetime of the drive.
-//! - The read share above which Kim's PCM SSD is faster than the eMLC SSD (.4738), and the read share above
-//!   which it has more IOPS per cost (.8543).
+//! - The costs and idle energies of all shares of a drive add up to those of the drive. The shares together
+//!   have the lifetime of the drive.
+//! - Two thresholds of Kim's devices are reproduced. Above a read share of .4738, the PCM SSD is faster than
+//!   the eMLC SSD. Above .8543, it has more IOPS per cost.
 
 mod model;
 #[cfg(test)]

@@ -1,25 +1,27 @@
 //! A disk cache in DRAM: the page cache of an operating system, in front of a slower device.
 //!
 //! # Model
-//! Frames of DRAM cache pages of a slower device. The least recently used page is evicted.
+//! Frames of DRAM cache pages of a slower device, the backing. The cache evicts the least recently used page.
 //!
-//! - *Read miss*: the page is fetched from the backing. Adjacent missing pages are fetched with one request.
-//! - *Write*: a write is acknowledged when it is in DRAM. A partial write first fetches the page.
-//! - *Write-back*: dirty pages are written back when they are evicted, when more than `dirty_limit` are
-//!   dirty, and on a flush. Above `dirty_limit`, the pages that have been dirty longest are written back and
-//!   stay cached as clean pages. A flush waits for earlier writes, and then for all write-backs.
-//! - *Concurrency*: at most 32 write-backs are in progress, and an operation that needs another write-back
-//!   waits. A page that is being fetched or written is not evicted, and requests for it wait. If an evicted
-//!   page is requested during its write-back, it is fetched from the backing after the write-back.
+//! - *Read miss*: The cache fetches the page from the backing. It fetches adjacent missing pages with one
+//!   request.
+//! - *Write*: A write is acknowledged when it is in DRAM. A partial write first fetches the page.
+//! - *Write-back*: Dirty pages are written back when they are evicted, when more than `dirty_limit` are
+//!   dirty, and on a flush. Above `dirty_limit`, the cache writes back the pages that have been dirty
+//!   longest. These pages stay cached as clean pages. A flush waits for earlier writes, and then for all
+//!   write-backs.
+//! - *Concurrency*: At most 32 write-backs are in progress. An operation that needs another write-back waits.
+//!   A page that is being fetched or written is not evicted, and requests for it wait. If an evicted page is
+//!   requested during its write-back, it is fetched from the backing after the write-back.
 //!
-//! *Time and power*: a DRAM access takes `latency` plus the transfer time of a page at `bandwidth`. Pages are
-//! accessed one after the other. During that time, the chips of a rank draw `active_power`. Otherwise, all
-//! chips draw `idle_power`, or `power_down_power` after an idle time of `power_down_after`. The number of
-//! chips is `capacity` / `chip`, which need not be an integer in a scaled-down system.
+//! *Time and power*: A DRAM access takes `latency` plus the transfer time of a page at `bandwidth`. Pages are
+//! accessed one after the other. During an access, the chips of a rank use `active_power`. Otherwise, all
+//! chips use `idle_power`, or `power_down_power` after an idle time of `power_down_after`. The number of
+//! chips is `capacity` / `chip`. It need not be an integer in a scaled-down system.
 //!
-//! *Power loss*: all cached pages are lost. Data that was flushed before is in the backing.
+//! *Power loss*: All cached pages are lost. Data that was flushed before is in the backing.
 //!
-//! *Counters*: pages are conserved. `pages.held` equals `pages.held_before` (at the start of measurement)
+//! *Counters*: Pages are conserved. `pages.held` equals `pages.held_before` (at the start of measurement)
 //! plus `fills` and `write_allocations` (whole pages written without a frame), minus `evictions`,
 //! `pages_trimmed`, and `pages_power_failed`. Each page that is read counts once, in `read_hits`,
 //! `read_merged`, `read_misses`, or `read_lost`.
@@ -37,7 +39,8 @@
 //! # Checks
 //! - Completion times and counts equal those of a naive event simulation. Hits and misses equal those of a
 //!   plain LRU cache.
-//! - In every run, the number of held pages equals the pages that entered the cache minus those that left it.
+//! - In every run, the number of held pages equals the pages that entered the cache minus the pages that left
+//!   it.
 //! - Reads return the last write, even after power losses.
 //! - Energy equals the power of each state times its time.
 
@@ -60,7 +63,7 @@ pub struct Config {
     /// Capacity of the cache.
     #[config(min = "64 KiB", max = "16 TiB")]
     pub capacity: Bytes,
-    /// Size of a page in bytes, which must be a power of two.
+    /// Size of a page in bytes. It must be a power of two.
     #[config(
         default = "2 KiB",
         min = "512 B",
@@ -84,7 +87,7 @@ pub struct Config {
     /// Size of a chip, in bytes.
     #[config(default = "128 MiB", min = "1 MiB", source = "assumed: 1 Gb chips of 2008")]
     pub chip: Bytes,
-    /// Number of chips in a rank, which operate together.
+    /// Number of chips in a rank. The chips of a rank operate together.
     #[config(default = 8, min = 1, max = 72, source = "assumed: a rank of eight chips of 8 bits")]
     pub rank: u32,
     /// Power of a chip during reads and writes, including idle power.

@@ -1,36 +1,36 @@
 //! Fault injection: a device with planned, repeatable faults.
 //!
 //! # Model
-//! The model is a device with a list of faults. Each fault has a kind. It selects requests by `operations`,
-//! an address range (`range_start` to `range_end`), and a random `share` or `every` n-th request. It is
-//! active from `start` for `duration`, and again every `period`. Times are simulated times since the device
-//! was new. A run, a study, a memory, a crash test, and a served device therefore have the same faults at the
-//! same times. Random choices derive from the seed of the scenario.
+//! The model is a device with a list of faults. Each fault has a kind. The fault selects requests by
+//! `operations`, by an address range (`range_start` to `range_end`), and by a random `share` or `every` n-th
+//! request. It is active from `start` for `duration`, and again every `period`. These times are simulated
+//! times since the device was new. A run, a study, a memory, a crash test, and a served device therefore have
+//! the same faults at the same times. The seed of the scenario determines random choices.
 //!
-//! *Request path*: a request passes the faults in list order. Each fault may delay, end, or change the
-//! request. The next fault receives the result at the time when it leaves the previous one. If a fault ends
-//! the request, later faults do not receive it. Otherwise, the device serves the request. The reply passes
-//! the faults again, and their delays add up. The time that a fault adds counts as queueing time of this
+//! *Request path*: A request passes the faults in list order. Each fault may delay, end, or change the
+//! request. The next fault receives the result when the previous fault passes it on. If a fault ends the
+//! request, later faults do not receive it. Otherwise, the device serves the request. The reply passes the
+//! faults again, and their delays add up. The time that a fault adds counts as queueing time of this
 //! component.
 //!
 //! A request that no fault affects reaches the device immediately, and its reply reaches the host
 //! immediately. Without an active fault, the device behaves exactly as without the fault list, to the
 //! picosecond.
 //!
-//! *Errors* are replies of the device ([`Status`](nacre_kernel::Status)), which the layer above has to
-//! handle. *Silent corruption* changes data on the medium, and the layer above gets a reply without an error.
+//! *Errors* are error replies of the device ([`Status`](nacre_kernel::Status)). The layer above must handle
+//! them. *Silent corruption* changes data on the medium, and the layer above gets a reply without an error.
 //! In a simulation without data, corruption is only counted.
 //!
-//! *Zones*: a fault of writes concerns appends, too, each as a write at the write pointer that its zone has when it
-//! arrives. Other zone commands count as trims without bytes at the beginning of their zone. Lost, torn, and
-//! misdirected writes are refused over a device with zones: the device would reject them or later writes, so the
-//! corruption would not be silent.
+//! *Zones*: A fault of writes also affects appends. An append counts as a write at the current write pointer
+//! of its zone. Other zone commands count as trims without bytes at the start of their zone. Lost, torn, and
+//! misdirected writes cannot be configured for a device with zones. Such a device would reject these writes
+//! or later writes, so the corruption would not be silent.
 //!
-//! *Reports*: each fault reports the requests that matched and those that it affected, the added time, the
-//! errors with their bytes, and the bytes that it corrupted silently.
+//! *Reports*: Each fault reports the requests that matched, the requests that it affected, and the time that
+//! it added. It also reports errors and their bytes, and the bytes that it corrupted silently.
 //!
-//! *Power loss*: held requests are lost like all outstanding requests. Faults depend on simulated time, so a
-//! stall in progress continues after the power loss.
+//! *Power loss*: Delayed requests are lost like all outstanding requests. Faults depend on simulated time, so
+//! a stall in progress continues after the power loss.
 //!
 //! # Not modeled
 //! - Transactions of the device. They are not passed through.
@@ -41,9 +41,10 @@
 //! dm-flakey, and cgroup v2 for delays, errors, and limits.
 //!
 //! # Checks
-//! Latencies, rates, and shares equal closed forms. Without an active fault, completions, data, and report
-//! equal those of the device without faults. The test suites for the device contract and for durability pass.
-//! Saved and restored state gives the same results between any two events.
+//! - Latencies, rates, and shares equal closed forms.
+//! - Without an active fault, completions, data, and report equal those of the device without faults.
+//! - The test suites for the device contract and for durability pass.
+//! - A saved and restored state gives the same results between any two events.
 
 mod changes;
 mod device;

@@ -2,32 +2,36 @@
 //!
 //! # Model
 //! Two to eight members hold the same data. A write, trim, or flush goes to all members and completes when
-//! all have replied. Overlapping writes are performed one after the other in order of arrival, so that all
-//! members end with the same data. A read goes to one member, which `read_policy` selects.
+//! all of them have replied. Overlapping writes are performed one after the other in order of arrival, so
+//! that all members end with the same data. A read goes to one member, which `read_policy` selects.
 //!
 //! | `read_policy` | member that receives the read |
 //! |---|---|
 //! | `first` | the first member |
 //! | `round_robin` | the members in rotation |
-//! | `shortest_queue` | the member with the fewest outstanding requests, or, in a tie, the next one in rotation |
+//! | `shortest_queue` | the member with the fewest outstanding requests, or, in a tie, the next member in rotation |
 //!
 //! With `hedge_after`, a read without a reply after that time is also sent to the next member. The first
 //! reply without an error is returned, and the other request is canceled. If a member has already started
 //! this request, the member completes it, and the reply is ignored.
 //!
-//! **Errors.** A read that fails on one member is sent to the next. Afterwards, the range, in whole mapping
-//! units of the members, is read from a good member and written to the failed one, while overlapping writes
-//! wait. If that write also fails, the member keeps its bad range, as with md's bad block log. A member that
-//! fails a host write, trim, or flush that another member completes is removed permanently, and the mirror is
-//! degraded. The last member is never removed, so its errors are errors of the mirror.
+//! **Errors.** A read that fails on one member is sent to the next. The mirror then reads the range from a
+//! good member and writes it to the failed one, in whole mapping units of the members. Overlapping writes
+//! wait. If this write also fails, the member keeps its bad range, as with md's bad block log. If a host
+//! write, trim, or flush fails on one member but completes on another, the failed member is removed
+//! permanently. The mirror is then degraded. The last member is never removed, so its errors are errors of
+//! the mirror.
 //!
-//! **Power loss.** A write-intent bitmap has one bit per `bitmap_region`. The bit is set from the first write
-//! to the region until all writes are complete and, if a member has volatile buffers, flushed. After a power
-//! loss, the members may differ in these regions. A resync copies them in the background from the first
-//! member to the others, one `resync_chunk` at a time, with at most `resync_bandwidth`. A read of a range
-//! that has not been copied yet first copies the range, flushes the copy if members have volatile buffers,
-//! and then returns the data. Two reads therefore never return the versions of different members. If the
-//! stored energy was insufficient for all buffered writes, the whole mirror is copied.
+//! **Power loss.** A write-intent bitmap has one bit per `bitmap_region`. The bit is set at the first write
+//! to the region. It is cleared when all writes are complete and, if a member has volatile buffers, flushed.
+//! After a power loss, the members may differ in the regions whose bits are set. A resync copies these
+//! regions in the background from the first member to the others. It copies one `resync_chunk` at a time,
+//! with at most `resync_bandwidth`.
+//!
+//! A read of a range that has not been copied yet first copies the range. If members have volatile buffers,
+//! the copy is flushed before the read returns the data. Two reads therefore never return the versions of
+//! different members. If the stored energy was insufficient for all buffered writes, the whole mirror is
+//! copied.
 //!
 //! Trimmed ranges may read as zeros on one member and as old data on another. The first read of such a range
 //! therefore also copies the range.
@@ -48,13 +52,17 @@
 //! | `failed_members` | members removed since the mirror was new |
 //!
 //! # Not modeled
-//! Replacement of a failed member. Writes of the bitmap: Linux md writes it to the members before the first
-//! write to a region, and clears bits about five seconds after the last write. In this model, the bitmap is
-//! in battery-backed memory, and flushes clear it. md returns ranges that have not been copied yet from the
-//! first member without copying them, and uses another member if that fails. A resync does not flush the
-//! chunks that it copies: after a second power loss and the removal of the first member, a chunk may have the
-//! version of another member. A read that fails on all members fails, even if each could return a portion of
-//! it. Zoned members.
+//! - Replacement of a failed member.
+//! - Writes of the bitmap. Linux md writes the bitmap to the members before the first write to a region, and
+//!   clears bits about five seconds after the last write. In this model, the bitmap is in battery-backed
+//!   memory, and flushes clear it.
+//! - Reads without a copy during a resync. md returns ranges that have not been copied yet from the first
+//!   member without copying them. If this read fails, md uses another member.
+//! - Flushes of resynced chunks. After a second power loss and the removal of the first member, a chunk may
+//!   have the version of another member.
+//! - Reads that combine members. A read that fails on all members fails, even if each member could return a
+//!   portion of it.
+//! - Zoned members.
 //!
 //! # Sources
 //! Patterson, Gibson, Katz, "A case for redundant arrays of inexpensive disks (RAID)", SIGMOD 1988, for
@@ -62,10 +70,12 @@
 //! resync. Dean, Barroso, "The tail at scale", CACM 2013, for hedged requests.
 //!
 //! # Checks
-//! The read rate of two members is twice that of one. Mean latencies of writes (the maximum of two latencies)
-//! and of hedged reads (the shifted minimum) equal their closed forms. Completion times equal those of a
-//! naive simulation. The test suites for the device contract and for durability pass, with power losses at
-//! any time, including during a resync, and with members of different kinds.
+//! - The read rate of two members is twice that of one.
+//! - Mean latencies of writes (the maximum of two latencies) and of hedged reads (the shifted minimum) equal
+//!   their closed forms.
+//! - Completion times equal those of a naive simulation.
+//! - The test suites for the device contract and for durability pass, with power losses at any time,
+//!   including during a resync. Members of different kinds are also tested.
 
 mod copies;
 mod device;
@@ -102,10 +112,10 @@ pub struct Config {
         source = "standard: Linux drivers/md/raid1.c, read_balance, for members that are not disks"
     )]
     pub read_policy: ReadPolicy,
-    /// Time after which a read without a reply is also sent to the next member; absent disables hedging.
+    /// Time after which a read without a reply is also sent to the next member. Absent disables hedging.
     #[config(max = "1 h")]
     pub hedge_after: Option<Time>,
-    /// Bytes per bit of the write-intent bitmap.
+    /// Number of bytes that one bit of the write-intent bitmap covers.
     #[config(
         default = "64 MiB",
         min = "512 B",
@@ -113,7 +123,7 @@ pub struct Config {
         source = "standard: mdadm, the smallest chunk of an internal bitmap that it chooses"
     )]
     pub bitmap_region: Bytes,
-    /// Size of one copy of a resync, in bytes.
+    /// Number of bytes that a resync copies at a time.
     #[config(
         default = "64 KiB",
         min = "512 B",

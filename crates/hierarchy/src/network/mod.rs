@@ -5,20 +5,20 @@
 //! the round trip and the work of the remote side. The remote side serves `parallelism` requests at a time,
 //! first come, first served. Other requests wait.
 //!
-//! With a `bandwidth`, all requests share one link, one transfer after the other. The latency was measured
-//! with requests of `unit` bytes and includes their transfer. An unloaded request of n bytes therefore takes
-//! `latency + (n - min(n, unit)) / bandwidth`. Write data crosses the link before the remote side works, and
-//! read data after it.
+//! With a `bandwidth`, all requests share one link, and transfers run one after the other. The latency was
+//! measured with requests of `unit` bytes and includes their transfer. A request of n bytes on an idle link
+//! therefore takes `latency + (n - min(n, unit)) / bandwidth`. Write data crosses the link before the remote
+//! side works. Read data crosses it afterwards.
 //!
 //! With `hedge_after`, a read that the remote side has not finished after this time is sent again, with an
-//! independent latency (hedged request). The first reply counts. The other request is canceled if it is still
-//! queued. If the remote side already serves it, the service is completed, and the reply is dropped. The
+//! independent latency (hedged request). The first reply counts. If the other request is still queued, it is
+//! canceled. If the remote side already serves it, the service is completed, and the reply is dropped. The
 //! counters are `hedges_sent`, `hedges_won` (the second reply was first), and `reads_canceled`.
 //!
 //! # Not modeled
 //! - Addresses, packets, packet loss, and retries.
 //! - Other hosts that share the store, unless they were present when the latencies were measured.
-//! - Full duplex: both directions share the link.
+//! - Full duplex. Both directions share the link.
 //! - Separate latencies for trims and flushes. They take the latency of a write and carry no data.
 //!
 //! # Sources
@@ -27,9 +27,11 @@
 //! scale", CACM 2013 (hedged requests).
 //!
 //! # Checks
-//! Unloaded latencies are exact to the picosecond. A closed loop with Q requests has the rate min(Q /
-//! latency, parallelism / latency). A saturated link carries exactly its bandwidth. The breakdown sums to the
-//! latency. Hedged reads have the distribution of the minimum of two latencies, one of which starts later.
+//! - Unloaded latencies are exact to the picosecond.
+//! - A closed loop with Q requests has the rate min(Q / latency, parallelism / latency). A saturated link
+//!   carries exactly its bandwidth.
+//! - The spans of the breakdown add up to the latency.
+//! - Hedged reads have the distribution of the minimum of two latencies, one of which starts later.
 
 mod model;
 #[cfg(test)]
@@ -69,8 +71,8 @@ pub struct Config {
     /// Bandwidth of the link, shared by both directions; absent means no limit.
     #[config(min = "1 B/s")]
     pub bandwidth: Option<Bandwidth>,
-    /// A read that the remote side has not finished after this time is sent again, with a new latency. The
-    /// first reply counts, and the other request is canceled if it is still queued. Absent disables hedging.
+    /// Time after which a read that the remote side has not finished is sent again, with a new latency. The
+    /// first reply counts. If the other request is still queued, it is canceled. Absent disables hedging.
     #[config(min = "1 ps", max = "1 h")]
     pub hedge_after: Option<Time>,
     /// Capacity; absent means unlimited.

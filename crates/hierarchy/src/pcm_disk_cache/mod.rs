@@ -1,60 +1,64 @@
-//! A disk cache in phase-change memory that is written in place, with its tables next to its pages.
+//! A disk cache in phase-change memory. Pages are written in place, and the tables are in the same memory.
 //!
 //! # Model
-//! Frames of phase-change memory (PCM) cache pages of a slower device. The least recently used page is
-//! evicted, and a dirty page is written back first. There are no erases and no garbage collection, and one
-//! region serves reads and writes. The tables are also in the PCM: hardware looks up a page, which takes
-//! `lookup` on one port. A write is acknowledged when it is in the PCM. An error-correcting code covers a
-//! page, so a partial write first reads the page from its frame or the backing.
+//! Frames of phase-change memory (PCM) cache pages of a slower device, the backing. The cache evicts the
+//! least recently used page. If this page is dirty, it is written back first. There are no erases and no
+//! garbage collection, and one region serves reads and writes. The tables are also in the PCM. Hardware looks
+//! up a page, which takes `lookup` on one port. A write is acknowledged when it is in the PCM. An
+//! error-correcting code covers each page, so a partial write first reads the page from its frame or the
+//! backing.
 //!
-//! *Timing*: reading a frame takes `read`, and writing it takes `write`. Each of `banks` performs one
+//! *Timing*: Reading a frame takes `read`, and writing it takes `write`. Each of `banks` performs one
 //! operation at a time, in order of arrival. A page is encoded before it needs its bank. One decoder decodes
 //! pages in the order of their reads.
 //!
-//! *Bit errors*: when a frame reaches its endurance, its bit error rate is `bit_error_rate`. Before, the rate
-//! follows a power of the number of writes. The endurance is log-normal across the frames. Bit errors are
-//! sampled when a page is written. The affected bits are inverted in the data that is read. A page with more
-//! bit errors than its code corrects is never returned, even if the code detects no error. A clean page is
-//! fetched from the backing again. The data of a dirty page is lost, and reads fail until the whole page is
-//! written. A dirty page is also lost if it must be evicted while the backing rejects it or cannot store it.
+//! *Bit errors*: When a frame reaches its endurance, its bit error rate is `bit_error_rate`. Before that, the
+//! rate follows a power of the number of writes. The endurance of frames has a log-normal distribution. Bit
+//! errors are sampled when a page is written. The affected bits are inverted in the data that is read.
 //!
-//! *Wear leveling*: new pages take the frames of evicted pages, which spreads wear across all frames. Pages
-//! that are written repeatedly are an exception, because they stay in their frames. `wear_leveling` moves
-//! such pages. Each move reads and writes one additional frame after the write that caused it, with its time,
-//! energy, and wear. The tables of the page move with it.
+//! A page with more bit errors than its code corrects is never returned, even if the code detects no error. A
+//! clean page is fetched from the backing again. The data of a dirty page is lost, and reads fail until the
+//! whole page is written. A dirty page is also lost if the cache must evict it while the backing rejects it
+//! or cannot store it.
 //!
-//! *Concurrency*: a page that is being fetched or written is not evicted, and requests for it wait. A frame
-//! is written by only one write at a time.
+//! *Wear leveling*: New pages take the frames of evicted pages, which spreads wear across all frames. Pages
+//! that are written repeatedly stay in their frames. `wear_leveling` moves such pages. After the write that
+//! causes a move, one additional frame is read and written, with time, energy, and wear. The tables of the
+//! page move with it.
 //!
-//! *Power loss*: only operations in progress are affected. A page that is being written is a mixture of old
-//! and new data, in units of 64 B. A page that is being fetched is not in the cache. A page whose write-back
-//! was interrupted is still in the cache and is written back again when the backing is ready. If the backing
-//! reports that it lost data, clean pages count as dirty from then on.
+//! *Concurrency*: A page that is being fetched or written is not evicted, and requests for it wait. A frame
+//! has at most one write in progress.
 //!
-//! *Counters*: pages are conserved. `pages.held` equals `pages.held_before` (at the start of measurement)
+//! *Power loss*: A power loss affects only operations in progress. A page that was being written is then a
+//! mixture of old and new data, in units of 64 B. A page that was being fetched is not in the cache. A page
+//! whose write-back was interrupted is still in the cache. It is written back again when the backing is
+//! ready. If the backing reports that it lost data, clean pages count as dirty from then on.
+//!
+//! *Counters*: Pages are conserved. `pages.held` equals `pages.held_before` (at the start of measurement)
 //! plus `fills` and `write_allocations` (whole pages written without a frame), minus `evictions`,
 //! `pages_given_up` (too many bit errors in a read), `pages_trimmed`, and `pages_power_failed`. Each page
 //! that is read counts once, in `read_hits`, `read_merged`, `read_misses`, or `read_lost`.
 //!
 //! # Not modeled
-//! - Repair of a page whose write a power loss interrupted: the mixture of old and new data is read without
-//!   correction.
+//! - Repair of a page whose write was interrupted by a power loss. Reads return the mixture of old and new
+//!   data without correction.
 //! - Multi-level cells and resistance drift.
 //! - Energy and wear of the tables.
-//! - Retired frames: at 10^10 writes, a run does not reach the endurance.
+//! - Retired frames. With an endurance of 10^10 writes, no frame reaches its endurance in a run.
 //!
 //! # Sources
-//! roberts-2009, section IV and figure 4 (writes in place, no separate regions for reads and writes, metadata and lookup in hardware, weak codes;
-//! reads over 200 times and writes over 5 times faster than SLC flash), and table I (endurance). The paper
-//! requires wear leveling without naming a method. Start-gap of qureshi-2009 is the usual one.
+//! roberts-2009, section IV and figure 4 (writes in place, no separate regions for reads and writes, metadata
+//! and lookup in hardware, weak codes; reads over 200 times and writes over 5 times faster than SLC flash),
+//! and table I (endurance). The paper requires wear leveling without naming a method. Start-gap of
+//! qureshi-2009 is the usual method.
 //!
 //! # Checks
 //! - Hits equal those of a plain LRU cache. The times of hits are exact.
 //! - Writes of frames are conserved. In every run, the number of held pages equals the pages that entered the
-//!   cache minus those that left it.
+//!   cache minus the pages that left it.
 //! - Reads return the last write, even after power losses at any time. Pages with more bit errors than their
 //!   code corrects are never returned.
-//! - One in `interval` writes moves a frame, and wear is then even.
+//! - Every `interval`-th write moves a frame, and the wear of frames is then even.
 
 mod pcm;
 #[cfg(test)]
@@ -79,7 +83,7 @@ pub struct Config {
     /// Capacity of the cache.
     #[config(min = "64 KiB", max = "16 TiB")]
     pub capacity: Bytes,
-    /// Size of a page in bytes, which must be a power of two.
+    /// Size of a page in bytes. It must be a power of two.
     #[config(
         default = "2 KiB",
         min = "512 B",
@@ -90,7 +94,7 @@ pub struct Config {
     /// Number of spare bytes per page.
     #[config(default = "64 B", min = "1 B", max = "1 KiB", source = "assumed: as for flash")]
     pub spare: Bytes,
-    /// Number of banks, i.e. of pages read or written in parallel.
+    /// Number of banks. Each bank reads or writes one page at a time.
     #[config(default = 4, min = 1, max = 1024, source = "assumed: as many banks as the flash has dies")]
     pub banks: u32,
     /// Latency and endurance of the cells.

@@ -2,41 +2,42 @@
 //!
 //! # Model
 //! The address space is divided into extents. Every extent is in a slot of one of two to four tiers, and all
-//! slots are occupied. A request goes to the tier of its extent. If it touches several extents, it completes
-//! with its last part. Queueing and saturation are those of the tier's device.
+//! slots are occupied. A request goes to the tier of its extent. If a request touches several extents, it
+//! completes with its last part. Queueing and saturation are those of the tier's device.
 //!
-//! *Size*: a tier is as large as its device. With `share`, the device gets this share of `capacity` instead
-//! of its configured capacity. It is then a share of a pool of such devices, and its cost, idle energy, and
-//! lifetime are in proportion. This also applies to a share of a device whose size cannot be set.
+//! *Size*: A tier has the capacity of its device. With `share`, the device gets this share of `capacity`
+//! instead of its configured capacity. It is then a share of a pool of such devices. Its cost, idle energy,
+//! and lifetime are in proportion to the share. This also applies to a device whose size cannot be set.
 //!
 //! ## Placement and exchange
 //! The `placement` determines where extents are at the start. If it moves extents, it also selects the pairs
-//! to exchange. An exchange moves one `chunk` at a time through memory: a chunk of each extent is read and
-//! written to the slot of the other. The exchange uses the same devices as the host and waits for them if
-//! they are busy. The next chunks follow when the current ones are written. They may be delayed so that both
-//! directions together do not exceed `migration_bandwidth`.
+//! to exchange. An exchange moves one `chunk` at a time through memory. It reads a chunk of each extent and
+//! writes it to the slot of the other extent. The exchange uses the same devices as the host and waits while
+//! they are busy. The next chunks follow when the current chunks are written. They may be delayed so that
+//! both directions together do not exceed `migration_bandwidth`.
 //!
 //! | stage of a chunk | until | the host |
 //! |---|---|---|
 //! | held | host writes in progress to the chunk have ended | reads the old location, and its writes wait |
 //! | read | a chunk of each extent is in memory | reads the old location, and its writes wait |
 //! | in memory | host reads of both locations have ended | reads from memory, and its writes wait |
-//! | written | each chunk is durable in the slot of the other. It is flushed if its tier requires that | reads from memory, and its writes wait |
+//! | written | each chunk is durable in the slot of the other extent. It is flushed if its tier requires that | reads from memory, and its writes wait |
 //!
-//! Ends of epochs and due chunks are not events. They are processed as time passes and do not keep the device
-//! busy. Moves that are left at the end of an epoch are dropped, except the one in progress.
+//! The end of an epoch is not an event, and neither is a due chunk. They are processed as time passes and do
+//! not keep the device busy. At the end of an epoch, the remaining moves are dropped, except the move in
+//! progress.
 //!
 //! ## Power loss and errors
-//! Extent locations survive a power loss. A chunk in flight also survives, in a battery-backed buffer, and is
-//! written again when the tiers are ready. If a tier guarantees only flushed writes, a chunk that moves to it
-//! is also flushed.
+//! Extent locations survive a power loss. A chunk in flight also survives, in a battery-backed buffer. It is
+//! written again when the tiers are ready. If a tier guarantees only flushed writes, a chunk that moves to
+//! the tier is also flushed.
 //!
-//! - If a tier cannot return a chunk, the exchange ends. Both extents stay at their locations. If portions of
-//!   them have already been exchanged, they stay split permanently.
+//! - If a tier cannot return a chunk, the exchange ends, and both extents stay at their locations. Portions
+//!   that have already been exchanged stay exchanged, so the extents are split permanently.
 //! - If a worn-out tier rejects a chunk, the chunk stays in the buffer, which serves reads and writes of it.
 //!   No extent moves afterwards.
-//! - If the flush after a chunk fails because its tier lost data, the next host flush also fails, because a
-//!   tier reports a loss only once.
+//! - If the flush after a chunk fails because its tier lost data, the next host flush also fails. This is
+//!   necessary because a tier reports a loss only once.
 //!
 //! # Counters
 //!
@@ -51,11 +52,11 @@
 //! | `failed_exchanges` | exchanges that ended because a tier rejected a chunk or could not return it |
 //! | `kept_bytes` | bytes that stay in the buffer because their tier rejected them |
 //!
-//! The columns are `tiers.extents`, the number of extents of each tier, and `epochs.*`, with one row per
+//! The column `tiers.extents` is the number of extents of each tier. The columns `epochs.*` have one row per
 //! epoch with accesses.
 //!
 //! # Not modeled
-//! - Volumes: requests come from one address space, volume 0.
+//! - Volumes. All requests use one address space, volume 0.
 //! - The memory and time of the tables and of the buffer.
 //! - Figures of more than 65,536 epochs. Further epochs are simulated but not plotted.
 //!
@@ -103,7 +104,7 @@ use tier::Tier;
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Extent size, which is the unit of placement and must be a power of two.
+    /// Size of an extent, the unit of placement. It must be a power of two.
     #[config(
         default = "1 GiB",
         min = "4 KiB",
@@ -111,7 +112,7 @@ pub struct Config {
         source = "assumed: kim-2014 does not state it"
     )]
     pub extent: Bytes,
-    /// Total capacity, if tiers have shares.
+    /// Total capacity. It is necessary if the tiers have shares.
     #[config(min = "1 B")]
     pub capacity: Option<Bytes>,
     /// The tiers, fastest first.
@@ -126,7 +127,8 @@ pub struct Config {
         source = "assumed: far below the write bandwidth of flash and disks"
     )]
     pub migration_bandwidth: Bandwidth,
-    /// Chunk size, the unit of an exchange. A smaller extent is exchanged as a whole.
+    /// Size of a chunk, the unit of an exchange. An extent that is smaller than a chunk is exchanged as a
+    /// whole.
     #[config(
         default = "256 KiB",
         min = "512 B",
@@ -141,7 +143,7 @@ pub struct Config {
 pub struct TierConfig {
     /// Device that holds the extents of the tier.
     pub device: Slot<DeviceFamily>,
-    /// Share of the total capacity; set it for all tiers or for none.
+    /// Share of the total capacity. Set it for all tiers or for none.
     #[config(max = "100 %")]
     pub share: Option<Ratio>,
 }
