@@ -95,8 +95,8 @@
 //!
 //! Three counters correspond to the FDP statistics log page of NVMe: `host_bytes_with_metadata_written`
 //! (HBMW), `media_bytes_with_metadata_written` (MBMW), and `media_bytes_erased` (MBE). HBMW counts whole
-//! mapping units. MBMW counts all programmed data: host data that was not overwritten in the buffer, data
-//! moved by GC and wear leveling, mapping table pages, padding, and parity.
+//! mapping units. MBMW counts all programmed data: host data, data moved by GC and wear leveling, mapping
+//! table pages, padding, and parity. It does not count host data that was overwritten in the buffer.
 //!
 //! The drive counts FDP events for each handle. `implicitly_modified` (event 81h) counts how often the drive
 //! changed the reclaim unit of the handle. `not_fully_written` (event 0h) counts those changes in which the
@@ -193,9 +193,9 @@
 //!
 //! # Not modeled
 //! - Zones: use `zns_ssd` instead.
-//! - FDP commands and events: the command that assigns an empty reclaim unit to a handle (I/O Management
-//!   Send), the time limit of an open reclaim unit (event 1h), and resets that change handles (event 2h).
-//!   After a power loss, a handle continues with its reclaim unit.
+//! - FDP: assignment of an empty reclaim unit to a handle by command (I/O Management Send).
+//! - FDP: the time limit of an open reclaim unit (event 1h), and resets that change handles (event 2h). After
+//!   a power loss, a handle continues with its reclaim unit.
 //! - A limit on the share of a reclaim group that one host fills. A group is full when it has no space left
 //!   beyond its `reserve`. Writes to a full group go to the group with the least data (`units_redirected`).
 //!   The write amplification of a full group is high. Without tenants, all writes use group 0.
@@ -223,8 +223,8 @@
 //! - Encoding takes no time, and the parity of the code takes no channel time. Decoders have no queue.
 //! - Every read starts with the default read thresholds, even if the last successful read used others.
 //! - Copies cause no read disturb.
-//! - A copy inside a die adds the bit errors of the source page to those of the new page, although a few of
-//!   them would affect the same bits. The number of consecutive copies inside a die is not limited.
+//! - For a copy inside a die, the bit errors of the source page and of the new page are added. A few of them
+//!   would actually affect the same bits. The number of consecutive copies inside a die is not limited.
 //! - If the energy of the code is not given, it counts as zero, and the record reports this.
 //! - Data that was written before the run has no bit errors from copies.
 //! - A lost unit may become readable again in a drive that stores data. This happens if the host rewrites the
@@ -244,12 +244,16 @@
 //! - The energy and the charging time of the capacitors.
 //!
 //! # Sources
-//! gupta-2009 (DFTL); desnoyers-2012 (cost of garbage collection); tavakkol-2018 (MQSim; components of an SSD
-//! simulator); wu-he-2012 (suspension of programs and erases); cobham-1954 (waiting times under priority);
-//! tseng-2011 (power loss); mielke-2008, hetzler-2012 (bit errors by cycles and time), cai-2015 (by reads),
-//! kim-2019 (by all three); nvme-2.1 (flexible data placement, power states); shadley-2011 (parity over dies,
-//! with stripes of 7 + 1 and 15 + 1 pages); tomshardware-ssd910 (a limit of 25 W reduces writes to two thirds
-//! of the rate).
+//! - gupta-2009: DFTL.
+//! - desnoyers-2012: cost of garbage collection.
+//! - tavakkol-2018: MQSim, components of an SSD simulator.
+//! - wu-he-2012: suspension of programs and erases.
+//! - cobham-1954: waiting times under priority.
+//! - tseng-2011: power loss.
+//! - mielke-2008, hetzler-2012: bit errors by cycles and time; cai-2015: by reads; kim-2019: by all three.
+//! - nvme-2.1: flexible data placement, power states.
+//! - shadley-2011: parity over dies, with stripes of 7 + 1 and 15 + 1 pages.
+//! - tomshardware-ssd910: a limit of 25 W reduces the write rate to two thirds.
 //!
 //! # Checks
 //! - Write amplification equals the closed forms of FIFO and greedy garbage collection at five spare factors.

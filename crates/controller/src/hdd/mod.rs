@@ -1,9 +1,10 @@
 //! A hard disk drive: seek, rotation, transfer, queueing, read-ahead, write cache, and standby.
 //!
 //! # Model
-//! The mechanics are those of `media::disk`: a seek curve fitted to a data sheet, rotation in absolute time,
-//! and a transfer rate that falls linearly across the disk. One arm serves one queue. After a seek, a write
-//! settles `write_settle` longer than a read.
+//! The mechanics are those of `media::disk`. Its seek curve is fitted to a data sheet. The rotational
+//! position depends on the absolute simulated time. The transfer rate falls linearly from the outermost to
+//! the innermost track. One arm serves one queue. After a seek, a write settles `write_settle` longer than a
+//! read.
 //!
 //! *Scheduling*: When the arm is free, it selects one of the `queue` oldest waiting requests. `scheduling` is
 //! the policy:
@@ -40,9 +41,9 @@
 //! - Spin-up that depends on the share. A share of a drive spins up like a whole drive.
 //!
 //! # Sources
-//! Ruemmler and Wilkes, "An Introduction to Disk Drive Modeling", IEEE Computer 27(3), 1994; Jacobson and
-//! Wilkes, "Disk scheduling algorithms based on rotational position", HPL-CSP-91-7, 1991 (shortest access
-//! time first).
+//! - Ruemmler and Wilkes, "An Introduction to Disk Drive Modeling", IEEE Computer 27(3), 1994.
+//! - Jacobson and Wilkes, "Disk scheduling algorithms based on rotational position", HPL-CSP-91-7, 1991:
+//!   shortest access time first.
 //!
 //! # Checks
 //! - The mean service time of random 4 KiB requests equals mean seek + half a rotation + transfer, within 1

@@ -17,8 +17,8 @@
 //! channel selects one of the commands that the timing constraints of the memory part allow. The commands are
 //! activate, read, write, precharge, and refresh. No command is selected before its clock. `rows` determines
 //! whether rows stay open, are closed after each access, or are closed only after a write. The bursts of an
-//! access are consecutive. When a refresh of a rank is due, the rank accepts no activate, read, or write
-//! until its rows are closed and the refresh has ended.
+//! access are consecutive. When a refresh of a rank is due, the rank accepts no activate, read, or write. It
+//! accepts them again after its rows are closed and the refresh has ended.
 //!
 //! ## Volatile memory
 //! When power fails, a capacitor supplies the energy to save the memory to flash (the dump). The dump uses
@@ -51,8 +51,9 @@
 //!   are lost.
 //!
 //! # Sources
-//! zuolo-2017 for the two cards; jesd79-3 and the data sheets of the memory parts; everspin-emd3d256m for the
-//! durability of a row.
+//! - zuolo-2017: the two cards.
+//! - jesd79-3 and the data sheets of the memory parts.
+//! - everspin-emd3d256m: the durability of a row.
 //!
 //! # Checks
 //! - Completion times of random 64 B accesses equal those of a clock-by-clock simulation of the memory

@@ -79,16 +79,20 @@
 //! - Work of the drive for trims and flushes. They take only driver time, because acknowledged data is safe.
 //!
 //! # Sources
-//! akel-2011 for the system; caulfield-2010 for the parts that it shares with Moneta; numonyx-p8p for the
-//! time of a poll. Each fitted value names the data to which it was fitted.
+//! - akel-2011: the system.
+//! - caulfield-2010: the parts that Onyx shares with Moneta.
+//! - numonyx-p8p: the time of a poll.
+//!
+//! Each fitted value names the data to which it was fitted.
 //!
 //! # Checks
 //! - Completion times of reads, writes, and copies under load equal those of an independent simulation of a
 //!   controller, in open and closed loops.
-//! - Bandwidths equal products of the component rates. With wear leveling, the bandwidth share is G / (G +
-//!   1). Other tests cover the closed-loop law, the path around the ring, and both schedulers.
-//! - The independent simulation also covers program times that depend on the data, polls that interrupt
-//!   transfers, and decoders that are faster or slower than the chips.
+//! - Bandwidths equal products of the component rates. With start-gap, the write bandwidth is `interval` /
+//!   (`interval` + 1) of that without wear leveling. Other tests cover the closed-loop law, the path around
+//!   the ring, and both schedulers.
+//! - The independent simulation also covers data-dependent program times, polls that interrupt transfers, and
+//!   decoders that are faster or slower than the chips.
 //! - The numbers of corrected and uncorrectable codewords follow the binomial distribution for several code
 //!   strengths.
 //! - The tests and `nacre reproduce onyx` compare latencies, rates, and bandwidths with the paper.

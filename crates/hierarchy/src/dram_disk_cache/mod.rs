@@ -22,9 +22,9 @@
 //! *Power loss*: All cached pages are lost. Data that was flushed before is in the backing.
 //!
 //! *Counters*: Pages are conserved. `pages.held` equals `pages.held_before` (at the start of measurement)
-//! plus `fills` and `write_allocations` (whole pages written without a frame), minus `evictions`,
-//! `pages_trimmed`, and `pages_power_failed`. Each page that is read counts once, in `read_hits`,
-//! `read_merged`, `read_misses`, or `read_lost`.
+//! plus `fills` and `write_allocations`, minus `evictions`, `pages_trimmed`, and `pages_power_failed`.
+//! `write_allocations` are whole pages written without a frame. Each page that is read counts once, in
+//! `read_hits`, `read_merged`, `read_misses`, or `read_lost`.
 //!
 //! # Not modeled
 //! - DRAM accesses by processors, and the rest of the system's memory.

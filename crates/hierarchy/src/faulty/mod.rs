@@ -37,8 +37,9 @@
 //! - Power loss of the device only. The crash simulator cuts the power of the whole system.
 //!
 //! # Sources
-//! gunawi-2018 for slow and stalling devices; bairavasundaram-2008 for silent corruption; Linux dm-delay,
-//! dm-flakey, and cgroup v2 for delays, errors, and limits.
+//! - gunawi-2018: slow and stalling devices.
+//! - bairavasundaram-2008: silent corruption.
+//! - Linux dm-delay, dm-flakey, and cgroup v2: delays, errors, and limits.
 //!
 //! # Checks
 //! - Latencies, rates, and shares equal closed forms.

@@ -140,10 +140,11 @@
 //!   backing.
 //!
 //! # Sources
-//! roberts-2009, sections II and III (cells, regions, and controller, with one BCH decoder); lee-2012 and
-//! dill-2015 (controllers of fast drives have several decoders, one per channel or shared by all); kgil-2008
-//! and kgil-2009 (tables, wear, and cost functions, cited from memory: values that are not in roberts-2009
-//! are assumed).
+//! - roberts-2009, sections II and III: cells, regions, and controller, with one BCH decoder.
+//! - lee-2012 and dill-2015: controllers of fast drives have several decoders, one per channel or shared by
+//!   all channels.
+//! - kgil-2008 and kgil-2009: tables, wear, and cost functions, cited from memory. Values that are not in
+//!   roberts-2009 are assumed.
 //!
 //! # Checks
 //! - Hits and misses of reads equal those of a plain LRU cache of blocks.

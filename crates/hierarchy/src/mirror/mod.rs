@@ -65,9 +65,9 @@
 //! - Zoned members.
 //!
 //! # Sources
-//! Patterson, Gibson, Katz, "A case for redundant arrays of inexpensive disks (RAID)", SIGMOD 1988, for
-//! RAID-1. Linux, drivers/md/raid1.c and Documentation/admin-guide/md.rst, for errors, the bitmap, and
-//! resync. Dean, Barroso, "The tail at scale", CACM 2013, for hedged requests.
+//! - Patterson, Gibson, Katz, "A case for redundant arrays of inexpensive disks (RAID)", SIGMOD 1988: RAID-1.
+//! - Linux, drivers/md/raid1.c and Documentation/admin-guide/md.rst: errors, the bitmap, and resync.
+//! - Dean, Barroso, "The tail at scale", CACM 2013: hedged requests.
 //!
 //! # Checks
 //! - The read rate of two members is twice that of one.

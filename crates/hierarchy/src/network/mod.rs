@@ -22,9 +22,9 @@
 //! - Separate latencies for trims and flushes. They take the latency of a write and carry no data.
 //!
 //! # Sources
-//! Kim, Seshadri, Dickey, Chiu, "Evaluating phase change memory for enterprise storage systems", FAST'14:
-//! networked storage with 919.0 us per 4 KiB read and 133.0 us per 4 KiB write; Dean, Barroso, "The tail at
-//! scale", CACM 2013 (hedged requests).
+//! - Kim, Seshadri, Dickey, Chiu, "Evaluating phase change memory for enterprise storage systems", FAST'14:
+//!   networked storage with 919.0 us per 4 KiB read and 133.0 us per 4 KiB write.
+//! - Dean, Barroso, "The tail at scale", CACM 2013: hedged requests.
 //!
 //! # Checks
 //! - Unloaded latencies are exact to the picosecond.

@@ -35,9 +35,10 @@
 //! ready. If the backing reports that it lost data, clean pages count as dirty from then on.
 //!
 //! *Counters*: Pages are conserved. `pages.held` equals `pages.held_before` (at the start of measurement)
-//! plus `fills` and `write_allocations` (whole pages written without a frame), minus `evictions`,
-//! `pages_given_up` (too many bit errors in a read), `pages_trimmed`, and `pages_power_failed`. Each page
-//! that is read counts once, in `read_hits`, `read_merged`, `read_misses`, or `read_lost`.
+//! plus `fills` and `write_allocations`, minus `evictions`, `pages_given_up`, `pages_trimmed`, and
+//! `pages_power_failed`. `write_allocations` are whole pages written without a frame. `pages_given_up` are
+//! pages with too many bit errors in a read. Each page that is read counts once, in `read_hits`,
+//! `read_merged`, `read_misses`, or `read_lost`.
 //!
 //! # Not modeled
 //! - Repair of a page whose write was interrupted by a power loss. Reads return the mixture of old and new
@@ -47,10 +48,11 @@
 //! - Retired frames. With an endurance of 10^10 writes, no frame reaches its endurance in a run.
 //!
 //! # Sources
-//! roberts-2009, section IV and figure 4 (writes in place, no separate regions for reads and writes, metadata
-//! and lookup in hardware, weak codes; reads over 200 times and writes over 5 times faster than SLC flash),
-//! and table I (endurance). The paper requires wear leveling without naming a method. Start-gap of
-//! qureshi-2009 is the usual method.
+//! - roberts-2009, section IV and figure 4: writes in place, no separate regions for reads and writes,
+//!   metadata and lookup in hardware, weak codes. Reads are over 200 times and writes over 5 times faster
+//!   than those of SLC flash.
+//! - roberts-2009, table I: endurance. The paper requires wear leveling without naming a method.
+//! - qureshi-2009: start-gap, the usual method.
 //!
 //! # Checks
 //! - Hits equal those of a plain LRU cache. The times of hits are exact.

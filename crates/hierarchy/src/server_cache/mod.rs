@@ -102,7 +102,7 @@
 //!
 //! | operation | waits for |
 //! |---|---|
-//! | write of a block into a level | the source of its data (the fetch, a read of the level that the block leaves, or the host), and all unfinished operations on its slot |
+//! | write of a block into a level | the source of its data: the fetch, a read of the level that the block leaves, or the host. Also all unfinished operations on its slot |
 //! | host write to a copy | earlier writes to the same copy, and reads of the copy for the backing or another level. Such a read therefore never mixes old and new data |
 //! | read of a copy that moves between levels or is written back | earlier writes to the same copy |
 //! | read of a copy for the host | the data of a block that is being moved from another level. Data that is still in memory is returned from there, in the time of a hit |
@@ -117,8 +117,9 @@
 //! # Counters
 //! Counters are in blocks, unless they are described as requests. The hit ratio of reads is (`read_hits` +
 //! `read_merged`) / (`read_hits` + `read_merged` + `read_misses`). Merged reads count as hits, because a
-//! request that waits for a fetch in progress does not use the backing. With one LRU level that is larger
-//! than the number of blocks in flight, this is the hit ratio of a single LRU cache, at any request rate.
+//! request that waits for a fetch in progress does not use the backing. If the only level uses LRU and is
+//! larger than the number of blocks in flight, this is the hit ratio of a single LRU cache. This holds at any
+//! request rate.
 //!
 //! | counter | counts |
 //! |---|---|
@@ -164,12 +165,13 @@
 //! - More than 65,536 blocks in flight. The backing serves further misses directly (`bypassed`).
 //!
 //! # Sources
-//! Kim, Seshadri, Dickey, Chiu, "Evaluating phase change memory for enterprise storage systems", FAST'14
-//! (write-through, LRU, 4 KiB, one or two levels); Koller et al., "Write policies for host-side flash
-//! caches", FAST'13 (write-back and its data loss); Linux, Documentation/admin-guide/bcache.rst (limits of
-//! write-back); Wong, Wilkes, "My cache or yours?", USENIX ATC'02 (exclusive levels and demotion); Baer,
-//! Wang, "On the inclusion properties for multi-level cache hierarchies", ISCA'88 (inclusive levels); Dean,
-//! Barroso, "The tail at scale", CACM 2013 (hedged requests).
+//! - Kim, Seshadri, Dickey, Chiu, "Evaluating phase change memory for enterprise storage systems", FAST'14:
+//!   write-through, LRU, 4 KiB, one or two levels.
+//! - Koller et al., "Write policies for host-side flash caches", FAST'13: write-back and its data loss.
+//! - Linux, Documentation/admin-guide/bcache.rst: limits of write-back.
+//! - Wong, Wilkes, "My cache or yours?", USENIX ATC'02: exclusive levels and demotion.
+//! - Baer, Wang, "On the inclusion properties for multi-level cache hierarchies", ISCA'88: inclusive levels.
+//! - Dean, Barroso, "The tail at scale", CACM 2013: hedged requests.
 //!
 //! # Checks
 //! - On random overlapping requests, every count and every completion time equals that of a naive model, with
@@ -181,8 +183,9 @@
 //! - A cache full of dirty blocks serves a write in the time of one read, one write-back, and one write. The
 //!   throughput of background write-back equals its closed form. With `dirty = "0 %"`, all times equal those
 //!   of write-through.
-//! - The mean read latency is h d + (1 - h) n. A PCM cache with a quarter of the capacity is faster than an
-//!   eMLC cache exactly if its hit ratio is above .889 times that of the eMLC cache.
+//! - With hit ratio h, cache latency d, and backing latency n, the mean read latency is h d + (1 - h) n.
+//! - The tests compare a PCM cache with an eMLC cache of four times its capacity. The PCM cache is faster
+//!   exactly if its hit ratio is above .889 times that of the eMLC cache.
 //! - Reads return the last write, even after power losses at any time. No two blocks share a slot, and all
 //!   other slots are free.
 //! - LRU under Zipf requests follows Che's approximation. A larger LRU cache never has fewer hits.

@@ -112,7 +112,7 @@ pub struct Config {
         source = "assumed: kim-2014 does not state it"
     )]
     pub extent: Bytes,
-    /// Total capacity. It is necessary if the tiers have shares.
+    /// Total capacity. It is required if the tiers have shares, and not allowed otherwise.
     #[config(min = "1 B")]
     pub capacity: Option<Bytes>,
     /// The tiers, fastest first.

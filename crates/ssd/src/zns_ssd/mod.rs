@@ -20,9 +20,9 @@
 //!   command. It can also append to zones. With `host.zone_writes = "append"`, a simulated host sends the
 //!   writes of a workload as appends.
 //! - *Rejected write or command*: The drive counts rejections by reason, and the completion has the NVMe
-//!   status. A write is rejected in four cases: it does not start at the write pointer, it crosses the end of
-//!   its zone, its zone is full, or its size is not a multiple of a unit. An append or a command must name
-//!   the start of a zone. Otherwise, it is rejected.
+//!   status. A write is rejected if it does not start at the write pointer, crosses the end of its zone, or
+//!   goes to a full zone. It is also rejected if its size is not a multiple of a unit. An append or a command
+//!   must name the start of a zone. Otherwise, it is rejected.
 //! - *Active zones*: A zone is active if it is open or closed. While `active_zones` zones are active, an
 //!   empty zone cannot be opened.
 //! - *Open zones*: If `open_zones` zones are open and another zone must be opened, the drive closes the least
