@@ -43,23 +43,23 @@
 //!
 //! *Programs*: At most `programs_at_once` dies program at the same time. This limit models a power budget,
 //! e.g. NVMe power states or the two modes of Intel's SSD 910. When the limit is reached, the data of the
-//! next program crosses the channel to its die. It waits there until another program ends. Programs of the
+//! next program crosses the channel to its die and waits there until another program ends. Programs of the
 //! host and of garbage collection start in issue order. A multi-plane program counts as one program. The
 //! limit does not apply to reads and erases.
 //!
 //! ## Garbage collection
 //! Garbage collection (GC, `garbage_collection`) works on superblocks. A superblock has one block of every
-//! plane of every die. It is written in stripes, and each stripe uses all dies at once. One page of a stripe
-//! can hold parity. The drive needs only one erase count and one list of valid units for the thousands of
-//! blocks of a superblock. The disadvantage is a coarser choice of victims.
+//! plane of every die. The drive writes a superblock in stripes, and each stripe uses all dies at once. One
+//! page of a stripe can hold parity. The drive needs only one erase count and one list of valid units for the
+//! thousands of blocks of a superblock. The disadvantage is a coarser choice of victims.
 //!
 //! - Data from the host and data that GC moves go to different open superblocks.
 //! - When fewer than `reserve` superblocks are erased, GC selects a victim. If no full or closed superblock
 //!   has an invalid unit, GC waits. GC copies valid units at a rate that follows the host writes. The victim
 //!   is empty when the host has used up the space that erasing the victim frees.
-//! - With `idle_reserve`, GC also runs while the host and the flash are idle. It works one stripe at a time
-//!   until `idle_reserve` superblocks are erased in addition to `reserve`. A request stops GC. GC resumes
-//!   when the host is idle again or when fewer than `reserve` superblocks are erased.
+//! - With `idle_reserve`, GC also runs while the host and the flash are idle. Idle GC works one stripe at a
+//!   time until `idle_reserve` superblocks are erased in addition to `reserve`. A request stops GC. GC
+//!   resumes when the host is idle again or when fewer than `reserve` superblocks are erased.
 //!
 //! *Allocation* (`allocation`): By default, superblocks span all dies, with or without parity. Alternatively,
 //! every plane has separate write frontiers and separate GC (allocation by plane). A page then goes to the
@@ -67,10 +67,10 @@
 //! about superblocks on this page apply to the blocks of a plane.
 //!
 //! *SLC cache* (`slc_cache`): While more than `reserve` superblocks are erased, host writes use SLC mode for
-//! up to `size` of data. In SLC mode, programs and reads are faster, but a block holds less data. Other host
-//! writes use all bits of a cell directly. GC moves data from SLC mode to superblocks with all bits per cell.
-//! An SLC superblock holds little data for the flash that it occupies, so policies such as greedy select it
-//! first.
+//! up to `size` of data. In SLC mode, programs and reads are faster, but a block holds less data. Host writes
+//! that do not use SLC mode use all bits of a cell directly. GC moves data from SLC mode to superblocks with
+//! all bits per cell. An SLC superblock holds little data for the flash that it occupies, so policies such as
+//! greedy select it first.
 //!
 //! ## Flexible data placement
 //! If `fdp` is set, the drive supports flexible data placement (FDP; NVMe TP4146). The model represents the
@@ -78,12 +78,12 @@
 //!
 //! | specification | model |
 //! |---|---|
-//! | reclaim unit (RU) | a superblock: `reclaim_unit` blocks of every plane of the dies of its reclaim group. It is filled, garbage-collected, and erased as a whole |
+//! | reclaim unit (RU) | a superblock: `reclaim_unit` blocks of every plane of the dies of its reclaim group. A reclaim unit is filled, garbage-collected, and erased as a whole |
 //! | reclaim group (RG) | an equal share of the dies, with consecutive numbers. `reclaim_groups` of `allocation` is the number of groups. Each group has separate write frontiers, GC, and wear leveling, which move data only within the group |
 //! | reclaim unit handle (RUH) | a reference to an open superblock in each reclaim group. Writes through different handles fill different superblocks |
 //! | placement identifier (PID; the DSPEC field of a write) | the volume of a request, which is the number of its tenant. With H handles and G groups, volume V selects handle V mod H and group (V / H) mod G |
-//! | initially isolated | GC mixes the data of all handles of this type. These are the first handles; `initially_isolated` is their number |
-//! | persistently isolated | GC keeps the data of each handle of this type separate. These are the last handles; `persistently_isolated` is their number |
+//! | initially isolated | GC mixes the data of all handles of this type. The first `initially_isolated` handles have this type |
+//! | persistently isolated | GC keeps the data of each handle of this type separate. The last `persistently_isolated` handles have this type |
 //!
 //! - Every handle has an open superblock in each group. GC has one more open superblock for the data of all
 //!   initially isolated handles, and one more for each persistently isolated handle. All open superblocks
@@ -96,7 +96,8 @@
 //! Three counters correspond to the FDP statistics log page of NVMe: `host_bytes_with_metadata_written`
 //! (HBMW), `media_bytes_with_metadata_written` (MBMW), and `media_bytes_erased` (MBE). HBMW counts whole
 //! mapping units. MBMW counts all programmed data: host data, data moved by GC and wear leveling, mapping
-//! table pages, padding, and parity. It does not count host data that was overwritten in the buffer.
+//! table pages, padding, and parity. Host data that was overwritten in the buffer is not programmed and not
+//! counted.
 //!
 //! The drive counts FDP events for each handle. `implicitly_modified` (event 81h) counts how often the drive
 //! changed the reclaim unit of the handle. `not_fully_written` (event 0h) counts those changes in which the
@@ -116,17 +117,17 @@
 //!   superblock, and the other blocks of the superblock become spare blocks. When the remaining superblocks
 //!   cannot hold the data and the reserve, the drive becomes read-only.
 //! - *Lifetime*: The lifetime is the time until the drive becomes read-only if wear continues as in the run.
-//!   If the drive became read-only during the run, the lifetime is the time until then. Otherwise, the
-//!   lifetime is an estimate. The estimate ignores random differences in erases between superblocks, as in a
-//!   Poisson process. With `wear_spread`, it assumes even wear.
+//!   If the drive became read-only during the run, the lifetime is the time until then. If the drive is still
+//!   writable at the end of the run, the lifetime is an estimate. The estimate ignores random differences in
+//!   erases between superblocks, as in a Poisson process. With `wear_spread`, it assumes even wear.
 //!
-//! The lifetime estimate is an upper bound for two reasons:
+//! The lifetime estimate is an upper bound, for two reasons:
 //!
 //! - Erase counts vary by about the square root of their mean, so the first superblocks wear out before the
 //!   average superblock. The difference is about 4 % at 60 erases and less than 1 % at 3,000 erases.
 //! - If many superblocks wear out at once, copies use up the reserve while GC frees no superblock. The drive
 //!   then becomes read-only before it runs out of space. For equal blocks with 60 erases under hot and cold
-//!   data, this reduces the lifetime by another 7 %.
+//!   data, simultaneous wear-out reduces the lifetime by another 7 %.
 //!
 //! ## Bit errors
 //! The bit error rate of a page (`errors`) is the sum of four terms (kim-2019, equation 1):
@@ -144,15 +145,14 @@
 //!
 //! - The code (`ecc`) determines the number of read retries. Retries run one after another. Each retry uses
 //!   the die, the channel, and the decoder like a normal read.
-//! - GC decodes the pages that it copies. Copies inside a die (`copyback`) are not decoded. Such a copy has
-//!   the bit errors of its source page and new bit errors. The drive detects an uncorrectable page when the
-//!   host reads it.
+//! - GC decodes the pages that it copies. Copies inside a die (`copyback`) are not decoded. A copy inside a
+//!   die has the bit errors of its source page and new bit errors. The drive detects an uncorrectable page
+//!   when the host reads it.
 //! - If a unit has more bit errors than the code corrects, its data is lost. Reads and partial writes of the
-//!   unit then fail until the host writes or trims the whole unit. This also applies after GC has copied the
-//!   unit. The first flush that ends after a loss fails. All other flushes that are outstanding at that time
-//!   also fail.
+//!   unit then fail until the host writes or trims the whole unit, even if GC has copied the unit. The first
+//!   flush that ends after a loss fails. All other flushes that are outstanding at that time also fail.
 //! - After `refresh_reads` reads of a block, the drive moves all data of its superblock. The copies wait for
-//!   the reads in progress. They cross the channel because their data must be corrected.
+//!   the reads in progress. The copies cross the channel because their data must be corrected.
 //!
 //! ## Power loss
 //! The model stores the data of every physical unit. Programs and copies move this data, and a read returns
@@ -166,28 +166,28 @@
 //!   data was flushed long ago (tseng-2011). A unit in a damaged page reads as zeros, and recovery counts its
 //!   bytes as lost.
 //!
-//! Recovery rebuilds the mapping. It uses three sources: the last checkpoint of the mapping, the spare area
-//! of each page, and a journal of trims. The spare area names the unit and has a sequence number. Recovery
-//! first repeats interrupted erases and reads the last checkpoint. The checkpoint has `mapping.entry` bytes
-//! for each unit. If the table is in flash, it has this size for each page of the table instead. Recovery
-//! then reads the spare areas of the pages that were programmed after the checkpoint, on all dies in
-//! parallel. It ends with a new checkpoint.
+//! Recovery rebuilds the mapping from three sources: the last checkpoint of the mapping, the spare area of
+//! each page, and a journal of trims. The spare area names the unit and has a sequence number. Recovery first
+//! repeats interrupted erases and reads the last checkpoint. The checkpoint has `mapping.entry` bytes for
+//! each unit. If the table is in flash, it has this size for each page of the table instead. Recovery then
+//! reads the spare areas of the pages that were programmed after the checkpoint, on all dies in parallel.
+//! Recovery ends with a new checkpoint.
 //!
 //! ## Shares
 //! *Share of a pool* (`capacity`): A share of a pool of drives is modeled as a drive with fewer blocks per
-//! plane. Its utilization, garbage collection, and wear are those of a whole drive. Its price and its idle
-//! power are proportional to its capacity. Its dies, channels, buffer, and link are those of a whole drive,
+//! plane. The utilization, garbage collection, and wear of the share are those of a whole drive. Price and
+//! idle power are proportional to the capacity. Dies, channels, buffer, and link are those of a whole drive,
 //! because any drive of the pool may serve the requests. If the share uses more than its proportion of the
 //! performance, the record has a finding.
 //!
-//! *Queues of tenants* (`queue`): The drive has a limited number of outstanding requests. Further requests
-//! wait in queues of the host. Each tenant can have a number of slots (`"by_tenant"`) or a submission queue.
-//! The drive serves submission queues round robin (`"round_robin"`) or by priority class and weight
-//! (`"weighted_round_robin"`), as NVMe controllers do. The setting `places` of the workload `tenants`
-//! provides the same queues in front of any stack.
+//! *Queues of tenants* (`queue`): The drive has a limited number of outstanding requests. Requests beyond
+//! this number wait in queues of the host. Each tenant can have a number of slots (`"by_tenant"`) or a
+//! submission queue. The drive serves submission queues round robin (`"round_robin"`) or by priority class
+//! and weight (`"weighted_round_robin"`), as NVMe controllers do. The setting `places` of the workload
+//! `tenants` provides the same queues in front of any stack.
 //!
 //! ## Results
-//! The table `handles` has one row per reclaim unit handle. It lists the host writes, the units that GC
+//! The table `handles` has one row per reclaim unit handle. The row lists the host writes, the units that GC
 //! moved, the write amplification, and the events of the handle. If a handle has no writes, its write
 //! amplification is absent.
 //!
@@ -227,15 +227,15 @@
 //!   would actually affect the same bits. The number of consecutive copies inside a die is not limited.
 //! - If the energy of the code is not given, it counts as zero, and the record reports this.
 //! - Data that was written before the run has no bit errors from copies.
-//! - A lost unit may become readable again in a drive that stores data. This happens if the host rewrites the
-//!   unit and a power loss restores its previous version.
+//! - In a drive that stores data, a lost unit may become readable again. This happens if a power loss undoes
+//!   a rewrite of the unit.
 //!
 //! Power loss:
 //!
 //! - During operation, checkpoints and the journal of trims use no time and no flash.
 //! - A superblock may be erased before the programs that replace its data have ended. A real drive delays
-//!   such an erase so that no previous version is lost. Nacre does not delay the erase. It still loses no
-//!   data, because it keeps the previous data in the newer page.
+//!   such an erase so that no previous version is lost. Nacre does not delay the erase. Nacre loses no data,
+//!   because it keeps the previous data in the newer page.
 //! - A page counts as programmed if its program was interrupted. Copies in progress count as complete.
 //! - The time and the energy of a component do not include recovery reads.
 //! - If the drive does not store data, the amount of data that an unprotected drive loses is unknown.
@@ -267,10 +267,10 @@
 //! - With `programs_at_once`, tests check the number of programs per second and the end time of each program.
 //! - Waits for a channel equal closed forms under each arbitration policy. Whole drives are compared with a
 //!   step-by-step simulation of a channel and its dies.
-//! - A die with independent plane reads equals a step-by-step simulation. Its waits equal the closed form of
-//!   one server per plane.
-//! - Tests check the longest write latency while dies erase. They also check bursts of writes after garbage
-//!   collection in idle time.
+//! - A die with independent plane reads equals a step-by-step simulation. The waits of such a die equal the
+//!   closed form of one server per plane.
+//! - Tests check the longest write latency while dies erase.
+//! - Tests check bursts of writes after garbage collection in idle time.
 //! - The drive ends its life at the time given by endurance, number of blocks, and write amplification.
 //! - Tenants with separate handles have the write amplification of separate drives. Tenants that share a
 //!   handle have the write amplification of one drive.

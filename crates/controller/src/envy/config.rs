@@ -44,7 +44,8 @@ pub struct Config {
         source = "fitted: gives the 10,376 drained pages a second of wu-1994 section 5.5; the paper says \"a certain threshold\""
     )]
     pub threshold: Ratio,
-    /// Cleaning policy. It selects the segment to clean and the destinations of its valid pages.
+    /// Cleaning policy, i.e. how the controller selects the segment to clean and the destinations of its
+    /// valid pages.
     #[config(default = "hybrid", source = "paper: wu-1994 section 4.4")]
     pub cleaning: Slot<CleaningFamily>,
     /// Difference in erase counts above which the data of two segments is exchanged; 0 disables exchanges.

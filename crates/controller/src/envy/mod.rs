@@ -12,19 +12,20 @@
 //!   each page at the time of its access.
 //!
 //! ## Drain and cleaning
-//! While the buffer holds more than `threshold`, the controller drains the oldest pages. It programs each
-//! page into the active segment of the partition that the page came from. If no segment of the partition has
-//! space, the `cleaning` policy selects a segment to clean (garbage collection). The controller copies the
-//! valid pages of this segment in order to an erased segment. It then erases the cleaned segment.
+//! While the buffer holds more than `threshold`, the controller drains the oldest pages. Each page is
+//! programmed into the active segment of the partition that the page came from. If no segment of the
+//! partition has space, the `cleaning` policy selects a segment to clean (garbage collection). The controller
+//! copies the valid pages of this segment in order to an erased segment. The controller then erases the
+//! cleaned segment.
 //!
 //! Programs and erases run only while the host is idle. An access suspends them, and they resume after
 //! `resume_after` without an access. If the buffer is full, a write waits until a page is drained. This wait
-//! includes `resume_after` and any necessary cleaning. Up to `concurrency` operations may be in progress,
-//! each in a different bank of chips.
+//! of the write includes `resume_after` and any necessary cleaning. Up to `concurrency` operations may be in
+//! progress, each in a different bank of chips.
 //!
 //! *Few chips* (`transfer`): If the chips of a bank cannot transfer a page in one memory cycle, a page takes
-//! several cycles. Section 8 of the paper plans such a prototype. The copy into the buffer and the program
-//! then take a multiple of their time. Their energy does not change.
+//! several cycles. Section 8 of the paper plans such a prototype. Copies into the buffer and programs then
+//! take a multiple of their time, but the same energy.
 //!
 //! If the erase counts of two segments differ by more than `wear_swap_gap`, the controller exchanges their
 //! data. The lifetime is `pages * endurance / (programs per day)` for all segments (section 5.5 of the

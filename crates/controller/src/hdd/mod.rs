@@ -1,7 +1,7 @@
 //! A hard disk drive: seek, rotation, transfer, queueing, read-ahead, write cache, and standby.
 //!
 //! # Model
-//! The mechanics are those of `media::disk`. Its seek curve is fitted to a data sheet. The rotational
+//! The mechanics are those of `media::disk`. The seek curve is fitted to a data sheet. The rotational
 //! position depends on the absolute simulated time. The transfer rate falls linearly from the outermost to
 //! the innermost track. One arm serves one queue. After a seek, a write settles `write_settle` longer than a
 //! read.
@@ -17,17 +17,17 @@
 //! A request that has waited longer than `age_limit` is served first. Cached writes wait in the same queue.
 //! If two requests touch the same bytes and one of them is a write, they keep their order.
 //!
-//! *Read-ahead* (`read_ahead`): After a read, the drive continues to read. It stops when the buffer holds
-//! `read_ahead` bytes beyond the read, or when another access starts. A read of data in the buffer waits for
-//! the platter if necessary. Its data then crosses the interface.
+//! *Read-ahead* (`read_ahead`): After a read, the drive continues to read. Read-ahead stops when the buffer
+//! holds `read_ahead` bytes beyond the read, or when another access starts. A read of buffered data waits for
+//! the platter if necessary, and then crosses the interface.
 //!
 //! *Write cache* (`write_cache`): A write is acknowledged when the cache has space and the data has crossed
 //! the interface. Transfers between the host and the buffer do not overlap. When the scheduler selects a
 //! cached write, the drive writes it to the platter. A flush waits for the last cached write.
 //!
 //! *Standby* (`standby`): After the idle time `standby.after`, the drive spins down and uses less power. The
-//! next access waits for `spin_up`. The power while spinning, the power in standby, and the energy to spin up
-//! must be given together.
+//! next access waits for the time `spin_up`. The power while spinning, the power in standby, and the energy
+//! to spin up must be given together.
 //!
 //! *Share of a drive*: If `capacity` is below that of the `drive`, the device is a share of a pool of such
 //! drives. Cost and idle power are in proportion to the share. Seeks, rotation, and rates are those of a
@@ -37,7 +37,8 @@
 //! - Read hits in the write cache. Reads of data that is still in the write cache go to the platter.
 //! - Several buffer segments. The buffer has only one segment, so two interleaved streams evict each other.
 //! - The energy of read-ahead that no request uses.
-//! - Standby after the last access of a run. This time counts as idle, regardless of its length.
+//! - Standby after the last access of a run. The time after this access counts as idle, regardless of its
+//!   length.
 //! - Spin-up that depends on the share. A share of a drive spins up like a whole drive.
 //!
 //! # Sources

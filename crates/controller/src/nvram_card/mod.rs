@@ -17,8 +17,8 @@
 //! channel selects one of the commands that the timing constraints of the memory part allow. The commands are
 //! activate, read, write, precharge, and refresh. No command is selected before its clock. `rows` determines
 //! whether rows stay open, are closed after each access, or are closed only after a write. The bursts of an
-//! access are consecutive. When a refresh of a rank is due, the rank accepts no activate, read, or write. It
-//! accepts them again after its rows are closed and the refresh has ended.
+//! access are consecutive. When a refresh of a rank is due, the rank closes its rows and performs the
+//! refresh. Until the refresh ends, the rank accepts no activate, read, or write.
 //!
 //! ## Volatile memory
 //! When power fails, a capacitor supplies the energy to save the memory to flash (the dump). The dump uses
@@ -27,7 +27,7 @@
 //! `dump = "changed"`, it saves only pages that differ from the flash. With `dump = "all"`, it saves all
 //! pages. If the energy runs out, the remaining flash pages keep their previous content.
 //!
-//! After power returns, the dump completes. Then the card boots, reads the flash, and charges its capacitor.
+//! After power returns, the dump completes. The card then boots, reads the flash, and charges its capacitor.
 //! `flash_error_rate` is the bit error rate of the flash. Decoding takes time. A page that the host has
 //! written is lost if it has more bit errors than the code corrects. The model decides this at random for
 //! each page. The recovery report counts the bytes of such a page as lost, and reads of the page fail until
@@ -37,7 +37,7 @@
 //! ## Non-volatile memory
 //! Non-volatile memory needs no dump and no capacitor. A write is durable when its row is closed and tRP has
 //! passed. `written` determines whether the write completes at that time or as soon as its data is in the
-//! memory. In the second case, a flush waits until the row is closed.
+//! memory. If it completes earlier, a flush waits until the row is closed.
 //!
 //! # Not modeled
 //! - Postponed refreshes, and command bus clocks for refreshes of an idle rank.

@@ -49,8 +49,8 @@ pub struct Config {
     /// Chips of a rank.
     #[config(flatten)]
     pub chips: Chips,
-    /// Share of zero words in every chunk of a write without data. It is rounded down to whole words, which
-    /// gives the longer program.
+    /// Share of zero words in every chunk of a write without data. The number of zero words is rounded down,
+    /// which gives the longer program.
     #[config(default = "0 %", max = "100 %", source = "assumed: arbitrary data, the longest programs")]
     pub zero_words: Ratio,
     /// Error-correcting code over a read unit of all data chips. The spare chips hold its spare bytes.
@@ -136,8 +136,8 @@ pub struct Config {
         source = "fitted: early completion 32 % above late for large writes, akel-2011 section 3.1; no part that the paper describes takes this time"
     )]
     pub late_refill: Time,
-    /// Host interface. Its driver and link replace the settings `driver`, `cpus`, and `link`. If absent,
-    /// these settings apply.
+    /// Host interface. The driver and the link of the host interface replace the settings `driver`, `cpus`,
+    /// and `link`. Absent means that these settings apply.
     pub host: Option<Slot<HostInterfaceFamily>>,
     /// Maximum number of requests in progress.
     #[config(default = 64, min = 1, max = 65536, source = "paper: akel-2011 section 2.1")]

@@ -3,10 +3,10 @@
 //! # Model
 //! ## Request path
 //! Each request takes CPU time in the driver and waits for one of `tags` tags. The request pipeline of the
-//! drive processes one request at a time and cuts it into rows. It distributes the rows round robin over the
-//! controllers. Data crosses the link to the host, which has its full bandwidth in each direction. Data also
-//! crosses a ring between the pipeline and the controllers. If `host` is set, e.g. to NVMe, the host
-//! interface replaces the driver and the link. A request from the host interface waits for a tag in the
+//! drive processes one request at a time and cuts it into rows. The pipeline distributes the rows round robin
+//! over the controllers. Data crosses the link to the host, which has its full bandwidth in each direction.
+//! Data also crosses a ring between the pipeline and the controllers. If `host` is set, e.g. to NVMe, the
+//! host interface replaces the driver and the link. A request from the host interface waits for a tag in the
 //! drive.
 //!
 //! The pipeline is at the first of `ring_stations` stations. A packet takes the shorter path to its
@@ -17,14 +17,14 @@
 //! ranks. Rows use the groups in turn.
 //!
 //! - A read occupies the lines and the ranks beat by beat for the requested part of the row.
-//! - A write occupies the lines while the write buffer of the chips is filled. It occupies the rank until its
-//!   program ends. If a rank has several chunks of the row, it programs them one after the other.
+//! - A write occupies the lines while the write buffer of the chips is filled. The write occupies the rank
+//!   until its program ends. If a rank has several chunks of the row, it programs them one after the other.
 //! - `row_setup` precedes each read and write.
 //! - With `program_zeros`, the time and the energy of a program depend on the data. In writes without data, a
 //!   share `zero_words` of every chunk is zeros. The default is none, which gives the longest programs.
 //! - With `poll_interval`, a rank has no ready line. After a program starts, the controller polls the status
-//!   register of the rank over the data lines. It detects the end of the program at the next poll. A poll
-//!   interrupts a transfer between two bus cycles and delays the end of the transfer by `poll`.
+//!   register of the rank over the data lines. The controller detects the end of the program at the next
+//!   poll. A poll interrupts a transfer between two bus cycles and delays the end of the transfer by `poll`.
 //! - The scoreboard starts the waiting operation whose lines and ranks become free first. Among several such
 //!   operations, it starts the oldest. With `scheduling = "in_order"`, operations use the lines in issue
 //!   order. An operation never overtakes an older operation that needs one of its ranks.
@@ -33,9 +33,10 @@
 //!
 //! ## Error correction
 //! `ecc` is a code over the bytes that the data chips of a rank return at once. The spare chips hold the
-//! spare bytes of the code. They have separate data lines and take no additional time. Reads pass through the
-//! decoder of the controller, one beat after the other. Decoding the last beat adds its decoding time to the
-//! read. If the decoder is slower than the chips, it delays all beats. A write waits for the encoder once.
+//! spare bytes of the code. The spare chips have separate data lines and take no additional time. Reads pass
+//! through the decoder of the controller, one beat after the other. Decoding the last beat adds its decoding
+//! time to the read. If the decoder is slower than the chips, it delays all beats. A write waits for the
+//! encoder once.
 //!
 //! With `bit_error_rate`, host reads have independent bit errors. If a codeword has more bit errors than the
 //! code corrects, its request fails. If the code does not detect the errors, the read returns corrupted data.
@@ -61,8 +62,8 @@
 //! receive this energy. A program without energy stops immediately. Writes that were acknowledged but not
 //! programmed are lost, and the recovery reports their amount. An interrupted wear-leveling copy is repeated
 //! after power returns, because its old row is intact. With early completion and `capacitors`, the capacitors
-//! must have enough energy for full buffers, unless `may_lose_writes` is set. Otherwise, the scenario has an
-//! error, which gives the number of row writes that the capacitors cover.
+//! must have enough energy for full buffers, unless `may_lose_writes` is set. If they do not, Nacre rejects
+//! the scenario. The error gives the number of row writes that the capacitors cover.
 //!
 //! # Not modeled
 //! - Priority of reads over waiting programs, and suspension of programs for reads. The paper mentions
@@ -75,8 +76,9 @@
 //! - The data of wear-leveling copies, on which their energy depends. The copies count as programs with a
 //!   share `zero_words` of zeros.
 //! - Sectors. A write may start at any byte.
-//! - Space for the additional row of wear leveling. This row is in the spare area.
-//! - Work of the drive for trims and flushes. They take only driver time, because acknowledged data is safe.
+//! - Space for the additional row of wear leveling. The additional row is in the spare area.
+//! - Work of the drive for trims and flushes. A trim or flush takes only driver time, because acknowledged
+//!   data is safe.
 //!
 //! # Sources
 //! - akel-2011: the system.

@@ -3,21 +3,19 @@
 //! # Model
 //! Frames of DRAM cache pages of a slower device, the backing. The cache evicts the least recently used page.
 //!
-//! - *Read miss*: The cache fetches the page from the backing. It fetches adjacent missing pages with one
-//!   request.
+//! - *Read miss*: The cache fetches the page from the backing. One request fetches adjacent missing pages.
 //! - *Write*: A write is acknowledged when it is in DRAM. A partial write first fetches the page.
 //! - *Write-back*: Dirty pages are written back when they are evicted, when more than `dirty_limit` are
 //!   dirty, and on a flush. Above `dirty_limit`, the cache writes back the pages that have been dirty
-//!   longest. These pages stay cached as clean pages. A flush waits for earlier writes, and then for all
-//!   write-backs.
+//!   longest, and keeps them as clean pages. A flush waits for earlier writes, and then for all write-backs.
 //! - *Concurrency*: At most 32 write-backs are in progress. An operation that needs another write-back waits.
 //!   A page that is being fetched or written is not evicted, and requests for it wait. If an evicted page is
 //!   requested during its write-back, it is fetched from the backing after the write-back.
 //!
 //! *Time and power*: A DRAM access takes `latency` plus the transfer time of a page at `bandwidth`. Pages are
-//! accessed one after the other. During an access, the chips of a rank use `active_power`. Otherwise, all
-//! chips use `idle_power`, or `power_down_power` after an idle time of `power_down_after`. The number of
-//! chips is `capacity` / `chip`. It need not be an integer in a scaled-down system.
+//! accessed one after the other. During an access, the chips of a rank use `active_power`. Idle chips use
+//! `idle_power`. After an idle time of `power_down_after`, they use `power_down_power`. The number of chips
+//! is `capacity` / `chip`. In a scaled-down system, this number need not be an integer.
 //!
 //! *Power loss*: All cached pages are lost. Data that was flushed before is in the backing.
 //!
@@ -33,8 +31,8 @@
 //! - Idle time after the last access.
 //!
 //! # Sources
-//! roberts-2009, section III and figure 2: a DRAM page cache in front of a flash cache. The power values of
-//! the chips are from kgil-2008, cited from memory. They are listed in the catalog.
+//! roberts-2009, section III and figure 2: a DRAM page cache in front of a flash cache. The catalog lists the
+//! power values of the chips, which are from kgil-2008, cited from memory.
 //!
 //! # Checks
 //! - Completion times and counts equal those of a naive event simulation. Hits and misses equal those of a
@@ -63,7 +61,7 @@ pub struct Config {
     /// Capacity of the cache.
     #[config(min = "64 KiB", max = "16 TiB")]
     pub capacity: Bytes,
-    /// Size of a page in bytes. It must be a power of two.
+    /// Size of a page in bytes, a power of two.
     #[config(
         default = "2 KiB",
         min = "512 B",

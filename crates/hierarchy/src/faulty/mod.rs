@@ -1,17 +1,17 @@
 //! Fault injection: a device with planned, repeatable faults.
 //!
 //! # Model
-//! The model is a device with a list of faults. Each fault has a kind. The fault selects requests by
+//! The model wraps a device and has a list of faults. Each fault has a kind. The fault selects requests by
 //! `operations`, by an address range (`range_start` to `range_end`), and by a random `share` or `every` n-th
-//! request. It is active from `start` for `duration`, and again every `period`. These times are simulated
-//! times since the device was new. A run, a study, a memory, a crash test, and a served device therefore have
-//! the same faults at the same times. The seed of the scenario determines random choices.
+//! request. A fault is active from `start` for `duration`, and again every `period`. These settings are
+//! simulated times since the device was new. A run, a study, a memory, a crash test, and a served device
+//! therefore have the same faults at the same times. The seed of the scenario determines random choices.
 //!
 //! *Request path*: A request passes the faults in list order. Each fault may delay, end, or change the
-//! request. The next fault receives the result when the previous fault passes it on. If a fault ends the
-//! request, later faults do not receive it. Otherwise, the device serves the request. The reply passes the
-//! faults again, and their delays add up. The time that a fault adds counts as queueing time of this
-//! component.
+//! request. When a fault passes the request on, the next fault receives it as changed. If a fault ends the
+//! request, later faults do not receive it. If no fault ends the request, the device serves it. The reply
+//! passes the faults again, and their delays add up. The time that a fault adds counts as queueing time of
+//! this component.
 //!
 //! A request that no fault affects reaches the device immediately, and its reply reaches the host
 //! immediately. Without an active fault, the device behaves exactly as without the fault list, to the
@@ -23,17 +23,17 @@
 //!
 //! *Zones*: A fault of writes also affects appends. An append counts as a write at the current write pointer
 //! of its zone. Other zone commands count as trims without bytes at the start of their zone. Lost, torn, and
-//! misdirected writes cannot be configured for a device with zones. Such a device would reject these writes
-//! or later writes, so the corruption would not be silent.
+//! misdirected writes cannot be configured for a device with zones. A device with zones would reject these
+//! writes or later writes, so the corruption would not be silent.
 //!
 //! *Reports*: Each fault reports the requests that matched, the requests that it affected, and the time that
-//! it added. It also reports errors and their bytes, and the bytes that it corrupted silently.
+//! it added. Each fault also reports errors and their bytes, and the bytes that it corrupted silently.
 //!
 //! *Power loss*: Delayed requests are lost like all outstanding requests. Faults depend on simulated time, so
 //! a stall in progress continues after the power loss.
 //!
 //! # Not modeled
-//! - Transactions of the device. They are not passed through.
+//! - Transactions of the device. The fault layer does not pass transactions through.
 //! - Power loss of the device only. The crash simulator cuts the power of the whole system.
 //!
 //! # Sources

@@ -114,8 +114,8 @@ pub struct Config {
     /// Share of the blocks reserved for written pages. With 0 %, read and written pages share all blocks.
     #[config(default = "10 %", max = "90 %", source = "assumed: from memory of kgil-2008, 10 % for writes")]
     pub write_region: Ratio,
-    /// Share of invalid pages above which garbage collection frees a block. Otherwise, the cache evicts a
-    /// block.
+    /// Share of invalid pages above which garbage collection frees a block. At or below this share, the cache
+    /// evicts a block.
     #[config(
         default = "10 %",
         min = "0.1 %",

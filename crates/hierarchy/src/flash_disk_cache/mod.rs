@@ -13,7 +13,7 @@
 //! - The *hash table* (FCHT) maps disk pages to flash pages.
 //! - The *page status table* (FPST) has the content, code, hits, and dirty bit of each flash page.
 //! - The *block status table* (FBST) has the erases, the code strengths, and the number of slots in SLC mode
-//!   of each block. These three values determine the wear of the block. The table also records whether wear
+//!   of each block. The wear of a block follows from these three values. The table also records whether wear
 //!   leveling filled the block.
 //! - The *global status table* (FGST) has the latencies of hits and misses.
 //!
@@ -22,33 +22,34 @@
 //! ## Regions, garbage collection, and eviction
 //! Each block belongs to the region for read pages or to the region for written pages. With `write_region =
 //! "0 %"`, there is only one region. A region keeps one block open on each die, but at most one eighth of its
-//! blocks. It keeps an equal number of blocks free. A program therefore waits for an erase only if erases are
-//! the bottleneck. Adjacent disk pages are written to the same block, because they are evicted together.
+//! blocks. The region also keeps an equal number of blocks free. A program therefore waits for an erase only
+//! if erases are the bottleneck. Adjacent disk pages are written to the same block, because they are evicted
+//! together.
 //!
-//! If a region does not have more free blocks than this number, it frees one block:
+//! If a region does not have more free blocks than it may have open blocks, it frees one block:
 //!
 //! - *Garbage collection*: If more than `collects_above` of the region's programmed pages are invalid, the
-//!   region collects the block with the most invalid pages. It moves the valid pages of this block. Among
-//!   blocks without valid pages, it collects the least worn block first.
-//! - *Eviction*: Otherwise, the region evicts the least recently used block. It writes the block's dirty
-//!   pages back in disk order and then erases the block.
+//!   region moves the valid pages of the block with the most invalid pages, and frees this block. Among
+//!   blocks without valid pages, the region frees the least worn block first.
+//! - *Eviction*: If fewer pages are invalid, the region evicts the least recently used block. The cache
+//!   writes the block's dirty pages back in disk order and then erases the block.
 //!
 //! Before each erase, the cache programs a journal page that lists the removed pages. The location of the
 //! journal is not modeled.
 //!
 //! *Wear leveling*: If the wear of an erased block exceeds that of the least worn block by more than
 //! `wear_gap`, the cache exchanges the two blocks. The least worn block may be in any region, and may be
-//! full, open, or free. Its content moves to the erased block. The least worn block is then erased and
-//! written next.
+//! full, open, or free. The content of the least worn block moves to the erased block. The least worn block
+//! is then erased and written next.
 //!
-//! Content that wear leveling moved into a block may have left the block before its next erase. In this case,
-//! no content moves into the block again, and the block waits. A free block is written only if its wear
-//! exceeds that of every other free block of its region by at most `wear_gap`. Among these blocks, the cache
-//! prefers blocks on dies without an open block, and then the block that was erased first.
+//! If content that wear leveling moved into a block has left the block before its next erase, no content
+//! moves into it again. The block then waits. A free block is written only if its wear exceeds that of every
+//! other free block of its region by at most `wear_gap`. Among these blocks, the cache prefers blocks on dies
+//! without an open block, and then the block that was erased first.
 //!
 //! ## Bit errors and the adaptive controller
 //! Bit errors are generated when a page is programmed, and increase with retention. A read decodes the page.
-//! If the simulation carries data, the decoder of the code is executed. Otherwise, the result follows from
+//! If the simulation carries data, the decoder of the code is executed. Without data, the result follows from
 //! the number of bit errors.
 //!
 //! If the bit errors of a page reach the limit of its code, its slot changes at the next program. The slot
@@ -67,18 +68,19 @@
 //! decodes one page at a time. If `area` is given, the area of the cache includes `decoder_area` for each
 //! decoder. The decoding energy of each page is that of its code.
 //!
-//! *Uncorrectable pages*: The cache never returns a page with more bit errors than its code corrects. This
-//! also holds if a code without a checksum decodes the page to another codeword, or if the code is `none`. A
-//! clean page is fetched from the backing again. The data of a dirty page is lost, and reads fail until the
-//! whole page is written.
+//! *Uncorrectable pages*: The cache never returns a page with more bit errors than its code corrects. The
+//! model detects such a page even if a code without a checksum decodes it to another codeword, or if the code
+//! is `none`. A clean page is fetched from the backing again. The data of a dirty page is lost, and reads
+//! fail until the whole page is written.
 //!
 //! A dirty page is also lost if the cache must evict it while the backing rejects it or cannot store it. If a
 //! power loss interrupts a later write of the whole page, its data is also lost.
 //!
 //! ## Order of operations
-//! The cache decides about content, evictions, and placement when the lookup of a request ends or the backing
-//! replies. It performs the operations afterwards. Each operation starts when all operations for which it
-//! waits have ended. A die performs one operation at a time, in the order in which they became ready.
+//! When the lookup of a request ends or the backing replies, the cache decides about content, evictions, and
+//! placement. The cache performs the operations afterwards. Each operation starts when all operations for
+//! which it waits have ended. A die performs one operation at a time, in the order in which they became
+//! ready.
 //!
 //! | operation | waits for |
 //! |---|---|

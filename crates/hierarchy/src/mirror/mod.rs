@@ -16,27 +16,28 @@
 //! this request, the member completes it, and the reply is ignored.
 //!
 //! **Errors.** A read that fails on one member is sent to the next. The mirror then reads the range from a
-//! good member and writes it to the failed one, in whole mapping units of the members. Overlapping writes
-//! wait. If this write also fails, the member keeps its bad range, as with md's bad block log. If a host
-//! write, trim, or flush fails on one member but completes on another, the failed member is removed
-//! permanently. The mirror is then degraded. The last member is never removed, so its errors are errors of
-//! the mirror.
+//! good member and writes it to the failed member, in whole mapping units of the members. Overlapping writes
+//! wait. If the write to the failed member also fails, the member keeps its bad range, as with md's bad block
+//! log. If a host write, trim, or flush fails on one member but completes on another, the failed member is
+//! removed permanently. The mirror is then degraded. The last member is never removed, so its errors are
+//! errors of the mirror.
 //!
 //! **Power loss.** A write-intent bitmap has one bit per `bitmap_region`. The bit is set at the first write
-//! to the region. It is cleared when all writes are complete and, if a member has volatile buffers, flushed.
-//! After a power loss, the members may differ in the regions whose bits are set. A resync copies these
-//! regions in the background from the first member to the others. It copies one `resync_chunk` at a time,
-//! with at most `resync_bandwidth`.
+//! to the region. The bit is cleared when all writes are complete and, if a member has volatile buffers,
+//! flushed. After a power loss, the members may differ in the regions whose bits are set. A resync copies
+//! these regions in the background from the first member to the others. The resync copies one `resync_chunk`
+//! at a time, with at most `resync_bandwidth`.
 //!
 //! A read of a range that has not been copied yet first copies the range. If members have volatile buffers,
 //! the copy is flushed before the read returns the data. Two reads therefore never return the versions of
 //! different members. If the stored energy was insufficient for all buffered writes, the whole mirror is
 //! copied.
 //!
-//! Trimmed ranges may read as zeros on one member and as old data on another. The first read of such a range
-//! therefore also copies the range.
+//! Trimmed ranges may read as zeros on one member and as old data on another. The first read of a trimmed
+//! range therefore also copies the range.
 //!
-//! The capacity is that of the smallest member. Cost, energy, and wear are those of the members.
+//! The capacity of the mirror is that of the smallest member. Cost, energy, and wear are those of the
+//! members.
 //!
 //! # Counters
 //!

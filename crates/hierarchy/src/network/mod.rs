@@ -18,8 +18,9 @@
 //! # Not modeled
 //! - Addresses, packets, packet loss, and retries.
 //! - Other hosts that share the store, unless they were present when the latencies were measured.
-//! - Full duplex. Both directions share the link.
-//! - Separate latencies for trims and flushes. They take the latency of a write and carry no data.
+//! - Full duplex. Reads and writes share the bandwidth of the link.
+//! - Separate latencies for trims and flushes. A trim or flush takes the latency of a write and carries no
+//!   data.
 //!
 //! # Sources
 //! - Kim, Seshadri, Dickey, Chiu, "Evaluating phase change memory for enterprise storage systems", FAST'14:

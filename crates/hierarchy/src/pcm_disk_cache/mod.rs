@@ -8,13 +8,14 @@
 //! error-correcting code covers each page, so a partial write first reads the page from its frame or the
 //! backing.
 //!
-//! *Timing*: Reading a frame takes `read`, and writing it takes `write`. Each of `banks` performs one
-//! operation at a time, in order of arrival. A page is encoded before it needs its bank. One decoder decodes
-//! pages in the order of their reads.
+//! *Timing*: Reading a frame takes `read`, and writing it takes `write`. Each of the `banks` banks performs
+//! one operation at a time, in order of arrival. A page is encoded before it needs its bank. One decoder
+//! decodes pages in the order of their reads.
 //!
-//! *Bit errors*: When a frame reaches its endurance, its bit error rate is `bit_error_rate`. Before that, the
-//! rate follows a power of the number of writes. The endurance of frames has a log-normal distribution. Bit
-//! errors are sampled when a page is written. The affected bits are inverted in the data that is read.
+//! *Bit errors*: When a frame reaches its endurance, its bit error rate is `bit_error_rate`. Below the
+//! endurance, the bit error rate follows a power of the number of writes. The endurance of frames has a
+//! log-normal distribution. Bit errors are sampled when a page is written. The affected bits are inverted in
+//! the data that is read.
 //!
 //! A page with more bit errors than its code corrects is never returned, even if the code detects no error. A
 //! clean page is fetched from the backing again. The data of a dirty page is lost, and reads fail until the
@@ -31,7 +32,7 @@
 //!
 //! *Power loss*: A power loss affects only operations in progress. A page that was being written is then a
 //! mixture of old and new data, in units of 64 B. A page that was being fetched is not in the cache. A page
-//! whose write-back was interrupted is still in the cache. It is written back again when the backing is
+//! whose write-back was interrupted is still in the cache. The page is written back again when the backing is
 //! ready. If the backing reports that it lost data, clean pages count as dirty from then on.
 //!
 //! *Counters*: Pages are conserved. `pages.held` equals `pages.held_before` (at the start of measurement)
@@ -85,7 +86,7 @@ pub struct Config {
     /// Capacity of the cache.
     #[config(min = "64 KiB", max = "16 TiB")]
     pub capacity: Bytes,
-    /// Size of a page in bytes. It must be a power of two.
+    /// Size of a page in bytes, a power of two.
     #[config(
         default = "2 KiB",
         min = "512 B",

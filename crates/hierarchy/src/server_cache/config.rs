@@ -12,7 +12,7 @@ pub const LEVELS_MAX: usize = 4;
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Size of a block, the unit of caching. It must be a power of two.
+    /// Size of a block, the unit of caching. The size must be a power of two.
     #[config(
         default = "4 KiB",
         min = "512 B",
@@ -38,8 +38,8 @@ pub struct Config {
     /// Write-back. Writes complete in the cache, and the cache writes the backing later. Absent means
     /// write-through.
     pub write_back: Option<WriteBackConfig>,
-    /// Time after which a read without a reply from its level is also sent to the backing. This applies only
-    /// if the backing has the current data of the block. The first reply counts, and the other read is
+    /// Time after which a read without a reply from its level is also sent to the backing. A read is hedged
+    /// only if the backing has the current data of the block. The first reply counts, and the other read is
     /// canceled. Absent disables hedging.
     #[config(min = "1 ps", max = "1 h")]
     pub hedge_after: Option<Time>,

@@ -6,18 +6,18 @@
 //! device. The replacement policy of the level decides which blocks it keeps.
 //!
 //! ## Reads
-//! - *Hit*: Each block is read from the device of its level. One request reads the requested portion of the
-//!   block. If the block then moves to another level, the request reads the whole block.
+//! - *Hit*: The cache reads each block from the device of its level, with one request for the requested
+//!   portion. If the block then moves to another level, this request reads the whole block.
 //! - *Miss*: If adjacent blocks of a request are in no level, one request fetches all of them from the
 //!   backing. It fetches whole blocks.
-//! - *Merge*: A block that is being fetched has an arrival time. Other requests for the block wait until then
-//!   and use the data in memory. There is no second fetch.
+//! - *Merge*: Other requests for a block that is being fetched wait until the block arrives. They then use
+//!   the data in memory, without a second fetch.
 //! - *Fill*: With `fill = "background"`, the request completes when the data arrives. The device of the level
 //!   is busy with the write afterwards. With `"foreground"`, the request waits for this write. Victims are
 //!   selected when the request arrives.
 //! - *Hedge*: With `hedge_after`, a read without a reply from the level after this time is also sent to the
-//!   backing. This applies only to clean blocks that are not being written. The first reply counts, and the
-//!   other read is canceled. If its device cannot cancel this read, the reply is dropped. If the level
+//!   backing. Only reads of clean blocks that are not being written are hedged. The first reply counts, and
+//!   the other read is canceled. If its device cannot cancel this read, the reply is dropped. If the level
 //!   returns an error, the hedge is canceled. Reads for moves, write-backs, and evictions are not hedged.
 //!
 //! ## Levels
@@ -40,7 +40,7 @@
 //!   passed to the backing, because no level holds newer data.
 //!
 //! ## Write-back
-//! With `write_back`, some writes go only to the level of their block. These are writes of whole blocks that
+//! With `write_back`, two kinds of writes go only to the level of their block: writes of whole blocks that
 //! are placed in the cache, and writes of any portion of a cached block. The block is dirty until it is
 //! written back. The following writes go through to the backing as described above, with one request for
 //! adjacent blocks:
@@ -62,23 +62,24 @@
 //! - *Flush*: The cache writes all dirty blocks back and then passes the flush to the backing.
 //!
 //! If a block is written during its write-back, it becomes dirty again and is written back a second time. A
-//! trim does not remove dirty blocks. Otherwise, reads would return the data of the backing. This data may be
+//! trim does not remove dirty blocks. If it did, reads would return the data of the backing, which may be
 //! older than the data that a trimmed block may return.
 //!
 //! ## Errors
 //! - If a level cannot return a dirty block, the block is lost. Reads of the block then fail with a media
-//!   error until the whole block is written. The next flush also fails, once.
+//!   error until the whole block is written. The next flush after the loss also fails, but later flushes do
+//!   not.
 //! - If the backing rejects a write-back, or accepts it but cannot flush it, the block stays dirty. The cache
-//!   writes it back again with later requests. Until then, flushes fail, unless the table is persistent. A
-//!   block that must be evicted before that is lost.
+//!   writes the block back again with later requests. Until the write-back succeeds, flushes fail, unless the
+//!   table is persistent. If the block must be evicted before, it is lost.
 //! - If a level cannot return a clean block, its copy is dropped, and the block is read from the backing. A
 //!   block is also dropped if a level cannot accept it from the host, the backing, or another level.
 //!
 //! ## Placement on the devices
-//! Every block of a level has a separate slot on the device. Block n takes slot n modulo the capacity in
-//! blocks, if that slot is free. Adjacent blocks therefore stay adjacent. Otherwise, the block takes the
-//! lowest free slot. If addresses have no effect on a device, the cache does not send them. In a chain of
-//! victims, the last victim moves first. This frees its slot for the block from the level above.
+//! Every block of a level has a separate slot on the device. If slot n modulo the capacity in blocks is free,
+//! block n takes this slot. Adjacent blocks therefore stay adjacent. If that slot is in use, the block takes
+//! the lowest free slot. If addresses have no effect on a device, the cache does not send them. In a chain of
+//! victims, the last victim moves first and frees its slot for the block from the level above.
 //!
 //! The cache stores data if its backing and all levels store data. A block that is being fetched is in
 //! memory. Data that is written to this block is in its level when the fetch completes.
@@ -98,7 +99,7 @@
 //!
 //! ## Order of operations
 //! The cache decides about lookups, policies, victims, and counters when the lookup of a request ends. Each
-//! operation on a device is submitted when it starts. Before that, it waits for the following operations:
+//! operation on a device is submitted when it starts. An operation first waits for these other operations:
 //!
 //! | operation | waits for |
 //! |---|---|
@@ -118,8 +119,8 @@
 //! Counters are in blocks, unless they are described as requests. The hit ratio of reads is (`read_hits` +
 //! `read_merged`) / (`read_hits` + `read_merged` + `read_misses`). Merged reads count as hits, because a
 //! request that waits for a fetch in progress does not use the backing. If the only level uses LRU and is
-//! larger than the number of blocks in flight, this is the hit ratio of a single LRU cache. This holds at any
-//! request rate.
+//! larger than the number of blocks in flight, the hit ratio is that of a single LRU cache, at any request
+//! rate.
 //!
 //! | counter | counts |
 //! |---|---|
@@ -158,8 +159,8 @@
 //!   limit.
 //! - Cancellation of write-backs by trims.
 //! - Preconditioning and wear-out of the levels. Preconditioning writes go to the backing, even with
-//!   `write_back`. Repeated writes until a device wears out also go to the backing. They are possible only
-//!   without `write_back`.
+//!   `write_back`. Repeated writes until a device wears out also go to the backing. Such writes are possible
+//!   only without `write_back`.
 //! - Reads that wait for incomplete writes. A read of a block whose write has not completed takes the time of
 //!   a hit.
 //! - More than 65,536 blocks in flight. The backing serves further misses directly (`bypassed`).

@@ -6,38 +6,38 @@
 //! completes with its last part. Queueing and saturation are those of the tier's device.
 //!
 //! *Size*: A tier has the capacity of its device. With `share`, the device gets this share of `capacity`
-//! instead of its configured capacity. It is then a share of a pool of such devices. Its cost, idle energy,
-//! and lifetime are in proportion to the share. This also applies to a device whose size cannot be set.
+//! instead of its configured capacity. The device is then a share of a pool of such devices. Cost, idle
+//! energy, and lifetime are in proportion to the share, even if the size of the device cannot be set.
 //!
 //! ## Placement and exchange
 //! The `placement` determines where extents are at the start. If it moves extents, it also selects the pairs
-//! to exchange. An exchange moves one `chunk` at a time through memory. It reads a chunk of each extent and
-//! writes it to the slot of the other extent. The exchange uses the same devices as the host and waits while
-//! they are busy. The next chunks follow when the current chunks are written. They may be delayed so that
-//! both directions together do not exceed `migration_bandwidth`.
+//! to exchange. An exchange moves one `chunk` at a time through memory. A chunk of each extent is read and
+//! written to the slot of the other extent. The exchange uses the same devices as the host and waits while
+//! they are busy. The next chunks follow when the current chunks are written. If necessary, they are delayed
+//! so that both directions together do not exceed `migration_bandwidth`.
 //!
 //! | stage of a chunk | until | the host |
 //! |---|---|---|
 //! | held | host writes in progress to the chunk have ended | reads the old location, and its writes wait |
 //! | read | a chunk of each extent is in memory | reads the old location, and its writes wait |
 //! | in memory | host reads of both locations have ended | reads from memory, and its writes wait |
-//! | written | each chunk is durable in the slot of the other extent. It is flushed if its tier requires that | reads from memory, and its writes wait |
+//! | written | each chunk is durable in the slot of the other extent. If the tier requires it, the chunk is flushed | reads from memory, and its writes wait |
 //!
-//! The end of an epoch is not an event, and neither is a due chunk. They are processed as time passes and do
+//! The end of an epoch and a due chunk are not events. The model processes them as time passes, and they do
 //! not keep the device busy. At the end of an epoch, the remaining moves are dropped, except the move in
 //! progress.
 //!
 //! ## Power loss and errors
-//! Extent locations survive a power loss. A chunk in flight also survives, in a battery-backed buffer. It is
-//! written again when the tiers are ready. If a tier guarantees only flushed writes, a chunk that moves to
-//! the tier is also flushed.
+//! Extent locations survive a power loss. A chunk in flight also survives, in a battery-backed buffer. When
+//! the tiers are ready, the chunk is written again. If a tier guarantees only flushed writes, a chunk that
+//! moves to the tier is also flushed.
 //!
 //! - If a tier cannot return a chunk, the exchange ends, and both extents stay at their locations. Portions
 //!   that have already been exchanged stay exchanged, so the extents are split permanently.
 //! - If a worn-out tier rejects a chunk, the chunk stays in the buffer, which serves reads and writes of it.
 //!   No extent moves afterwards.
-//! - If the flush after a chunk fails because its tier lost data, the next host flush also fails. This is
-//!   necessary because a tier reports a loss only once.
+//! - If the flush after a chunk fails because its tier lost data, the next host flush also fails, because a
+//!   tier reports a loss only once.
 //!
 //! # Counters
 //!
@@ -104,7 +104,7 @@ use tier::Tier;
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Size of an extent, the unit of placement. It must be a power of two.
+    /// Size of an extent, the unit of placement. The size must be a power of two.
     #[config(
         default = "1 GiB",
         min = "4 KiB",
@@ -112,7 +112,7 @@ pub struct Config {
         source = "assumed: kim-2014 does not state it"
     )]
     pub extent: Bytes,
-    /// Total capacity. It is required if the tiers have shares, and not allowed otherwise.
+    /// Total capacity, required if the tiers have shares, and not allowed otherwise.
     #[config(min = "1 B")]
     pub capacity: Option<Bytes>,
     /// The tiers, fastest first.

@@ -14,19 +14,19 @@ pub enum Allocation {
     /// units for the thousands of blocks of a superblock. The disadvantage is a coarser choice of victims.
     ///
     /// *Parity* (`parity`; Micron's RAIN, SandForce's RAISE): `stripe` consecutive operations of a superblock
-    /// form a stripe. Each operation is on a different die. One operation programs the parity of the others,
-    /// unit by unit. After every operation on all dies, the parity moves to the next die. Parity reduces the
-    /// over-provisioning by 1 / `stripe` of the flash.
+    /// form a stripe. Each operation of a stripe is on a different die. One operation of a stripe programs
+    /// the parity of the others, unit by unit. After every operation on all dies, the parity moves to the
+    /// next die. Parity reduces the over-provisioning by 1 / `stripe` of the flash.
     ///
-    /// - The drive programs the parity of a stripe after the last data of the stripe. This program takes
-    ///   time, energy, and wear, and counts in write amplification. Until then, the parity is in a separate
-    ///   memory. Capacitors that protect the buffer also protect this memory. A superblock that is closed
-    ///   early ends with a shorter stripe.
+    /// - The drive programs the parity of a stripe after the last data of the stripe. The program of the
+    ///   parity takes time, energy, and wear, and counts in write amplification. Before it is programmed, the
+    ///   parity is in a separate memory. Capacitors that protect the buffer also protect this memory. A
+    ///   superblock that is closed early ends with a shorter stripe.
     /// - The drive rebuilds an uncorrectable unit from the units at the same position in the other operations
-    ///   of the stripe. It reads these units from their dies in parallel, with read retries if necessary, and
-    ///   decodes them. It does not read units that are still in its memory. If one of these units is also
-    ///   uncorrectable, the unit is lost. The drive rebuilds units for garbage collection as it does for host
-    ///   reads.
+    ///   of the stripe. The drive reads the other units from their dies in parallel, with read retries if
+    ///   necessary, and decodes them. Units that are still in the drive's memory are not read. If one of the
+    ///   other units is also uncorrectable, the unit is lost. The drive rebuilds units for garbage collection
+    ///   as it does for host reads.
     /// - Without `power_protected`, recovery computes the parity of a partly filled stripe from the pages of
     ///   the stripe.
     /// - Counters report parity units, rebuilt units, reads for rebuilds, and units that are lost despite
@@ -52,7 +52,7 @@ pub enum Allocation {
     /// address, even if other dies are idle.
     ///
     /// A page is programmed when all its units have data. With `multi_plane`, the die also programs waiting
-    /// pages of its other planes in the same command. These pages must have the same page number and no
+    /// pages of its other planes in the same command. Such pages must have the same page number and no
     /// unfinished prerequisites. With `copyback`, garbage collection copies pages within their die. Only the
     /// commands of such copies cross the channel, and bit errors are not corrected.
     ///
@@ -72,7 +72,7 @@ pub enum Allocation {
     /// first. Within the die, pages go to the planes in turn.
     ///
     /// A page is programmed when all its units have data. With `multi_plane`, the die also programs waiting
-    /// pages of its other planes in the same command. These pages must have the same page number and no
+    /// pages of its other planes in the same command. Such pages must have the same page number and no
     /// unfinished prerequisites. With `copyback`, garbage collection copies pages within their die. Only the
     /// commands of such copies cross the channel, and bit errors are not corrected.
     ///
@@ -151,7 +151,7 @@ pub struct Static {
     #[config(default = "cwp", source = "tavakkol-2018: MQSim's own settings")]
     pub order: Order,
     /// Whether garbage collection copies pages inside their die. Only the commands then cross the channel,
-    /// and bit errors are not corrected. This setting requires `unit` = `page`.
+    /// and bit errors are not corrected. Copies inside a die require `unit` = `page`.
     #[config(default = false, source = "assumed: controllers correct copied data")]
     pub copyback: bool,
 }
@@ -160,7 +160,7 @@ pub struct Static {
 #[derive(Clone, Debug, Configuration)]
 pub struct Dynamic {
     /// Whether garbage collection copies pages inside their die. Only the commands then cross the channel,
-    /// and bit errors are not corrected. This setting requires `unit` = `page`.
+    /// and bit errors are not corrected. Copies inside a die require `unit` = `page`.
     #[config(default = false, source = "assumed: controllers correct copied data")]
     pub copyback: bool,
 }

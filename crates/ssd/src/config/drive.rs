@@ -117,7 +117,7 @@ pub struct Drive {
     /// Share of blocks that are bad in a new drive.
     #[config(default = "0 %", max = "20 %", source = "assumed: none by default")]
     pub factory_bad: Ratio,
-    /// Whether the drive first writes the erased superblock with the fewest erases. Otherwise, it first
+    /// Whether the drive first writes the erased superblock with the fewest erases. If not, the drive first
     /// writes the superblock that was erased first.
     #[config(default = true, source = "assumed: usual in drives")]
     pub youngest_first: bool,
@@ -130,8 +130,8 @@ pub struct Drive {
     /// Order of the operations that wait for a die.
     #[config(default = "read_priority", source = "assumed: usual in drives")]
     pub scheduling: FlashScheduling,
-    /// Host interface. Its driver and link replace the settings `driver`, `cpus`, and `link`. If absent,
-    /// these settings apply.
+    /// Host interface. The driver and the link of the host interface replace the settings `driver`, `cpus`,
+    /// and `link`. Absent means that these settings apply.
     pub host: Option<Slot<HostInterfaceFamily>>,
     /// Bandwidth of the link to the host, in each direction.
     #[config(min = "1 kB/s")]

@@ -13,12 +13,13 @@ pub enum MappingTable {
     /// A miss reads a page of the table. A changed page is programmed when the cache evicts it. Pages that
     /// garbage collection changed are programmed once per victim. Table pages are stored among the data, and
     /// garbage collection moves them like data. With allocation by plane, table pages are placed like host
-    /// data. They go to the plane given by their number, or to the die that is free first. Table pages that
-    /// garbage collection changed stay in their plane.
+    /// data: in the plane given by their number, or on the free die. Table pages that garbage collection
+    /// changed stay in their plane.
     CachedPages(CachedTable),
     /// The table is in flash, with an LRU cache of single mappings in DRAM, as in MQSim.
     ///
-    /// This kind works like `cached_pages`, but a miss caches only one mapping of the page that it reads.
+    /// `cached_entries` works like `cached_pages`, but a miss caches only one mapping of the page that it
+    /// reads.
     CachedEntries(CachedTable),
 }
 

@@ -50,11 +50,13 @@ pub struct PageMapping {
     /// immediately.
     #[config(default = "0 %", max = "90 %", source = "assumed: drives program as soon as they can")]
     pub buffer_kept: Ratio,
-    /// Whether the data in the buffer survives a power loss. If not, a flush programs this data.
+    /// Whether the data in the buffer survives a power loss. If it does not, a flush programs the buffered
+    /// data.
     #[config(default = true, source = "assumed: usual in drives for servers")]
     pub power_protected: bool,
     /// Whether an interrupted program damages earlier pages of its word line. A word line has one page per
-    /// entry of `program`. If not, the drive keeps copies of these pages until the word line is full.
+    /// entry of `program`. If it does not, the drive keeps copies of earlier pages until the word line is
+    /// full.
     #[config(default = false, source = "assumed: drives that guarantee flushed data keep copies")]
     pub paired_page_loss: bool,
     /// Flexible data placement (FDP). Writes through different reclaim unit handles go to different

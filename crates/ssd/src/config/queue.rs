@@ -14,16 +14,16 @@ pub enum Queue {
     ByTenant(ByTenant),
     /// Each tenant has a submission queue. A free slot fetches from the queues in turn.
     ///
-    /// This is the default arbitration of NVMe, with a burst of one command. A request waits only for earlier
-    /// requests of the same tenant and for the tenant's turn. The number of requests of other tenants does
-    /// not affect this wait.
+    /// `round_robin` is the default arbitration of NVMe, with a burst of one command. A request waits only
+    /// for earlier requests of the same tenant and for the tenant's turn. The number of requests of other
+    /// tenants does not affect this wait.
     RoundRobin(Shared),
     /// Each tenant has a submission queue with a priority class. A free slot fetches by weighted round robin.
     ///
-    /// This is the weighted round robin with urgent priority class of NVMe. If requests of the urgent class
-    /// wait, they get a free slot first. Otherwise, the high, medium, and low classes take turns. In one
-    /// turn, a class gets a number of slots equal to its weight. A turn ends early if the class has no
-    /// waiting requests. Queues of one class take turns.
+    /// `weighted_round_robin` is NVMe's weighted round robin with an urgent priority class. If requests of
+    /// the urgent class wait, they get a free slot first. If no urgent request waits, the high, medium, and
+    /// low classes take turns. In one turn, a class gets a number of slots equal to its weight. A turn ends
+    /// early if the class has no waiting requests. Queues of one class take turns.
     ///
     /// Not modeled: bursts, i.e. several commands of one queue per turn. After a request is fetched, the
     /// flash ignores its priority. Few slots therefore separate the classes best.

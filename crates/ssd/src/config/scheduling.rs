@@ -8,7 +8,7 @@ use nacre_kernel::Time;
 pub enum FlashScheduling {
     /// Host reads go before all other operations that wait for their die.
     ///
-    /// A read waits until its die has finished the operation in progress. It then goes before waiting
+    /// A read waits until its die has finished the operation in progress. The read then goes before waiting
     /// programs, erases, and copies. A die performs all other operations in issue order. If an operation
     /// waits for another operation, later operations may go first. Commands of one superblock always keep
     /// their order. The planes of a die read one after the other. With `independent_planes`, several planes

@@ -8,8 +8,8 @@ pub struct ZonesConfig {
     /// Number of superblocks per zone. A superblock has one block of every plane of the zone's dies.
     #[config(default = 1, min = 1, max = 65536, source = "assumed: the erase unit")]
     pub zone_superblocks: u32,
-    /// Number of dies per zone. It must divide the number of dies. Consecutive zones are on different groups
-    /// of dies. Absent means all dies.
+    /// Number of dies per zone, a divisor of the number of dies. Consecutive zones are on different groups of
+    /// dies. Absent means all dies.
     #[config(min = 1, max = 1048576)]
     pub zone_dies: Option<u32>,
     /// Maximum number of active (partly written) zones. When it is reached, a write to an empty zone is

@@ -3,7 +3,7 @@
 //! # Model
 //! Flash, channels, dies, buffer, and host side are those of [`ssd`](ssd.md). Zones (zoned namespaces of
 //! NVMe, ZNS) replace page mapping and garbage collection. The drive moves no data and programs every unit
-//! once. Its table has one entry per superblock of a zone.
+//! once. The mapping has one entry per superblock of a zone.
 //!
 //! - *Zone*: A zone consists of `zone_superblocks` superblocks. Each superblock has one block of every plane
 //!   of the zone's dies. When a zone is opened, it takes the erased superblocks with the fewest erases.
@@ -16,13 +16,13 @@
 //!   completion. Appends take effect in the order in which they reach the drive. Several appends to one zone
 //!   may therefore be outstanding.
 //! - *States*: A zone is empty, implicitly open (by a write), explicitly open (by command), closed, or full.
-//!   A program that uses the drive through a Nacre memory can open, close, finish, and reset zones by
-//!   command. It can also append to zones. With `host.zone_writes = "append"`, a simulated host sends the
-//!   writes of a workload as appends.
+//!   A program that uses the drive through a Nacre memory can append to zones. The program can also open,
+//!   close, finish, and reset zones by command. With `host.zone_writes = "append"`, a simulated host sends
+//!   the writes of a workload as appends.
 //! - *Rejected write or command*: The drive counts rejections by reason, and the completion has the NVMe
 //!   status. A write is rejected if it does not start at the write pointer, crosses the end of its zone, or
-//!   goes to a full zone. It is also rejected if its size is not a multiple of a unit. An append or a command
-//!   must name the start of a zone. Otherwise, it is rejected.
+//!   goes to a full zone. A write is also rejected if its size is not a multiple of a unit. An append or a
+//!   command must name the start of a zone. Otherwise, it is rejected.
 //! - *Active zones*: A zone is active if it is open or closed. While `active_zones` zones are active, an
 //!   empty zone cannot be opened.
 //! - *Open zones*: If `open_zones` zones are open and another zone must be opened, the drive closes the least
@@ -35,8 +35,8 @@
 //! - *Preconditioning* has no trims. Instead, a write to the first unit of a zone with data resets the zone.
 //! - *Power loss*: Capacitors finish the programs of all acknowledged writes and save partly filled
 //!   operations. Open zones with data become closed. Open and closed zones without data become empty.
-//!   Recovery reads the table of zones. It finds the write pointer of each active zone by a binary search
-//!   among the operations of the zone.
+//!   Recovery reads the table of zones. A binary search among the operations of each active zone finds its
+//!   write pointer.
 //!
 //! # Not modeled
 //! - Padding of the pages after the last operation of a finished zone. These pages stay erased.
@@ -51,8 +51,8 @@
 //! nvme-zns-1.1 and bjorling-2021 (zones, their states and limits); tavakkol-2018 (MQSim) for the flash.
 //!
 //! # Checks
-//! - Zones are written at the speed of their dies, up to the speed of the channels. This also holds for a
-//!   workload with several outstanding appends.
+//! - Zones are written at the speed of their dies, up to the speed of the channels. A workload with several
+//!   outstanding appends reaches the same speed.
 //! - Every unit is programmed once, and all superblocks wear evenly.
 //! - After every write, command, and power loss, the states and the write pointers of all zones equal those
 //!   of an independent state machine.
