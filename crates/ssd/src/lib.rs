@@ -7,8 +7,8 @@
 //!
 //! ## Requests
 //! - *Host side*: A request takes CPU time in the host driver and then crosses the link to the drive. The
-//!   link has its full bandwidth in each direction. A processor of the drive then processes the request. If
-//!   the flash translation layer runs in the host driver, `translation` is its CPU time per request. If
+//!   link provides its full bandwidth in each direction. A processor of the drive then processes the request.
+//!   If the flash translation layer runs in the host driver, `translation` is its CPU time per request. If
 //!   `host` is set, e.g. to NVMe, a host interface replaces the driver and the link. The host interface
 //!   models commands, page-wise data transfers, completions, and interrupts.
 //! - *Write*: A write completes when its data is in the DRAM buffer. While the buffer is full, writes wait. A
@@ -48,10 +48,11 @@
 //! limit does not apply to reads and erases.
 //!
 //! ## Garbage collection
-//! Garbage collection (GC, `garbage_collection`) works on superblocks. A superblock has one block of every
-//! plane of every die. The drive writes a superblock in stripes, and each stripe uses all dies at once. One
-//! page of a stripe can hold parity. The drive needs only one erase count and one list of valid units for the
-//! thousands of blocks of a superblock. The disadvantage is a coarser choice of victims.
+//! Garbage collection (GC, `garbage_collection`) works on superblocks. A superblock consists of one block of
+//! every plane of every die. The drive writes a superblock in stripes, and each stripe uses all dies at once.
+//! One page of a stripe can hold parity. The drive needs only one erase count and one list of valid units for
+//! the thousands of blocks of a superblock. The disadvantage is that GC can select only whole superblocks as
+//! victims.
 //!
 //! - Data from the host and data that GC moves go to different open superblocks.
 //! - When fewer than `reserve` superblocks are erased, GC selects a victim. If no full or closed superblock
@@ -124,7 +125,8 @@
 //! The lifetime estimate is an upper bound, for two reasons:
 //!
 //! - Erase counts vary by about the square root of their mean, so the first superblocks wear out before the
-//!   average superblock. The difference is about 4 % at 60 erases and less than 1 % at 3,000 erases.
+//!   average superblock. They wear out about 4 % earlier at 60 erases, and less than 1 % earlier at 3,000
+//!   erases.
 //! - If many superblocks wear out at once, copies use up the reserve while GC frees no superblock. The drive
 //!   then becomes read-only before it runs out of space. For equal blocks with 60 erases under hot and cold
 //!   data, simultaneous wear-out reduces the lifetime by another 7 %.
@@ -210,8 +212,8 @@
 //! - Erases that wait for reads. The drive may erase a superblock while a read of one of its old pages still
 //!   waits for the die.
 //! - Exact dependencies of copies. A program or an erase after copies waits for all copies that were issued
-//!   earlier, even if it does not depend on them. With allocation by plane, it waits only for the copies of
-//!   its die.
+//!   earlier, even if it does not depend on them. With allocation by plane, the program or erase waits only
+//!   for the copies of its die.
 //! - Partial lookups. With a mapping table in flash, a read starts when all mappings of its request are
 //!   known.
 //! - Page registers that are shared by reads and the data of a waiting program.
@@ -267,8 +269,8 @@
 //! - With `programs_at_once`, tests check the number of programs per second and the end time of each program.
 //! - Waits for a channel equal closed forms under each arbitration policy. Whole drives are compared with a
 //!   step-by-step simulation of a channel and its dies.
-//! - A die with independent plane reads equals a step-by-step simulation. The waits of such a die equal the
-//!   closed form of one server per plane.
+//! - The completion times of a die with independent plane reads equal those of a step-by-step simulation. The
+//!   waits of such a die equal the closed form of one server per plane.
 //! - Tests check the longest write latency while dies erase.
 //! - Tests check bursts of writes after garbage collection in idle time.
 //! - The drive ends its life at the time given by endurance, number of blocks, and write amplification.

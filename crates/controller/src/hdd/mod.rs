@@ -31,7 +31,7 @@
 //!
 //! *Share of a drive*: If `capacity` is below that of the `drive`, the device is a share of a pool of such
 //! drives. Cost and idle power are in proportion to the share. Seeks, rotation, and rates are those of a
-//! whole drive. The arm of this drive serves only this share.
+//! whole drive. The arm serves only the requests of this share.
 //!
 //! # Not modeled
 //! - Read hits in the write cache. Reads of data that is still in the write cache go to the platter.

@@ -3,11 +3,11 @@
 //! # Model
 //! ## Request path
 //! Each request takes CPU time in the driver and waits for one of `tags` tags. The request pipeline of the
-//! drive processes one request at a time and cuts it into rows. The pipeline distributes the rows round robin
-//! over the controllers. Data crosses the link to the host, which has its full bandwidth in each direction.
-//! Data also crosses a ring between the pipeline and the controllers. If `host` is set, e.g. to NVMe, the
-//! host interface replaces the driver and the link. A request from the host interface waits for a tag in the
-//! drive.
+//! drive processes one request at a time and divides it into rows. The pipeline distributes the rows round
+//! robin over the controllers. Data crosses the link to the host, which provides its full bandwidth in each
+//! direction. Data also crosses a ring between the pipeline and the controllers. If `host` is set, e.g. to
+//! NVMe, the host interface replaces the driver and the link. A request from the host interface waits for a
+//! tag in the drive.
 //!
 //! The pipeline is at the first of `ring_stations` stations. A packet takes the shorter path to its
 //! controller. Each station on this path costs `ring_hop` in each direction.
@@ -16,18 +16,19 @@
 //! A controller has one set of data lines to its ranks. A row is stored in chunks over a group of `row_ranks`
 //! ranks. Rows use the groups in turn.
 //!
-//! - A read occupies the lines and the ranks beat by beat for the requested part of the row.
-//! - A write occupies the lines while the write buffer of the chips is filled. The write occupies the rank
-//!   until its program ends. If a rank has several chunks of the row, it programs them one after the other.
+//! - A read occupies the data lines and the ranks, beat by beat, for the requested part of the row.
+//! - A write occupies the data lines while the write buffer of the chips is filled. The write occupies the
+//!   rank until its program ends. If a rank has several chunks of the row, it programs them one after the
+//!   other.
 //! - `row_setup` precedes each read and write.
 //! - With `program_zeros`, the time and the energy of a program depend on the data. In writes without data, a
 //!   share `zero_words` of every chunk is zeros. The default is none, which gives the longest programs.
 //! - With `poll_interval`, a rank has no ready line. After a program starts, the controller polls the status
 //!   register of the rank over the data lines. The controller detects the end of the program at the next
 //!   poll. A poll interrupts a transfer between two bus cycles and delays the end of the transfer by `poll`.
-//! - The scoreboard starts the waiting operation whose lines and ranks become free first. Among several such
-//!   operations, it starts the oldest. With `scheduling = "in_order"`, operations use the lines in issue
-//!   order. An operation never overtakes an older operation that needs one of its ranks.
+//! - The scoreboard starts the waiting operation whose data lines and ranks become free first. Among several
+//!   such operations, it starts the oldest. With `scheduling = "in_order"`, operations use the data lines in
+//!   issue order. An operation never overtakes an older operation that needs one of its ranks.
 //! - Wear-leveling copies have priority over all waiting operations. Reads have no priority over waiting
 //!   programs.
 //!

@@ -1,7 +1,8 @@
 //! A disk cache in DRAM: the page cache of an operating system, in front of a slower device.
 //!
 //! # Model
-//! Frames of DRAM cache pages of a slower device, the backing. The cache evicts the least recently used page.
+//! Frames in DRAM hold copies of pages of a slower device, the backing. The cache evicts the least recently
+//! used page.
 //!
 //! - *Read miss*: The cache fetches the page from the backing. One request fetches adjacent missing pages.
 //! - *Write*: A write is acknowledged when it is in DRAM. A partial write first fetches the page.

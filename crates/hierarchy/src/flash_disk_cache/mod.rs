@@ -29,8 +29,8 @@
 //! If a region does not have more free blocks than it may have open blocks, it frees one block:
 //!
 //! - *Garbage collection*: If more than `collects_above` of the region's programmed pages are invalid, the
-//!   region moves the valid pages of the block with the most invalid pages, and frees this block. Among
-//!   blocks without valid pages, the region frees the least worn block first.
+//!   region frees the block with the most invalid pages. The valid pages of this block move to other blocks
+//!   first. Among blocks without valid pages, the region frees the least worn block first.
 //! - *Eviction*: If fewer pages are invalid, the region evicts the least recently used block. The cache
 //!   writes the block's dirty pages back in disk order and then erases the block.
 //!
@@ -49,20 +49,20 @@
 //!
 //! ## Bit errors and the adaptive controller
 //! Bit errors are generated when a page is programmed, and increase with retention. A read decodes the page.
-//! If the simulation carries data, the decoder of the code is executed. Without data, the result follows from
-//! the number of bit errors.
+//! If the simulation stores data, the model runs the decoder of the code. Without data, the result follows
+//! from the number of bit errors.
 //!
 //! If the bit errors of a page reach the limit of its code, its slot changes at the next program. The slot
 //! gets a code that corrects one more bit, or changes to SLC mode. The controller selects the option with the
 //! lower cost:
 //!
 //! - The cost of a stronger code is the page's share of accesses times the additional decoding time.
-//! - The cost of SLC mode is the additional misses with one page less, times the miss penalty, minus the gain
-//!   from faster reads.
+//! - The cost of SLC mode is the number of additional misses times the miss penalty, minus the gain from
+//!   faster reads. Misses increase because the cache holds one page less.
 //!
 //! If neither option is possible, the page stays in use until it has more bit errors than the code corrects.
-//! The slot is then retired. A block is retired with its last slot. After `promotes_at` hits, a page moves to
-//! a slot in SLC mode.
+//! The slot is then retired. When the last slot of a block is retired, the block is retired, too. After
+//! `promotes_at` hits, a page moves to a slot in SLC mode.
 //!
 //! After a read, the page goes to the first free decoder of `decoders`, regardless of its die. A decoder
 //! decodes one page at a time. If `area` is given, the area of the cache includes `decoder_area` for each

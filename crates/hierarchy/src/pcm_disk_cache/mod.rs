@@ -1,8 +1,8 @@
 //! A disk cache in phase-change memory. Pages are written in place, and the tables are in the same memory.
 //!
 //! # Model
-//! Frames of phase-change memory (PCM) cache pages of a slower device, the backing. The cache evicts the
-//! least recently used page. If this page is dirty, it is written back first. There are no erases and no
+//! Frames in phase-change memory (PCM) hold copies of pages of a slower device, the backing. The cache evicts
+//! the least recently used page. If this page is dirty, it is written back first. There are no erases and no
 //! garbage collection, and one region serves reads and writes. The tables are also in the PCM. Hardware looks
 //! up a page, which takes `lookup` on one port. A write is acknowledged when it is in the PCM. An
 //! error-correcting code covers each page, so a partial write first reads the page from its frame or the

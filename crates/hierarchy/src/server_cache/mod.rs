@@ -30,8 +30,8 @@
 //! If the policy of a level refuses a block, the cache offers the block to the next level.
 //!
 //! ## Write-through
-//! Without `write_back`, a write goes to the backing and, in parallel, to every copy in the cache. The
-//! latency is that of the slowest of these writes.
+//! Without `write_back`, a write goes to the backing and, in parallel, to every copy in the cache. The host
+//! write takes as long as the slowest of these writes.
 //!
 //! - With `write_allocate`, the cache places blocks that are written as a whole in the first level.
 //! - A partial write updates the block at its location. If the block is being fetched, it is updated on
@@ -78,8 +78,9 @@
 //! ## Placement on the devices
 //! Every block of a level has a separate slot on the device. If slot n modulo the capacity in blocks is free,
 //! block n takes this slot. Adjacent blocks therefore stay adjacent. If that slot is in use, the block takes
-//! the lowest free slot. If addresses have no effect on a device, the cache does not send them. In a chain of
-//! victims, the last victim moves first and frees its slot for the block from the level above.
+//! the lowest free slot. If addresses have no effect on a device, the cache does not assign slots and uses
+//! the first slot for every block. In a chain of victims, the last victim moves first and frees its slot for
+//! the block from the level above.
 //!
 //! The cache stores data if its backing and all levels store data. A block that is being fetched is in
 //! memory. Data that is written to this block is in its level when the fetch completes.

@@ -58,7 +58,7 @@
 //! # Not modeled
 //! - Volumes. All requests use one address space, volume 0.
 //! - The memory and time of the tables and of the buffer.
-//! - Figures of more than 65,536 epochs. Further epochs are simulated but not plotted.
+//! - Figures with more than 65,536 epochs. Later epochs are simulated but not plotted.
 //!
 //! # Sources
 //! kim-2014: extents on PCM, flash, and disk, with static-optimal and dynamic placement, and cost as the sum

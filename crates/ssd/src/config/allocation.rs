@@ -7,11 +7,12 @@ use nacre_config::{Choice, Configuration, Kinds};
 pub enum Allocation {
     /// Round robin over the dies, in superblocks that span all dies.
     ///
-    /// A superblock is one block of every plane of every die. With multi-plane commands, an operation is one
-    /// page of every plane of a die. Full operations go to the dies round robin. Each operation uses the next
-    /// channel, and each round over the channels uses the next die of each channel. A stripe uses all dies at
-    /// once, and one parity page can cover it. The drive needs only one erase count and one list of valid
-    /// units for the thousands of blocks of a superblock. The disadvantage is a coarser choice of victims.
+    /// A superblock consists of one block of every plane of every die. With multi-plane commands, an
+    /// operation is one page of every plane of a die. Full operations go to the dies round robin. Each
+    /// operation uses the next channel, and each round over the channels uses the next die of each channel. A
+    /// stripe uses all dies at once, and one parity page can cover it. The drive needs only one erase count
+    /// and one list of valid units for the thousands of blocks of a superblock. The disadvantage is that
+    /// garbage collection can select only whole superblocks as victims.
     ///
     /// *Parity* (`parity`; Micron's RAIN, SandForce's RAISE): `stripe` consecutive operations of a superblock
     /// form a stripe. Each operation of a stripe is on a different die. One operation of a stripe programs

@@ -13,7 +13,7 @@ pub enum MappingTable {
     /// A miss reads a page of the table. A changed page is programmed when the cache evicts it. Pages that
     /// garbage collection changed are programmed once per victim. Table pages are stored among the data, and
     /// garbage collection moves them like data. With allocation by plane, table pages are placed like host
-    /// data: in the plane given by their number, or on the free die. Table pages that garbage collection
+    /// data: by their page number, or on the die that is free first. Table pages that garbage collection
     /// changed stay in their plane.
     CachedPages(CachedTable),
     /// The table is in flash, with an LRU cache of single mappings in DRAM, as in MQSim.

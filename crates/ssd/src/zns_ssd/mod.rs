@@ -35,8 +35,8 @@
 //! - *Preconditioning* has no trims. Instead, a write to the first unit of a zone with data resets the zone.
 //! - *Power loss*: Capacitors finish the programs of all acknowledged writes and save partly filled
 //!   operations. Open zones with data become closed. Open and closed zones without data become empty.
-//!   Recovery reads the table of zones. A binary search among the operations of each active zone finds its
-//!   write pointer.
+//!   Recovery reads the table of zones. A binary search among the operations of each active zone finds the
+//!   write pointer of the zone.
 //!
 //! # Not modeled
 //! - Padding of the pages after the last operation of a finished zone. These pages stay erased.
