@@ -12,8 +12,8 @@
 //!   `host` is set, e.g. to NVMe, a host interface replaces the driver and the link. The host interface
 //!   models commands, page-wise data transfers, completions, and interrupts.
 //! - *Write*: A write completes when its data is in the DRAM buffer. While the buffer is full, writes wait. A
-//!   later write to a buffered unit overwrites the unit in the buffer. The drive programs the buffered data
-//!   in operations. With multi-plane commands, an operation is one page of every plane of a die. Full
+//!   later write to a buffered unit overwrites the unit in the buffer. The drive groups buffered data into
+//!   program operations. With multi-plane commands, an operation is one page of every plane of a die. Full
 //!   operations go to the dies round robin. Each operation uses the next channel, and each round over the
 //!   channels uses the next die of each channel. When a program ends, the drive frees the buffer space of its
 //!   data.
@@ -25,7 +25,7 @@
 //!
 //! ## Channels and dies
 //! *Channels* carry read commands, pages from reads, and data for programs and copies. `arbitration` selects
-//! the oldest transfer, or gives priority to commands, to pages, or to all transfers of reads. Transfers are
+//! the oldest transfer, or gives priority to commands, to pages, or to all transfers for reads. Transfers are
 //! not preempted. If several transfers become ready at the same time, the transfer of the oldest request goes
 //! first.
 //!
@@ -35,11 +35,12 @@
 //! array is busy, a die accepts the data of its next program, unless it has only one register.
 //!
 //! *Erases*: All dies of a superblock start to erase at the same time. With `erases_at_once`, at most this
-//! number of dies erase at once, and the other dies continue to program. The drive then writes the most
-//! recently erased superblock only if no other superblock is erased. If the drive must write to a block that
-//! is not erased yet, the erase starts immediately. `buffer_places` determines when the drive frees buffer
-//! space. A "ring" frees space in the order of allocation. A "pool" frees space as soon as its program ends,
-//! so writes continue while one die erases.
+//! number of dies erase at once, and the other dies continue to program. With this setting, the drive writes
+//! to the most recently erased superblock only if no other superblock is erased. If the drive must write to a
+//! block that is not erased yet, the erase starts immediately.
+//!
+//! *Buffer space* (`buffer_places`): A "ring" frees buffer space in the order of allocation. A "pool" frees
+//! buffer space as soon as its program ends, so writes continue while one die erases.
 //!
 //! *Programs*: At most `programs_at_once` dies program at the same time. This limit models a power budget,
 //! e.g. NVMe power states or the two modes of Intel's SSD 910. When the limit is reached, the data of the
@@ -79,7 +80,7 @@
 //!
 //! | specification | model |
 //! |---|---|
-//! | reclaim unit (RU) | a superblock: `reclaim_unit` blocks of every plane of the dies of its reclaim group. A reclaim unit is filled, garbage-collected, and erased as a whole |
+//! | reclaim unit (RU) | a superblock: `reclaim_unit` blocks of every plane in its reclaim group. A reclaim unit is filled, garbage-collected, and erased as a whole |
 //! | reclaim group (RG) | an equal share of the dies, with consecutive numbers. `reclaim_groups` of `allocation` is the number of groups. Each group has separate write frontiers, GC, and wear leveling, which move data only within the group |
 //! | reclaim unit handle (RUH) | a reference to an open superblock in each reclaim group. Writes through different handles fill different superblocks |
 //! | placement identifier (PID; the DSPEC field of a write) | the volume of a request, which is the number of its tenant. With H handles and G groups, volume V selects handle V mod H and group (V / H) mod G |
@@ -101,7 +102,7 @@
 //! counted.
 //!
 //! The drive counts FDP events for each handle. `implicitly_modified` (event 81h) counts how often the drive
-//! changed the reclaim unit of the handle. `not_fully_written` (event 0h) counts those changes in which the
+//! changed the reclaim unit of the handle. `not_fully_written` (event 0h) counts the changes in which the
 //! former reclaim unit had space left, e.g. because a refresh closed it. `units_moved` is the number of units
 //! moved by the drive, which event 80h (media reallocated) reports.
 //!
@@ -119,14 +120,14 @@
 //!   cannot hold the data and the reserve, the drive becomes read-only.
 //! - *Lifetime*: The lifetime is the time until the drive becomes read-only if wear continues as in the run.
 //!   If the drive became read-only during the run, the lifetime is the time until then. If the drive is still
-//!   writable at the end of the run, the lifetime is an estimate. The estimate ignores random differences in
-//!   erases between superblocks, as in a Poisson process. With `wear_spread`, it assumes even wear.
+//!   writable at the end of the run, the lifetime is an estimate. The estimate ignores differences in erase
+//!   counts that chance explains (a Poisson process). With `wear_spread`, the estimate assumes even wear.
 //!
 //! The lifetime estimate is an upper bound, for two reasons:
 //!
-//! - Erase counts vary by about the square root of their mean, so the first superblocks wear out before the
-//!   average superblock. They wear out about 4 % earlier at 60 erases, and less than 1 % earlier at 3,000
-//!   erases.
+//! - Erase counts vary by about the square root of their mean. With 60 erases, the first superblocks
+//!   therefore wear out about 4 % before the average superblock. With 3,000 erases, the difference is less
+//!   than 1 %.
 //! - If many superblocks wear out at once, copies use up the reserve while GC frees no superblock. The drive
 //!   then becomes read-only before it runs out of space. For equal blocks with 60 erases under hot and cold
 //!   data, simultaneous wear-out reduces the lifetime by another 7 %.
@@ -143,7 +144,7 @@
 //!
 //! The number of bit errors of a codeword follows a Poisson distribution. The mean is the bit error rate
 //! times the size of the codeword. When a codeword is programmed, the model samples one quantile of this
-//! distribution for it. Bit errors therefore persist, and their number only increases.
+//! distribution for the codeword. Bit errors therefore persist, and their number only increases.
 //!
 //! - The code (`ecc`) determines the number of read retries. Retries run one after another. Each retry uses
 //!   the die, the channel, and the decoder like a normal read.
@@ -163,17 +164,17 @@
 //! - With `power_protected`, capacitors supply power until the programs of all acknowledged writes are
 //!   complete.
 //! - Without `power_protected`, a unit keeps its previous data if its program was interrupted. The new page
-//!   is torn, and its error correction detects this.
+//!   is torn. The error correction detects the torn page.
 //! - With `paired_page_loss`, the power loss also damages earlier pages of the same word line, even if their
 //!   data was flushed long ago (tseng-2011). A unit in a damaged page reads as zeros, and recovery counts its
 //!   bytes as lost.
 //!
 //! Recovery rebuilds the mapping from three sources: the last checkpoint of the mapping, the spare area of
-//! each page, and a journal of trims. The spare area names the unit and has a sequence number. Recovery first
-//! repeats interrupted erases and reads the last checkpoint. The checkpoint has `mapping.entry` bytes for
-//! each unit. If the table is in flash, it has this size for each page of the table instead. Recovery then
-//! reads the spare areas of the pages that were programmed after the checkpoint, on all dies in parallel.
-//! Recovery ends with a new checkpoint.
+//! each page, and a journal of trims. The spare area of a page names its unit and has a sequence number.
+//! Recovery first repeats interrupted erases and reads the last checkpoint. The checkpoint has
+//! `mapping.entry` bytes for each unit. If the table is in flash, the checkpoint has `mapping.entry` bytes
+//! for each page of the table instead. Recovery then reads the spare areas of the pages that were programmed
+//! after the checkpoint, on all dies in parallel. Recovery ends with a new checkpoint.
 //!
 //! ## Shares
 //! *Share of a pool* (`capacity`): A share of a pool of drives is modeled as a drive with fewer blocks per
@@ -236,8 +237,8 @@
 //!
 //! - During operation, checkpoints and the journal of trims use no time and no flash.
 //! - A superblock may be erased before the programs that replace its data have ended. A real drive delays
-//!   such an erase so that no previous version is lost. Nacre does not delay the erase. Nacre loses no data,
-//!   because it keeps the previous data in the newer page.
+//!   such an erase so that no previous version is lost. Nacre does not delay the erase, but it keeps the
+//!   previous data in the newer page, so no data is lost.
 //! - A page counts as programmed if its program was interrupted. Copies in progress count as complete.
 //! - The time and the energy of a component do not include recovery reads.
 //! - If the drive does not store data, the amount of data that an unprotected drive loses is unknown.
@@ -252,7 +253,9 @@
 //! - wu-he-2012: suspension of programs and erases.
 //! - cobham-1954: waiting times under priority.
 //! - tseng-2011: power loss.
-//! - mielke-2008, hetzler-2012: bit errors by cycles and time; cai-2015: by reads; kim-2019: by all three.
+//! - mielke-2008, hetzler-2012: bit errors that depend on cycles and time.
+//! - cai-2015: bit errors that depend on reads.
+//! - kim-2019: bit errors that depend on cycles, time, and reads.
 //! - nvme-2.1: flexible data placement, power states.
 //! - shadley-2011: parity over dies, with stripes of 7 + 1 and 15 + 1 pages.
 //! - tomshardware-ssd910: a limit of 25 W reduces the write rate to two thirds.
@@ -264,29 +267,30 @@
 //! - Bandwidths equal those computed from the component rates, including SLC mode. The tests cover a strided
 //!   workload under each allocation, multi-plane programs, and the channel time of copies inside a die.
 //! - The miss rate of the cached mapping equals its closed form.
-//! - Waits of reads, programs, copies, and erases equal the closed forms of non-preemptive priority and of
-//!   suspension.
+//! - Waiting times of reads, programs, copies, and erases equal the closed forms of non-preemptive priority
+//!   and of suspension.
 //! - With `programs_at_once`, tests check the number of programs per second and the end time of each program.
-//! - Waits for a channel equal closed forms under each arbitration policy. Whole drives are compared with a
-//!   step-by-step simulation of a channel and its dies.
+//! - The waiting times of transfers for a channel equal closed forms, under each arbitration policy. Whole
+//!   drives are compared with a step-by-step simulation of a channel and its dies.
 //! - The completion times of a die with independent plane reads equal those of a step-by-step simulation. The
-//!   waits of such a die equal the closed form of one server per plane.
+//!   waiting times at such a die equal the closed form of one server per plane.
 //! - Tests check the longest write latency while dies erase.
 //! - Tests check bursts of writes after garbage collection in idle time.
-//! - The drive ends its life at the time given by endurance, number of blocks, and write amplification.
+//! - The drive reaches its end of life at the time given by endurance, number of blocks, and write
+//!   amplification.
 //! - Tenants with separate handles have the write amplification of separate drives. Tenants that share a
 //!   handle have the write amplification of one drive.
-//! - With FDP and data of two lifetimes, the write amplification of each handle equals its closed form under
+//! - For FDP with data of two lifetimes, the write amplification of each handle equals its closed form under
 //!   FIFO, for both types of isolation. The write amplification of a log is 1.
 //! - The FDP statistics equal the programs and erases of the dies. A reclaim group has the write
 //!   amplification of a separate drive with the same dies, and data never leaves its group.
-//! - The numbers of read retries and lost units, and the retry latency, follow binomial tails, including
-//!   parity and copies inside a die. The duration of a rebuild is exact.
+//! - The numbers of read retries and lost units follow binomial tails, and so does the retry latency. The
+//!   tests include parity and copies inside a die. The duration of a rebuild is exact.
 //! - Bit errors follow their closed form, and reads never return a lost unit as valid. The number of
 //!   refreshes is the number of reads divided by `refresh_reads`.
 //! - Tenants with separate slots complete requests in proportion to their slots.
-//! - With round robin and weighted round robin, each fetch equals that of a step-by-step simulation of the
-//!   queues.
+//! - With round robin and weighted round robin, each fetch equals the fetch in a step-by-step simulation of
+//!   the queues.
 //! - The numbers of programs, erases, and valid units are conserved.
 //! - After power losses at random times, every unit is compared with the versions that an independent auditor
 //!   recorded. The recovery time equals its closed form, in which the dies read the pages in parallel.

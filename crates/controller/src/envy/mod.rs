@@ -15,8 +15,8 @@
 //! While the buffer holds more than `threshold`, the controller drains the oldest pages. Each page is
 //! programmed into the active segment of the partition that the page came from. If no segment of the
 //! partition has space, the `cleaning` policy selects a segment to clean (garbage collection). The controller
-//! copies the valid pages of this segment in order to an erased segment. The controller then erases the
-//! cleaned segment.
+//! copies the valid pages of this segment to an erased segment, in the same order. The controller then erases
+//! the cleaned segment.
 //!
 //! Programs and erases run only while the host is idle. An access suspends them, and they resume after
 //! `resume_after` without an access. If the buffer is full, a write waits until a page is drained. This wait
@@ -32,8 +32,8 @@
 //! paper).
 //!
 //! ## Power loss
-//! If it stores data, eNVy is a memory that survives power losses. The battery preserves the page table, the
-//! buffer, and the state of cleaning.
+//! If eNVy stores data, this data survives power losses. The battery preserves the page table, the buffer,
+//! and the state of cleaning.
 //!
 //! - An interrupted write keeps the words that were already written.
 //! - An interrupted program is repeated on another page, and an interrupted erase is repeated.

@@ -3,9 +3,9 @@
 //! # Model
 //! ## Request path
 //! A request arrives over the `host` interface in pieces. A piece is a page of 4 KiB with NVMe, and a line
-//! with loads and stores. With NVMe, one of `processors` handles the request for the time `processing`. Loads
-//! and stores need no processor. The card receives each piece completely before it forwards the piece between
-//! link and memory.
+//! with loads and stores. With NVMe, one of the `processors` of the card handles the request, which takes the
+//! time `processing`. Loads and stores need no processor. The card receives each piece completely before it
+//! forwards the piece between link and memory.
 //!
 //! *Interleaving*: Each piece is stored in rows of the banks of the channels. Adjacent spans of `interleave`
 //! bytes are in adjacent channels. After the last channel, spans continue in the next bank. After the last

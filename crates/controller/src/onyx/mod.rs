@@ -22,7 +22,8 @@
 //!   other.
 //! - `row_setup` precedes each read and write.
 //! - With `program_zeros`, the time and the energy of a program depend on the data. In writes without data, a
-//!   share `zero_words` of every chunk is zeros. The default is none, which gives the longest programs.
+//!   share `zero_words` of every chunk is zeros. By default, no words are zeros, which gives the longest
+//!   programs.
 //! - With `poll_interval`, a rank has no ready line. After a program starts, the controller polls the status
 //!   register of the rank over the data lines. The controller detects the end of the program at the next
 //!   poll. A poll interrupts a transfer between two bus cycles and delays the end of the transfer by `poll`.

@@ -16,7 +16,7 @@
 //! *Time and power*: A DRAM access takes `latency` plus the transfer time of a page at `bandwidth`. Pages are
 //! accessed one after the other. During an access, the chips of a rank use `active_power`. Idle chips use
 //! `idle_power`. After an idle time of `power_down_after`, they use `power_down_power`. The number of chips
-//! is `capacity` / `chip`. In a scaled-down system, this number need not be an integer.
+//! is `capacity` / `chip`. In a scaled-down system, the number of chips need not be an integer.
 //!
 //! *Power loss*: All cached pages are lost. Data that was flushed before is in the backing.
 //!
@@ -32,8 +32,8 @@
 //! - Idle time after the last access.
 //!
 //! # Sources
-//! roberts-2009, section III and figure 2: a DRAM page cache in front of a flash cache. The catalog lists the
-//! power values of the chips, which are from kgil-2008, cited from memory.
+//! roberts-2009, section III and figure 2: a DRAM page cache in front of a flash cache. The power values of
+//! the chips are from kgil-2008, cited from memory. The catalog lists these values.
 //!
 //! # Checks
 //! - Completion times and counts equal those of a naive event simulation. Hits and misses equal those of a

@@ -3,15 +3,15 @@
 //! # Model
 //! The model wraps a device and has a list of faults. Each fault has a kind. The fault selects requests by
 //! `operations`, by an address range (`range_start` to `range_end`), and by a random `share` or `every` n-th
-//! request. A fault is active from `start` for `duration`, and again every `period`. These settings are
+//! request. A fault is active from `start` for `duration`, and again every `period`. The times of faults are
 //! simulated times since the device was new. A run, a study, a memory, a crash test, and a served device
 //! therefore have the same faults at the same times. The seed of the scenario determines random choices.
 //!
 //! *Request path*: A request passes the faults in list order. Each fault may delay, end, or change the
-//! request. When a fault passes the request on, the next fault receives it as changed. If a fault ends the
-//! request, later faults do not receive it. If no fault ends the request, the device serves it. The reply
-//! passes the faults again, and their delays add up. The time that a fault adds counts as queueing time of
-//! this component.
+//! request. When a fault forwards the request, the next fault receives the changed request. If a fault ends
+//! the request, later faults do not receive it. If no fault ends the request, the device serves it. The reply
+//! also passes the faults, and the delays of all faults add up. The time that a fault adds counts as queueing
+//! time of the `faulty` component.
 //!
 //! A request that no fault affects reaches the device immediately, and its reply reaches the host
 //! immediately. Without an active fault, the device behaves exactly as without the fault list, to the
@@ -45,7 +45,7 @@
 //! - Latencies, rates, and shares equal closed forms.
 //! - Without an active fault, completions, data, and report equal those of the device without faults.
 //! - The test suites for the device contract and for durability pass.
-//! - A saved and restored state gives the same results between any two events.
+//! - A run that is saved and restored between any two events gives the same results.
 
 mod changes;
 mod device;

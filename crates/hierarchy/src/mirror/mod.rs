@@ -57,8 +57,8 @@
 //! - Writes of the bitmap. Linux md writes the bitmap to the members before the first write to a region, and
 //!   clears bits about five seconds after the last write. In this model, the bitmap is in battery-backed
 //!   memory, and flushes clear it.
-//! - Reads without a copy during a resync. md returns ranges that have not been copied yet from the first
-//!   member without copying them. If this read fails, md uses another member.
+//! - Reads of ranges that a resync has not copied yet. md reads such ranges from the first member and does
+//!   not copy them. If this read fails, md uses another member.
 //! - Flushes of resynced chunks. After a second power loss and the removal of the first member, a chunk may
 //!   have the version of another member.
 //! - Reads that combine members. A read that fails on all members fails, even if each member could return a

@@ -8,8 +8,8 @@
 //! ## Reads
 //! - *Hit*: The cache reads each block from the device of its level, with one request for the requested
 //!   portion. If the block then moves to another level, this request reads the whole block.
-//! - *Miss*: If adjacent blocks of a request are in no level, one request fetches all of them from the
-//!   backing. It fetches whole blocks.
+//! - *Miss*: If adjacent blocks of a request are in no level, one read of the backing fetches all of them, as
+//!   whole blocks.
 //! - *Merge*: Other requests for a block that is being fetched wait until the block arrives. They then use
 //!   the data in memory, without a second fetch.
 //! - *Fill*: With `fill = "background"`, the request completes when the data arrives. The device of the level
@@ -25,7 +25,7 @@
 //!   level moves to the next level: it is read from its level and written to the next.
 //! - *Inclusive*: A lower level holds a copy of every block in the levels above it. A used block is written
 //!   to every level above its own. If a level evicts a block, the block is also removed from the levels
-//!   above. A use of an upper copy does not count as a use of the lower copies.
+//!   above. An access to an upper copy does not count as an access to the lower copies.
 //!
 //! If the policy of a level refuses a block, the cache offers the block to the next level.
 //!
@@ -95,8 +95,8 @@
 //!   durable in the backing. If the backing has a volatile buffer, the cache therefore flushes the backing
 //!   after every batch. After a power loss, the cache reads the table: 8 bytes per block of the capacity, 1
 //!   MiB at a time. Dirty blocks are in the cache again, and clean blocks are dropped. A flush goes to the
-//!   level and to the backing. The cache has the weaker of their two guarantees. The atomic unit is at most a
-//!   block.
+//!   level and to the backing. The cache has the weaker of their two guarantees. The unit of atomic writes is
+//!   at most a block.
 //!
 //! ## Order of operations
 //! The cache decides about lookups, policies, victims, and counters when the lookup of a request ends. Each

@@ -63,8 +63,7 @@ pub enum Allocation {
     /// - Multi-plane reads for copies and multi-plane erases. The planes of a die perform them one after the
     ///   other.
     /// - Occupied registers. A register that holds a copy inside a die remains available to reads.
-    /// - Parity. Each plane erases its blocks separately, but rebuilds would need these blocks for the other
-    ///   blocks of their stripe.
+    /// - Parity. Each plane erases its blocks separately, but a rebuild needs all blocks of a stripe.
     Static(Static),
     /// Pages go to the die that is free first; each plane has separate garbage collection.
     ///
@@ -82,8 +81,7 @@ pub enum Allocation {
     /// - Multi-plane reads for copies and multi-plane erases. The planes of a die perform them one after the
     ///   other.
     /// - Occupied registers. A register that holds a copy inside a die remains available to reads.
-    /// - Parity. Each plane erases its blocks separately, but rebuilds would need these blocks for the other
-    ///   blocks of their stripe.
+    /// - Parity. Each plane erases its blocks separately, but a rebuild needs all blocks of a stripe.
     Dynamic(Dynamic),
 }
 

@@ -16,7 +16,7 @@ pub enum Queue {
     ///
     /// `round_robin` is the default arbitration of NVMe, with a burst of one command. A request waits only
     /// for earlier requests of the same tenant and for the tenant's turn. The number of requests of other
-    /// tenants does not affect this wait.
+    /// tenants does not affect the wait.
     RoundRobin(Shared),
     /// Each tenant has a submission queue with a priority class. A free slot fetches by weighted round robin.
     ///
@@ -42,8 +42,8 @@ pub struct Shared {
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check_depths")]
 pub struct ByTenant {
-    /// Number of slots of each tenant of a workload, in the order of the tenants. The list repeats if there
-    /// are more tenants.
+    /// Number of slots of each tenant of a workload, in the order of the tenants. If there are more tenants
+    /// than entries, the list repeats.
     pub depths: Vec<u32>,
 }
 
@@ -53,8 +53,8 @@ pub struct WeightedRoundRobin {
     /// Number of slots.
     #[config(min = 1, max = 1048576)]
     pub depth: u32,
-    /// Priority class of each tenant of a workload, in the order of the tenants. The list repeats if there
-    /// are more tenants.
+    /// Priority class of each tenant of a workload, in the order of the tenants. If there are more tenants
+    /// than entries, the list repeats.
     pub classes: Vec<Priority>,
     /// Number of slots per turn for each class below urgent.
     pub weights: Weights,

@@ -22,7 +22,7 @@
 //! - *Rejected write or command*: The drive counts rejections by reason, and the completion has the NVMe
 //!   status. A write is rejected if it does not start at the write pointer, crosses the end of its zone, or
 //!   goes to a full zone. A write is also rejected if its size is not a multiple of a unit. An append or a
-//!   command must name the start of a zone. Otherwise, it is rejected.
+//!   command must name the start of a zone. An append or a command with another address is rejected.
 //! - *Active zones*: A zone is active if it is open or closed. While `active_zones` zones are active, an
 //!   empty zone cannot be opened.
 //! - *Open zones*: If `open_zones` zones are open and another zone must be opened, the drive closes the least
@@ -48,7 +48,8 @@
 //! - The flash space in which the drive saves partly filled operations with the energy of the capacitors.
 //!
 //! # Sources
-//! nvme-zns-1.1 and bjorling-2021 (zones, their states and limits); tavakkol-2018 (MQSim) for the flash.
+//! - nvme-zns-1.1 and bjorling-2021: zones, their states and limits.
+//! - tavakkol-2018 (MQSim): the flash.
 //!
 //! # Checks
 //! - Zones are written at the speed of their dies, up to the speed of the channels. A workload with several
