@@ -2,16 +2,16 @@
 //!
 //! # Model
 //! ## Request path
-//! A request arrives over the `host` interface in pieces. A piece is a page of 4 KiB with NVMe, and a line
-//! with loads and stores. With NVMe, one of the `processors` of the card handles the request, which takes the
-//! time `processing`. Loads and stores need no processor. The card receives each piece completely before it
-//! forwards the piece between link and memory.
+//! A request arrives over the `host` interface in pieces. With NVMe, a piece is a page of 4 KiB. With loads
+//! and stores, a piece is a line. With NVMe, one of the `processors` of the card handles the request, which
+//! takes the time `processing`. Loads and stores need no processor. The card receives each piece completely
+//! before it forwards the piece between link and memory.
 //!
-//! *Interleaving*: Each piece is stored in rows of the banks of the channels. Adjacent spans of `interleave`
-//! bytes are in adjacent channels. After the last channel, spans continue in the next bank. After the last
-//! bank, they continue in the next rank. With `interleave_groups`, adjacent bursts are in adjacent bank
-//! groups. Without it, spans continue in the next bank group after the last channel, before they continue in
-//! the next bank.
+//! *Interleaving*: Each piece is stored in rows of memory banks. Adjacent spans of `interleave` bytes are in
+//! adjacent channels. After the last channel, spans continue in the next bank. After the last bank, they
+//! continue in the next rank. With `interleave_groups`, adjacent bursts are in adjacent bank groups. Without
+//! it, spans continue in the next bank group after the last channel. They continue in the next bank after the
+//! last bank group.
 //!
 //! *Scheduling*: The `scheduler` sets the number of accesses from which a channel selects. In each clock, the
 //! channel selects one of the commands that the timing constraints of the memory part allow. The commands are
@@ -37,7 +37,7 @@
 //! ## Non-volatile memory
 //! Non-volatile memory needs no dump and no capacitor. A write is durable when its row is closed and tRP has
 //! passed. `written` determines whether the write completes at that time or as soon as its data is in the
-//! memory. If it completes earlier, a flush waits until the row is closed.
+//! memory. If the write completes earlier, a flush waits until the row is closed.
 //!
 //! # Not modeled
 //! - Postponed refreshes, and command bus clocks for refreshes of an idle rank.

@@ -4,10 +4,10 @@
 //! ## Request path
 //! Each request takes CPU time in the driver and waits for one of `tags` tags. The request pipeline of the
 //! drive processes one request at a time and divides it into rows. The pipeline distributes the rows round
-//! robin over the controllers. Data crosses the link to the host, which provides its full bandwidth in each
-//! direction. Data also crosses a ring between the pipeline and the controllers. If `host` is set, e.g. to
-//! NVMe, the host interface replaces the driver and the link. A request from the host interface waits for a
-//! tag in the drive.
+//! robin over the controllers. Data crosses the link to the host. The link provides its full bandwidth in
+//! each direction. Data also crosses a ring between the pipeline and the controllers. If `host` is set, e.g.
+//! to NVMe, the host interface replaces the driver and the link. A request from the host interface waits for
+//! a tag in the drive.
 //!
 //! The pipeline is at the first of `ring_stations` stations. A packet takes the shorter path to its
 //! controller. Each station on this path costs `ring_hop` in each direction.
@@ -64,8 +64,8 @@
 //! receive this energy. A program without energy stops immediately. Writes that were acknowledged but not
 //! programmed are lost, and the recovery reports their amount. An interrupted wear-leveling copy is repeated
 //! after power returns, because its old row is intact. With early completion and `capacitors`, the capacitors
-//! must have enough energy for full buffers, unless `may_lose_writes` is set. If they do not, Nacre rejects
-//! the scenario. The error gives the number of row writes that the capacitors cover.
+//! must have enough energy for full buffers, unless `may_lose_writes` is set. If the energy is insufficient,
+//! Nacre rejects the scenario. The error gives the number of row writes that the capacitors cover.
 //!
 //! # Not modeled
 //! - Priority of reads over waiting programs, and suspension of programs for reads. The paper mentions

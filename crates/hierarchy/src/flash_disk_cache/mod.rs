@@ -42,10 +42,11 @@
 //! full, open, or free. The content of the least worn block moves to the erased block. The least worn block
 //! is then erased and written next.
 //!
-//! If content that wear leveling moved into a block has left the block before its next erase, no content
-//! moves into it again. The block then waits. A free block is written only if its wear exceeds that of every
-//! other free block of its region by at most `wear_gap`. Among these blocks, the cache prefers blocks on dies
-//! without an open block, and then the block that was erased first.
+//! If the content that was last moved into an erased block did not stay there until this erase, no content
+//! moves into the block again. The block then waits until other blocks are equally worn. A free block is
+//! written only if its wear exceeds that of every other free block of its region by at most `wear_gap`. Among
+//! these blocks, the cache prefers blocks on dies without an open block, and then the block that was erased
+//! first.
 //!
 //! ## Bit errors and the adaptive controller
 //! Bit errors are generated when a page is programmed, and increase with retention. A read decodes the page.
@@ -64,9 +65,9 @@
 //! The slot is then retired. When the last slot of a block is retired, the block is retired, too. After
 //! `promotes_at` hits, a page moves to a slot in SLC mode.
 //!
-//! After a read, the page goes to the first free decoder of `decoders`, regardless of its die. A decoder
-//! decodes one page at a time. If `area` is given, the area of the cache includes `decoder_area` for each
-//! decoder. The decoding energy of each page is that of its code.
+//! The cache has `decoders` decoders. After a read, the page goes to the first free decoder, regardless of
+//! its die. A decoder decodes one page at a time. If `area` is given, the area of the cache includes
+//! `decoder_area` for each decoder. The decoding energy of each page is that of its code.
 //!
 //! *Uncorrectable pages*: The cache never returns a page with more bit errors than its code corrects. The
 //! model detects such a page even if a code without a checksum decodes it to another codeword, or if the code
@@ -95,11 +96,11 @@
 //! being fetched waits for the fetch.
 //!
 //! ## Power loss
-//! A power loss destroys the tables. Recovery rebuilds them from the spare areas and the journal, which takes
-//! the time to read every programmed page. Clean and dirty pages survive. A write that was not programmed has
-//! no effect. If a write-back was interrupted, the page is still in flash, because its block was not erased.
-//! The cache writes it back when it is ready, and requests for the page wait until then. If the backing
-//! reports that it lost data, clean pages count as dirty from then on.
+//! A power loss destroys the tables. Recovery rebuilds the tables from the spare areas and the journal.
+//! Recovery takes the time to read every programmed page. Clean and dirty pages survive. A write that was not
+//! programmed has no effect. If a write-back was interrupted, the page is still in flash, because its block
+//! was not erased. After recovery, the cache writes the page back, and requests for the page wait until then.
+//! If the backing reports that it lost data, clean pages count as dirty from then on.
 //!
 //! Some backings guarantee writes only after a flush, or only within their stored energy. The cache flushes
 //! such a backing after every write-back.
@@ -156,7 +157,7 @@
 //!   journal.
 //! - While the set of most-written pages stays constant, the wear of two blocks differs by at most twice
 //!   `wear_gap` plus one erase.
-//! - Waits for k decoders equal those of their exact schedule and of M/D/k.
+//! - Waiting times for k decoders equal those of their exact schedule and of an M/D/k queue.
 //! - Completion times and counts equal those of a naive event simulation of the rules.
 //! - If the bit errors never exceed the code, reads return the last write, even after power losses at any
 //!   time. Pages with more bit errors than their code corrects are never returned as valid.

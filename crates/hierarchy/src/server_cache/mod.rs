@@ -17,8 +17,9 @@
 //!   selected when the request arrives.
 //! - *Hedge*: With `hedge_after`, a read without a reply from the level after this time is also sent to the
 //!   backing. Only reads of clean blocks that are not being written are hedged. The first reply counts, and
-//!   the other read is canceled. If its device cannot cancel this read, the reply is dropped. If the level
-//!   returns an error, the hedge is canceled. Reads for moves, write-backs, and evictions are not hedged.
+//!   the other read is canceled. If the device of the other read cannot cancel it, its reply is dropped. If
+//!   the level returns an error, the hedge is canceled. Reads for moves, write-backs, and evictions are not
+//!   hedged.
 //!
 //! ## Levels
 //! - *Exclusive*: A block is in at most one level. A used block moves to the first level. The victim of each
@@ -71,7 +72,7 @@
 //!   not.
 //! - If the backing rejects a write-back, or accepts it but cannot flush it, the block stays dirty. The cache
 //!   writes the block back again with later requests. Until the write-back succeeds, flushes fail, unless the
-//!   table is persistent. If the block must be evicted before, it is lost.
+//!   table is persistent. If the block must be evicted before the write-back succeeds, the block is lost.
 //! - If a level cannot return a clean block, its copy is dropped, and the block is read from the backing. A
 //!   block is also dropped if a level cannot accept it from the host, the backing, or another level.
 //!
@@ -95,8 +96,8 @@
 //!   durable in the backing. If the backing has a volatile buffer, the cache therefore flushes the backing
 //!   after every batch. After a power loss, the cache reads the table: 8 bytes per block of the capacity, 1
 //!   MiB at a time. Dirty blocks are in the cache again, and clean blocks are dropped. A flush goes to the
-//!   level and to the backing. The cache has the weaker of their two guarantees. The unit of atomic writes is
-//!   at most a block.
+//!   level and to the backing. The durability guarantee of the cache is the weaker of the guarantees of level
+//!   and backing. The unit of atomic writes is at most a block.
 //!
 //! ## Order of operations
 //! The cache decides about lookups, policies, victims, and counters when the lookup of a request ends. Each
@@ -153,8 +154,8 @@
 //! - Volumes. All requests use one address space, volume 0. A workload first maps its volumes to separate
 //!   ranges.
 //! - The memory of the cache's tables.
-//! - With a persistent table, a separate write of each table entry. The write of the block includes it.
-//! - With a persistent table, clean blocks that survive a power loss.
+//! - The time to write an entry of a persistent table. The write of the block includes this time.
+//! - Clean blocks of a persistent table that survive a power loss.
 //! - Adaptive write-back. The cache writes dirty blocks back in order of age, regardless of the load of the
 //!   backing. While the share of dirty blocks is at most `clean_above`, blocks stay dirty without a time
 //!   limit.

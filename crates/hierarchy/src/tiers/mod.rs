@@ -36,8 +36,8 @@
 //!   that have already been exchanged stay exchanged, so the extents are split permanently.
 //! - If a worn-out tier rejects a chunk, the chunk stays in the buffer, which serves reads and writes of it.
 //!   No extent moves afterwards.
-//! - If the flush after a chunk fails because its tier lost data, the next host flush also fails, because a
-//!   tier reports a loss only once.
+//! - A tier reports a loss only once. If the flush after a chunk fails because its tier lost data, the next
+//!   host flush therefore also fails.
 //!
 //! # Counters
 //!

@@ -16,8 +16,8 @@ pub enum Allocation {
     ///
     /// *Parity* (`parity`; Micron's RAIN, SandForce's RAISE): `stripe` consecutive operations of a superblock
     /// form a stripe. Each operation of a stripe is on a different die. One operation of a stripe programs
-    /// the parity of the others, unit by unit. After every operation on all dies, the parity moves to the
-    /// next die. Parity reduces the over-provisioning by 1 / `stripe` of the flash.
+    /// the parity of the others, unit by unit. With each round over all dies, the parity moves to the next
+    /// die. Parity reduces the over-provisioning by 1 / `stripe` of the flash.
     ///
     /// - The drive programs the parity of a stripe after the last data of the stripe. The program of the
     ///   parity takes time, energy, and wear, and counts in write amplification. Before it is programmed, the
@@ -37,8 +37,8 @@ pub enum Allocation {
     ///
     /// - Stripes with more operations than dies, several parity pages per stripe, and failures of whole dies
     ///   or blocks.
-    /// - Writing back rebuilt units. Every read rebuilds the unit again until it is written or
-    ///   garbage-collected. Units of the same page are rebuilt separately.
+    /// - Writing back rebuilt units. Until a unit is written or garbage-collected, every read rebuilds it
+    ///   again. Units of the same page are rebuilt separately.
     /// - The time to compute parity. The memory for parity is not part of `buffer`.
     /// - The order of reads for a rebuild during garbage collection. The drive reads the other units in
     ///   parallel with the unit that must be rebuilt. A real drive reads them afterwards.
@@ -48,9 +48,9 @@ pub enum Allocation {
     /// The address of a page determines its plane; each plane has separate garbage collection.
     ///
     /// Each plane has separate write frontiers, erased blocks, garbage collection, and wear leveling. All
-    /// statements about superblocks apply to the blocks of a plane. The address of a page determines its
-    /// plane, with the order of dimensions in `order`, as in MQSim. A request waits for the die of its
-    /// address, even if other dies are idle.
+    /// statements about superblocks apply to the blocks of a plane. The address of a page and the setting
+    /// `order` determine its plane, as in MQSim. A request waits for the die of its address, even if other
+    /// dies are idle.
     ///
     /// A page is programmed when all its units have data. With `multi_plane`, the die also programs waiting
     /// pages of its other planes in the same command. Such pages must have the same page number and no
