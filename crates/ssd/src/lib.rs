@@ -89,10 +89,10 @@
 //!
 //! - Every handle has an open superblock in each group. GC has one more open superblock for the data of all
 //!   initially isolated handles, and one more for each persistently isolated handle. All open superblocks
-//!   reduce the over-provisioning. With allocation by plane, each of these superblocks takes one block of
-//!   every plane.
-//! - A write to a full group goes to the group with the least data and is counted in `units_redirected`. The
-//!   page number of a mapping table page determines its group.
+//!   reduce the over-provisioning. With allocation by plane, each open superblock takes one block of every
+//!   plane.
+//! - A write to a full group goes to the group with the least data. `units_redirected` counts the units of
+//!   such writes. The page number of a mapping table page determines its group.
 //! - Blocks that do not fill a reclaim unit are spare blocks.
 //!
 //! Three counters correspond to the FDP statistics log page of NVMe: `host_bytes_with_metadata_written`
@@ -228,7 +228,7 @@
 //! - Copies cause no read disturb.
 //! - For a copy inside a die, the bit errors of the source page and of the new page are added. A few of them
 //!   would actually affect the same bits. The number of consecutive copies inside a die is not limited.
-//! - If the energy of the code is not given, it counts as zero, and the record reports this.
+//! - If the scenario gives no energy for the code, the energy counts as zero, and the record reports this.
 //! - Data that was written before the run has no bit errors from copies.
 //! - In a drive that stores data, a lost unit may become readable again. This happens if a power loss undoes
 //!   a rewrite of the unit.

@@ -12,8 +12,8 @@
 //!   each page at the time of its access.
 //!
 //! ## Drain and cleaning
-//! While the buffer holds more than `threshold`, the controller drains the oldest pages. Each page is
-//! programmed into the active segment of the partition that the page came from. If no segment of the
+//! While the buffer holds more than the share `threshold`, the controller drains the oldest pages. Each page
+//! is programmed into the active segment of the partition that the page came from. If no segment of the
 //! partition has space, the `cleaning` policy selects a segment to clean (garbage collection). The controller
 //! copies the valid pages of this segment to an erased segment, in the same order. The controller then erases
 //! the cleaned segment.

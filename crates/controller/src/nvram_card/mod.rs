@@ -43,7 +43,7 @@
 //! - Postponed refreshes, and command bus clocks for refreshes of an idle rank.
 //! - Batching of writes.
 //! - Error correction of the memory.
-//! - Reads that a write of a part of a burst requires.
+//! - Reads before partial writes of a burst.
 //! - Transfers over the link that start before a piece is completely read.
 //! - Power-down.
 //! - Failing capacitors.

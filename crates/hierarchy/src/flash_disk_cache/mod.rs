@@ -13,8 +13,8 @@
 //! - The *hash table* (FCHT) maps disk pages to flash pages.
 //! - The *page status table* (FPST) has the content, code, hits, and dirty bit of each flash page.
 //! - The *block status table* (FBST) has the erases, the code strengths, and the number of slots in SLC mode
-//!   of each block. The wear of a block follows from these three values. The table also records whether wear
-//!   leveling filled the block.
+//!   of each block. Erases, code strengths, and SLC slots determine the wear of the block. The table also
+//!   records whether wear leveling filled the block.
 //! - The *global status table* (FGST) has the latencies of hits and misses.
 //!
 //! The record includes the sizes of these tables.

@@ -8,7 +8,7 @@
 //! With a `bandwidth`, all requests share one link, and transfers run one after the other. The latency was
 //! measured with requests of `unit` bytes and includes their transfer. A request of n bytes on an idle link
 //! therefore takes `latency + (n - min(n, unit)) / bandwidth`. Write data crosses the link before the remote
-//! side works. Read data crosses it afterwards.
+//! side serves the request. Read data crosses the link afterwards.
 //!
 //! With `hedge_after`, a read that the remote side has not finished after this time is sent again, with an
 //! independent latency (hedged request). The first reply counts. If the other request is still queued, it is

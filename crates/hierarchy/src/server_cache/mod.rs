@@ -134,7 +134,7 @@
 //! | `fills` | blocks from the backing that were offered to the levels, including refused blocks |
 //! | `refusals` | blocks from the backing or the host that no level accepted |
 //! | `bypassed` | blocks from the backing that were not offered because too many were in flight |
-//! | `promotions` | blocks found in a lower level and moved to the first |
+//! | `promotions` | blocks found in a lower level and moved to the first level |
 //! | `demotions` | victims of a level that a lower level accepted |
 //! | `evictions` | victims that left the cache |
 //! | `back_invalidations` | blocks removed from a level because a lower level evicted them |

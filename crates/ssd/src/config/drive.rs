@@ -90,7 +90,7 @@ pub struct Drive {
         source = "assumed: seven cycles of 40 ns, as in the ONFI 2 command sets"
     )]
     pub command: Time,
-    /// Whether all planes of a die program, erase, and read for copies in one multi-plane command. With
+    /// Whether one multi-plane command programs, erases, or reads (for copies) all planes of a die. With
     /// allocation by plane, the die programs waiting pages with equal page numbers together.
     #[config(default = true, source = "assumed: every die with planes can")]
     pub multi_plane: bool,

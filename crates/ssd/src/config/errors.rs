@@ -30,7 +30,8 @@ pub struct ErrorsConfig {
         source = "assumed: steep, like in hetzler-2012; vary it to see its effect"
     )]
     pub error_exponent: f64,
-    /// Number of erases of every block before the simulation, which affect bit errors but not endurance.
+    /// Number of erases of every block before the simulation. Erases before the simulation affect bit errors,
+    /// but not endurance.
     #[config(default = 0, max = 4294967294, source = "assumed: a new drive")]
     pub erases_before: u64,
     /// Increase of the bit error rate in the first day of retention, as a share of `bit_error_rate`, for a

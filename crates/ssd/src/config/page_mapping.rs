@@ -10,7 +10,7 @@ pub struct SlcCacheConfig {
     /// Maximum amount of data in SLC mode.
     #[config(min = "512 B", max = "1 PiB")]
     pub size: Bytes,
-    /// Bits per cell outside of SLC mode. A block in SLC mode holds less data by this factor.
+    /// Bits per cell outside of SLC mode. In SLC mode, the capacity of a block is divided by this number.
     #[config(
         default = 3,
         min = 2,

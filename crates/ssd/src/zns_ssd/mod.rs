@@ -40,8 +40,9 @@
 //!
 //! # Not modeled
 //! - Padding of the pages after the last operation of a finished zone. These pages stay erased.
-//! - Commands to open and close zones in workloads and traces, which use trims to reset and finish zones.
-//!   Served devices also have no appends.
+//! - Commands to open and close zones in workloads and traces. Workloads and traces reset and finish zones
+//!   with trims.
+//! - Appends, and commands to open and close zones, on a served device. A served device supports neither.
 //! - Zones with a capacity below their size, read-only and offline zones, zone descriptor extensions, and
 //!   zones with a separate queue.
 //! - Bit errors and parity.
