@@ -44,7 +44,7 @@ const PRECONDITIONED_MAX: u64 = 4_000;
 /// Number of steps between consistency checks of a device with a large state. Other devices are checked after
 /// each step.
 const LARGE_CHECKED_EVERY: u64 = 20;
-/// Maximum number of power losses after a step.
+/// Limit, exclusive, of the random number of power losses after a step: the maximum is 15.
 const BRANCHES_MAX: u64 = 16;
 /// Maximum number of steps from one power loss to the next.
 const APART_MAX: u64 = 8;

@@ -7,10 +7,10 @@
 //! replies are therefore sent earlier by the turnaround of the client when it is known.
 //!
 //! A client that computes between requests takes longer, and this time should not be subtracted. Such a
-//! client sometimes continues immediately, so the lower third of the last turnarounds is used, limited to the
-//! fastest plus the [spread](Transport::spread) of the delay. If even the fastest took [`LONGER_MAX`] longer
-//! than the transport delay, the client always computes or the machine is busy, and its turnaround is
-//! unknown.
+//! client sometimes continues immediately, so the lower third of the last turnarounds is used. It is limited
+//! to the fastest plus the [spread](Transport::spread) of the delay, and to [`LONGER_MAX`] of the delay above
+//! the delay. If even the fastest is longer than that, the client always computes or the machine is busy, and
+//! its turnaround is unknown.
 
 use crate::transport::Transport;
 use std::time::{Duration, Instant};
