@@ -16,7 +16,7 @@ pub enum Allocation {
     ///
     /// *Parity* (`parity`; Micron's RAIN, SandForce's RAISE): `stripe` consecutive operations of a superblock
     /// form a stripe. Each operation of a stripe is on a different die. One operation of a stripe programs
-    /// the parity of the others, unit by unit. With each round over all dies, the parity moves to the next
+    /// the parity of the others, unit by unit. With each round over all dies, the parity moves to the previous
     /// die. Parity reduces the over-provisioning by 1 / `stripe` of the flash.
     ///
     /// - The drive programs the parity of a stripe after the last data of the stripe. The program of the
