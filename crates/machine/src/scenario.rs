@@ -80,14 +80,14 @@ pub struct Fill {
     /// Address range to fill.
     #[config(
         default = "capacity",
-        source = "standard: SNIA PTS, preconditioning writes the whole of what the user sees"
+        source = "standard: SNIA PTS, preconditioning writes the entire user capacity"
     )]
     pub of: FillOf,
     /// Share of the range to write, starting at its first byte.
     #[config(
         default = "100 %",
         max = "100 %",
-        source = "standard: SNIA PTS, preconditioning writes the whole of what the user sees"
+        source = "standard: SNIA PTS, preconditioning writes the entire user capacity"
     )]
     pub share: Ratio,
     /// Size of one write, in bytes.
@@ -145,7 +145,7 @@ pub struct UntilSteady {
     )]
     pub tolerance: Ratio,
     /// Maximum number of windows. The record reports whether it was reached.
-    #[config(default = 100, min = 2, max = 1000000, source = "assumed: so that every run starts")]
+    #[config(default = 100, min = 2, max = 1000000, source = "assumed: a value that lets every run start")]
     pub windows_max: u32,
 }
 

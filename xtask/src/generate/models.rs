@@ -62,7 +62,7 @@ fn page(family: &FamilyDescriptor, descriptor: &Descriptor) -> String {
 
 fn table(fields: &[Field], prefix: &str, text: &mut String) {
     if fields.is_empty() {
-        return text.push_str("None.\n");
+        return text.push_str("This kind has no settings.\n");
     }
     text.push_str("| setting | holds | default | meaning |\n|---|---|---|---|\n");
     rows(fields, prefix, text);

@@ -100,7 +100,7 @@ pub struct Config {
     )]
     pub resume_after: Time,
     /// Time that suspending a program or an erase adds to the host access.
-    #[config(default = "0 s", max = "1 s", source = "paper: wu-1994 counts no time for it")]
+    #[config(default = "0 s", max = "1 s", source = "paper: wu-1994 does not count this time")]
     pub suspend: Time,
     /// Rated erases of a segment.
     #[config(default = 1000000, min = 1, source = "paper: wu-1994 section 5.5")]

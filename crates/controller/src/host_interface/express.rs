@@ -21,7 +21,7 @@ pub struct ExpressConfig {
         default = 256,
         min = 128,
         max = 4096,
-        source = "assumed: usual between servers and their cards"
+        source = "assumed: typical link between a server and its card"
     )]
     pub payload: u32,
     /// Maximum size of a read request, in bytes.
@@ -29,7 +29,7 @@ pub struct ExpressConfig {
         default = 512,
         min = 128,
         max = 4096,
-        source = "assumed: usual between servers and their cards"
+        source = "assumed: typical link between a server and its card"
     )]
     pub read_request: u32,
     /// One-way delay of an idle link, without transfer time.

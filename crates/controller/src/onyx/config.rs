@@ -133,7 +133,7 @@ pub struct Config {
     #[config(
         default = "45 us",
         max = "1 s",
-        source = "fitted: early completion 32 % above late for large writes, akel-2011 section 3.1; no part that the paper describes takes this time"
+        source = "fitted: early completion 32 % above late for large writes, akel-2011 section 3.1; the paper describes no component with this delay"
     )]
     pub late_refill: Time,
     /// Host interface. The driver and the link of the host interface replace the settings `driver`, `cpus`,

@@ -131,7 +131,7 @@ pub struct Config {
         default = 1.0,
         min = 0,
         max = 1000000,
-        source = "assumed: kgil-2008 has such a weight and its value is not known"
+        source = "assumed: kgil-2008 has this weight but does not state its value"
     )]
     pub strength_weight: f64,
     /// Weight of one more slot in SLC mode in the wear of a block, in erases.
@@ -139,7 +139,7 @@ pub struct Config {
         default = 1.0,
         min = 0,
         max = 1000000,
-        source = "assumed: kgil-2008 has such a weight and its value is not known"
+        source = "assumed: kgil-2008 has this weight but does not state its value"
     )]
     pub density_weight: f64,
     /// Time to look up the pages of a request.

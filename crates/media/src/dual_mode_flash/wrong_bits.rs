@@ -23,7 +23,7 @@ pub struct ErrorLaw {
         default = 3.0,
         min = 0.1,
         max = 20,
-        source = "assumed: steep, like in hetzler-2012; vary it to see its effect"
+        source = "assumed: steep, as in hetzler-2012"
     )]
     pub error_exponent: f64,
     /// Standard deviation of the logarithm of the slots' endurance.

@@ -27,7 +27,7 @@ pub struct ErrorsConfig {
         default = 3.0,
         min = 0,
         max = 20,
-        source = "assumed: steep, like in hetzler-2012; vary it to see its effect"
+        source = "assumed: steep, as in hetzler-2012"
     )]
     pub error_exponent: f64,
     /// Number of erases of every block before the simulation. Erases before the simulation affect bit errors,

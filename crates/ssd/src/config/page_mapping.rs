@@ -31,13 +31,13 @@ pub struct SlcCacheConfig {
 pub struct PageMapping {
     /// Placement of host data in the flash. With allocation by plane, settings for superblocks apply to the
     /// blocks of each plane.
-    #[config(default = "superblock", source = "assumed: usual in drives for servers")]
+    #[config(default = "superblock", source = "assumed: typical of server drives")]
     pub allocation: Allocation,
     /// Garbage collection: its policy, when it runs, and static wear leveling.
     #[config(default = "greedy", source = "assumed: the usual default of SSD simulators")]
     pub garbage_collection: GarbageCollection,
     /// Location of the mapping table.
-    #[config(default = "in_dram", source = "assumed: usual in drives for servers")]
+    #[config(default = "in_dram", source = "assumed: typical of server drives")]
     pub mapping: MappingTable,
     /// Usable capacity of a share of a pool of such drives. The share has the necessary blocks per plane and
     /// a proportional part of `spare_blocks`, `mapping.size`, `slc_cache`, and `idle_power`. Absent means the
@@ -52,7 +52,7 @@ pub struct PageMapping {
     pub buffer_kept: Ratio,
     /// Whether the data in the buffer survives a power loss. If it does not, a flush programs the buffered
     /// data.
-    #[config(default = true, source = "assumed: usual in drives for servers")]
+    #[config(default = true, source = "assumed: typical of server drives")]
     pub power_protected: bool,
     /// Whether an interrupted program damages earlier pages of its word line. A word line has one page per
     /// entry of `program`. If it does not, the drive keeps copies of earlier pages until the word line is

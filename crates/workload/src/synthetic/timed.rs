@@ -20,7 +20,7 @@ pub struct Timed<C: Configuration> {
     #[config(flatten)]
     pub pattern: C,
     /// Arrival process: an open loop at a rate, or a closed loop with a queue depth.
-    #[config(default = "closed", source = "assumed: one request after the other, like benchmarks")]
+    #[config(default = "closed", source = "assumed: one outstanding request, as in benchmarks")]
     pub arrival: Slot<ArrivalFamily>,
 }
 

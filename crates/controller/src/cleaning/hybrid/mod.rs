@@ -50,7 +50,7 @@ pub struct Config {
     #[config(flatten)]
     pub redistribution: Settings,
     /// Clean a young segment at intervals if hot and cold pages are mixed.
-    #[config(default = true, source = "fitted: without it scattered data at 5/95 stays mixed for long")]
+    #[config(default = true, source = "fitted: if off, scattered data at 5/95 stays mixed for a long time")]
     pub gather_young: bool,
     /// Number of cleanings between two cleanings of a young segment, at most the number of segments in the
     /// partition.

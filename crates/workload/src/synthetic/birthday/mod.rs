@@ -38,7 +38,7 @@ pub struct Config {
     #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
     pub request: Bytes,
     /// Number of addresses per set.
-    #[config(default = 1, min = 1, max = 1048576, source = "paper: seznec-2009, one after the other")]
+    #[config(default = 1, min = 1, max = 1048576, source = "paper: seznec-2009, sequential")]
     pub lines: u32,
     /// Number of writes to each address of a set.
     #[config(
@@ -48,7 +48,7 @@ pub struct Config {
     )]
     pub writes: u64,
     /// Number of consecutive writes to an address before the next address of its set; a divisor of `writes`.
-    #[config(default = 1, min = 1, source = "paper: qureshi-2011, so that no address stands out")]
+    #[config(default = 1, min = 1, source = "paper: qureshi-2011; repeated writes would reveal the attack to a detector")]
     pub burst: u64,
 }
 
