@@ -101,7 +101,8 @@ def _config_page() -> str:
     plain = [name for name in config.__all__ if not _model_of(name) and name != "presets"]
     lines += [
         "Functions in [`nacre.config.presets`](presets.md) return the devices of the catalog.",
-        "A class is named after its model and its family, and has the model's settings:",
+        "The name of a class consists of the names of its model and its family.",
+        "The fields of a class are the settings of its model:",
         "",
         "| class | model |",
         "|---|---|",

@@ -1,4 +1,4 @@
-"""The catalog: devices and workloads with sources, scenarios, models, and schemas."""
+"""The catalog lists devices and workloads with their sources, scenarios, models, and schemas."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Exceptions, with the same messages as on the command line.
 
-Programs compare `code`, which is stable, and use `data`; docs/errors.md lists the codes.
+The `code` of an error is stable, so programs can compare it. `data` holds the details of the error.
+docs/errors.md lists all codes.
 """
 
 from __future__ import annotations

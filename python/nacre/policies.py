@@ -1,7 +1,7 @@
-"""Policies in Python: cache replacement, placement of extents, flash garbage collection.
+"""Types for policies in Python: cache replacement, placement of extents, garbage collection.
 
-Pass a policy as a setting: `nacre.run("server-cache", {"stack.level[0].policy": Mine})`. A study
-runs in other processes, which import the policy from its module.
+Pass a policy as a setting, e.g. `nacre.run("server-cache", {"stack.level[0].policy": Mine})`.
+A study runs in separate processes, so they must be able to import the module of the policy.
 """
 
 from __future__ import annotations

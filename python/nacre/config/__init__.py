@@ -2,8 +2,8 @@
 
     from nacre.config import Scenario, ZipfWorkload, presets
 
-The fields of a class are the settings of its model; omitted fields have the model's defaults.
-`nacre.run` accepts a `Scenario`. All classes are generated, so editors and type checkers know them.
+The fields of a class are the settings of its model. Omitted fields have the defaults of the model.
+`nacre.run` accepts a `Scenario`. Editors and type checkers know all classes and their fields.
 """
 
 from nacre.config import presets

@@ -1,4 +1,4 @@
-"""Checks image files, and recovers the intact data of damaged ones."""
+"""Functions that check image files, and recover the intact data of damaged image files."""
 
 from __future__ import annotations
 

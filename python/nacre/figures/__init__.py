@@ -1,6 +1,6 @@
-"""Saves figures, and plots figures that belong to no single result.
+"""Functions that save figures, and figures that do not belong to a single result.
 
-The figures of a result are `result.plot.latency()`, `result.plot.wear()`, and so on.
+A result plots its figures, e.g. with `result.plot.latency()` or `result.plot.wear()`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Published results, recomputed by running the model.
+"""Published results, recomputed with the models.
 
-A paper is a folder of `nacre/papers/systems`: `claims.toml` has the published values, tolerances,
-and the runs that answer each claim; `plan.toml` defines the runs.
+Each paper has a folder in `nacre/papers/systems`. Its file `claims.toml` has the published values,
+the tolerances, and the runs that test each claim. Its file `plan.toml` defines the runs.
 """
 
 from __future__ import annotations

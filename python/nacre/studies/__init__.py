@@ -1,8 +1,9 @@
 """Studies: run and compare many designs, in sweeps over axes or searches.
 
-A study is read (`spec`), turned into points with keys (`points`), run by an engine (`engines`),
-stored by key (`keep`), and analyzed (`analysis`, `result`). Engines also run the parts of a split
-trace (`split`).
+The modules follow the steps of a study. `spec` reads a study, and `points` derives its points and
+their keys. An engine (`engines`) runs the points, and `keep` stores their results by key.
+`analysis` and `result` evaluate the results. `split` uses the engines to run the parts of a split
+trace.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Block traces: analysis, miss ratios, conversion, sampling, data frames.
 
-Every function takes one path or several, or the name of a built-in trace. Several files of one
-recording (blktrace writes one per processor) are merged by time. Parquet files with the columns of
-`read` are traces, too.
+Every function takes one or more paths, or the name of a built-in trace. If a recording consists of
+several files, they are merged by time; e.g. blktrace writes a file per processor. The functions
+also read Parquet files with the columns that `read` returns.
 """
 
 from __future__ import annotations

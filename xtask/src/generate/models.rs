@@ -17,8 +17,8 @@ pub(super) fn pages(families: &[FamilyDescriptor]) -> Vec<(String, String)> {
 
 fn index(families: &[FamilyDescriptor]) -> String {
     let mut text = String::from(
-        "# Models\n\nAll components, generated from their source. \
-         In a scenario, `kind` selects a component; its page lists its settings.\n",
+        "# Models\n\nThis reference lists all models and is generated from their source code. \
+         In a scenario, the setting `kind` selects a model. The page of a model lists its settings.\n",
     );
     for family in families {
         write!(text, "\n## {}: {}\n\n| kind | what it is |\n|---|---|\n", family.name, family.summary)
@@ -62,7 +62,7 @@ fn page(family: &FamilyDescriptor, descriptor: &Descriptor) -> String {
 
 fn table(fields: &[Field], prefix: &str, text: &mut String) {
     if fields.is_empty() {
-        return text.push_str("This kind has no settings.\n");
+        return text.push_str("This model has no settings.\n");
     }
     text.push_str("| setting | holds | default | meaning |\n|---|---|---|---|\n");
     rows(fields, prefix, text);

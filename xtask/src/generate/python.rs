@@ -94,7 +94,7 @@ fn class(
     for field in fields {
         nested(name, field, &field.shape, text, names);
     }
-    let first = doc.lines().next().unwrap_or_default().trim_end_matches('.');
+    let first = first_sentence(doc);
     write!(text, "\n\n@dataclass(frozen=True, kw_only=True)\nclass {name}(Table):\n")
         .expect("writing to a string");
     write!(text, "    \"\"\"{first}.\"\"\"\n\n").expect("writing to a string");
@@ -111,9 +111,17 @@ fn class(
     }
     if let Some(kind) = kind {
         writeln!(text, "    kind: Literal[\"{kind}\"] = \"{kind}\"").expect("writing to a string");
-        text.push_str("    \"\"\"Which room this is.\"\"\"\n");
+        text.push_str("    \"\"\"Kind of the model.\"\"\"\n");
     }
     names.push(name.into());
+}
+
+/// First sentence of a documentation, on one line and without its full stop.
+fn first_sentence(doc: &str) -> String {
+    let paragraph = doc.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+    let end =
+        paragraph.match_indices(". ").find(|(at, _)| paragraph[at + 2..].starts_with(char::is_uppercase));
+    end.map_or(paragraph.as_str(), |(at, _)| &paragraph[..at]).trim_end_matches('.').to_string()
 }
 
 fn optional(ty: &str) -> String {

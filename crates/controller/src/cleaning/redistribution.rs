@@ -32,15 +32,15 @@ use nacre_kernel::state::State;
 #[derive(Clone, Debug, Configuration)]
 pub struct Settings {
     /// Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a
-    /// segment, for partitions of one segment. The share grows with the square root of the number of
-    /// segments.
+    /// segment. The value applies to partitions of one segment; it grows with the square root of the number
+    /// of segments in a partition.
     #[config(
         default = "0.6 %",
         max = "50 %",
         source = "fitted: locality gathering under uniform writes at the cost of 4 of wu-1994 section 4.3; 2 % above it with segments of 512 pages, 4 % with 16,384"
     )]
     pub exchange: Ratio,
-    /// Share that one cleaning moves of the pages that should cross a boundary between partitions.
+    /// Share moved by one cleaning, relative to the pages that should cross a boundary between partitions.
     #[config(
         default = "10 %",
         max = "100 %",

@@ -39,8 +39,8 @@ pub struct ExpressConfig {
         source = "assumed: with host_memory, the 550 ns that neugebauer-2018 measures for a device's read of 64 B"
     )]
     pub flight: Time,
-    /// Buffer at each end for packets in flight, including headers. Its space is freed when a packet arrives.
-    /// Absent means no limit.
+    /// Size of the buffer at each end of the link for packets in flight, including headers. A packet frees
+    /// its space when it arrives. Absent means no limit.
     #[config(min = "152 B", max = "1 GiB")]
     pub credits: Option<Bytes>,
 }

@@ -1,33 +1,33 @@
 //! DBT-2: the transactions of TPC-C as page requests of a database.
 //!
 //! # Model
-//! The database has `warehouses`, each with ten districts, 30,000 customers, and 100,000 stock rows, and one
-//! table of 100,000 items. All tables are in one address space. Each table is stored on contiguous pages of
-//! size `page` without gaps between rows, followed by the leaves of its index. The log is last.
+//! The database has `warehouses` warehouses and a table of 100,000 items. Each warehouse has ten districts,
+//! 30,000 customers, and 100,000 stock rows. All tables are in one address space. A table occupies contiguous
+//! pages of size `page`, without gaps between rows. The leaves of its index follow. The log is at the end.
 //!
-//! *Transactions*: clients run the five transactions of TPC-C with these probabilities: new order 45 %,
-//! payment 43 %, and order status, delivery, and stock level 4 % each. TPC-C's NURand selects customers and
-//! items, so some are accessed far more often than others. A new order has 5 to 15 items. 1 % of the items
-//! are from a random warehouse. 60 % of payments and order statuses look up the customer by name, which reads
-//! three customers.
+//! *Transactions*: clients run the five transactions of TPC-C. The probabilities are 45 % for new order, 43 %
+//! for payment, and 4 % each for order status, delivery, and stock level. The function NURand of TPC-C
+//! selects customers and items, so some are accessed far more often than others. A new order has 5 to 15
+//! items. 1 % of the items are from a random warehouse. 60 % of the payments and order statuses look up the
+//! customer by name and read three customers.
 //!
 //! *Requests*: a row lookup reads an index leaf and the page of the row. A row update also writes the page.
-//! New orders, order lines, and history are appended to their tables, which are circular with their initial
-//! size. A commit appends to the log, in whole blocks of `log_block`. `operation` and `commit` are the CPU
-//! times per row and per commit. The unit of work is a transaction.
+//! New orders, order lines, and history are appended to their tables. These tables are circular and keep
+//! their initial size. A commit appends whole blocks of `log_block` bytes to the log. `operation` is the CPU
+//! time per row, and `commit` is the CPU time per commit. The unit of work is a transaction.
 //!
 //! # Not modeled
-//! - Inner index pages, which stay in memory.
+//! - Accesses to inner index pages, because these pages stay in memory.
 //! - Buffers, locks, and checkpoints of the database.
 //! - Flushes at commits. A commit waits only for the log write.
 //! - Keying and think times of terminals.
-//! - Sorting of customers with the same last name.
-//! - Payments by customers of another warehouse, which are 15 % in TPC-C.
-//! - The part of a commit that exceeds the end of the log region.
+//! - The sorting of customers with the same last name.
+//! - Payments by customers of another warehouse. In TPC-C, these are 15 % of all payments.
+//! - The part of a commit that is beyond the end of the log region.
 //!
 //! # Sources
-//! tpc-c: tables, row sizes, transactions, probabilities, and NURand. roberts-2009 runs DBT-2 on a smaller
-//! database and does not publish its settings.
+//! Tables, row sizes, transactions, probabilities, and NURand are from tpc-c. roberts-2009 runs DBT-2 on a
+//! smaller database and does not publish its settings.
 //!
 //! # Checks
 //! Transactions, items, and lookups by name pass chi-square tests. NURand follows its exact distribution. The
@@ -55,7 +55,7 @@ pub struct Config {
     /// Total number of transactions; if absent, the run is limited otherwise.
     #[config(min = 1)]
     pub transactions: Option<u64>,
-    /// Number of warehouses, about 100 MB each.
+    /// Number of warehouses. A warehouse has about 100 MB.
     #[config(default = 20, min = 1, max = 10000, source = "assumed: 2 GB, from memory of kgil-2008")]
     pub warehouses: u64,
     /// Page size in bytes; a power of two.

@@ -1,76 +1,79 @@
-//! A transactional key-value store, like BerkeleyDB in published comparisons of storage devices. The store is
-//! executed to obtain its block requests.
+//! A transactional key-value store, like BerkeleyDB in published comparisons of storage devices. The model
+//! executes the store to obtain its block requests.
 //!
 //! # Model
-//! A store has `keys` pairs on pages of one size, in a hash table or a B+tree. It has a page cache and a
+//! The store has `keys` pairs in a hash table or a B+tree, on pages of equal size. It has a page cache and a
 //! write-ahead log. The store is implemented completely, except that it has no data bytes. Its pages hold
-//! pairs, searches follow the pages, and swapped values stay swapped. A key is a number, and a value
-//! represents `value` bytes.
+//! pairs, searches read the pages on their path, and swapped values stay swapped. A key is a number, and a
+//! value represents `value` bytes.
 //!
-//! *Transaction*: a transaction selects two different keys with equal probability, gets both values, puts
-//! each value under the other key, and commits. It has four searches, two changed pairs, and three log
-//! records.
+//! *Transaction*: a transaction selects two different keys, all with equal probability. It gets both values,
+//! puts each value under the other key, and commits. It therefore has four searches, two changed pairs, and
+//! three log records.
 //!
-//! - `hash` is linear hashing (Litwin 1980, as in Seltzer and Yigit 1991). Every search first reads a page
-//!   that describes the table, then the page of the bucket, then overflow pages. If the table has more than
-//!   `fill` pairs per bucket, the next bucket in order splits. Free overflow pages are reused.
-//! - `btree` is a B+tree. A search proceeds from the root to a leaf. A full page splits in the middle. A page
-//!   at the right end of its level stays full if it grows at its end, so keys that are loaded in order fill
-//!   leaves completely.
+//! - `hash` is linear hashing (Litwin 1980, as in Seltzer and Yigit 1991). A search first reads a page that
+//!   describes the table. It then reads the page of the bucket and its overflow pages. If the table has more
+//!   than `fill` pairs per bucket, the next bucket in order is split. Free overflow pages are reused.
+//! - `btree` is a B+tree. A search reads the pages from the root to a leaf. A full page is split in the
+//!   middle. An exception is a page at the right end of its level that grows at its end: it stays full. Keys
+//!   that are loaded in order therefore fill the leaves completely.
 //! - *Page capacity* follows from the format of Berkeley DB. A page has a header of 26 B. In addition to its
-//!   data, each item takes 2 B for its index entry. It also takes a header: 3 B for a leaf item, 12 B for a
-//!   pointer, and 1 B for a bucket item. Leaf items and pointers are rounded up to 4 B. With the defaults, a
-//!   leaf holds 31 pairs, an inner page holds 135 pointers, and a bucket page holds 33 pairs.
-//! - *Page cache*: the cache holds `cache` bytes of pages and is empty at the start. A miss reads the page.
-//!   The least recently used page is evicted. If it is dirty, it is written first. Other clients cannot use a
-//!   page that is being read or written.
-//! - *Log*: every change appends a log record that consists of `log_record` bytes and both values. The record
-//!   must be durable before its page is written (write-ahead logging).
-//! - *Commit*: a commit appends its record and makes the log durable. One request writes every log block with
-//!   new records, and a flush follows. Only one client at a time does this. Other clients wait, and the next
-//!   write includes all records that were appended in the meantime (group commit).
-//! - *Locks*: a transaction locks the two pages that it changes (leaves, or first pages of buckets) from its
-//!   get to the end of its commit. It acquires the locks in page order, so deadlocks are impossible.
-//! - *Checkpoint*: a checkpoint starts every `checkpoint` transactions, and when recovery needs more than
-//!   half of the log region. `writers` separate clients write the pages that are dirty at that time, in
-//!   ascending order, while transactions continue. A flush follows. Then a checkpoint record is appended to
-//!   the log, written, and flushed. The log region is circular. When it is full, new transactions wait for
-//!   the checkpoint.
-//! - *Threads*: `threads` threads run transactions back to back. Each get and put takes the CPU time
-//!   `operation`, and each commit takes `commit`. A thread issues a request after its previous request has
-//!   completed. The store receives each completion, so the device determines which thread continues, which
-//!   threads wait for each other, and which commits share a flush.
+//!   data, each item has an index entry of 2 B and a header. The header has 3 B for a leaf item, 12 B for a
+//!   pointer, and 1 B for a bucket item. The sizes of leaf items and pointers are rounded up to multiples of
+//!   4 B. With the defaults, a leaf holds 31 pairs, an inner page holds 135 pointers, and a bucket page holds
+//!   33 pairs.
+//! - *Page cache*: the cache holds `cache` bytes of pages and is empty at the start. On a miss, the store
+//!   reads the page and evicts the least recently used page. If the evicted page is dirty, it is written
+//!   first. Other clients cannot use a page while it is read or written.
+//! - *Log*: every change appends a log record, which consists of `log_record` bytes and both values. The
+//!   record must be durable before the changed page is written (write-ahead logging).
+//! - *Commit*: a commit appends its record and makes the log durable. One request writes all log blocks with
+//!   new records, and a flush follows. Only one client at a time writes the log. The other clients wait, and
+//!   the next write includes all records that were appended in the meantime (group commit).
+//! - *Locks*: a transaction locks the two pages that it changes. These are leaves or the first pages of
+//!   buckets. It holds the locks from its first get to the end of its commit. It acquires the locks in page
+//!   order, so deadlocks are impossible.
+//! - *Checkpoint*: a checkpoint starts after every `checkpoint` transactions. It also starts when recovery
+//!   needs more than half of the log region. `writers` separate clients write the pages that are dirty at
+//!   that time, in ascending order. Transactions continue in the meantime. After a flush, a checkpoint record
+//!   is appended to the log, written, and flushed. The log region is circular. If it is full, new
+//!   transactions wait for the checkpoint.
+//! - *Threads*: `threads` threads run transactions without pauses. A get or put takes the CPU time
+//!   `operation`, and a commit takes the CPU time `commit`. A thread issues a request when its previous
+//!   request has completed. The store receives every completion. The device therefore determines which
+//!   threads continue or wait, and which commits share a flush.
 //!
-//! *Addresses*: the log starts at address 0, followed by page 0 and all other pages. Page requests have the
+//! *Addresses*: the log region starts at address 0. Page 0 and all other pages follow. Page requests have the
 //! size of a page. Log writes consist of whole log blocks. The unit of work is a transaction. A transaction
 //! completes with the flush that makes its commit durable.
 //!
 //! # Not modeled
-//! - CPU contention: there are as many CPUs as threads, and waking a thread takes no time. Access to data
-//!   structures in memory (lists, log buffer) never blocks.
-//! - Deadlocks and shared locks. All locks are exclusive, even on a page that is being written.
+//! - CPU contention: every thread has a CPU, and waking a thread takes no time. Access to data structures in
+//!   memory (lists, log buffer) never blocks.
+//! - Deadlocks and shared locks. All locks are exclusive, even the lock on a page that is being written.
 //! - Inserts and deletes during the run, values larger than half a page, prefix compression, and file system
 //!   metadata.
-//! - Pages torn by a power loss.
-//! - Requests of the load phase. The device already holds the store, and the cache is cold.
+//! - Torn pages after a power loss.
+//! - Requests of the load phase. At the start, the device already holds the store, and the cache is cold.
 //!
 //! # Sources
-//! akel-2011, section 3.1: the transaction that swaps the values of two keys, hash table and B-tree,
-//! synchronous I/O, and the number of threads. The paper does not give the number and size of pairs, the page
-//! size, or the cache size. These values are defaults of Berkeley DB (berkeley-db) or assumed. litwin-1980,
-//! seltzer-1991: linear hashing. comer-1979: the B+tree. mohan-1992: write-ahead logging. yao-1978:
-//! utilization of leaves under random insertions. Other assumptions: the hash function (MurmurHash3's
-//! finalizer instead of Berkeley DB's hash of the key's bytes); one read of the page that describes the table
-//! per search; a new search for each put; CPU times.
+//! From akel-2011, section 3.1: the transaction that swaps two values, hash table and B-tree, synchronous
+//! I/O, and the number of threads. The paper does not give the number and size of pairs, the page size, or
+//! the cache size. These values are defaults of Berkeley DB (berkeley-db) or assumed. Linear hashing is from
+//! litwin-1980 and seltzer-1991, the B+tree from comer-1979, and write-ahead logging from mohan-1992. The
+//! utilization of leaves under random insertions is from yao-1978. The hash function is assumed: the
+//! finalizer of MurmurHash3 instead of Berkeley DB's hash of the bytes of a key. Also assumed are the CPU
+//! times, one read per search of the page that describes the table, and a new search for each put.
 //!
 //! # Checks
-//! - Contents against a plain map after random insertions and swaps.
-//! - Order, depth, and utilization of the tree, including ln 2 under random insertions; addresses, size, and
-//!   overflow pages of the hash table.
-//! - Recovery from a power loss at any time returns the committed data, regardless of which writes survive.
-//! - Every request of a single thread against a simple reference implementation.
-//! - Hit ratio of a cache that holds a fraction of the pages; log bytes and page writes per transaction;
-//!   group commit and throughput of several threads, calculated by hand.
+//! - After random insertions and swaps, the contents equal those of a plain map.
+//! - The tests check the order, depth, and utilization of the tree. Under random insertions, the utilization
+//!   is ln 2. They also check the addresses, size, and overflow pages of the hash table.
+//! - After a power loss at any time, recovery returns the committed data, regardless of the writes that
+//!   survive.
+//! - Every request of a single thread equals that of a simple reference implementation.
+//! - The hit ratio of a cache for a fraction of the pages equals a value that was calculated by hand. So do
+//!   log bytes and page writes per transaction, group commit, and the throughput of several threads.
 
 mod btree;
 mod cache;
@@ -157,8 +160,8 @@ pub struct Config {
     /// Order in which keys are loaded before the run.
     #[config(default = "sorted", source = "assumed: benchmarks insert numbered keys in order")]
     pub load: Load,
-    /// Mean number of pairs per bucket above which a hash table grows. If absent, it is (page - 32 B) / (key
-    /// + value + 8 B), as in the documentation of Berkeley DB.
+    /// Mean number of pairs per bucket above which a hash table grows. If absent, the number is (page - 32 B)
+    /// / (key + value + 8 B), as in the documentation of Berkeley DB.
     #[config(min = 1, max = 65536)]
     pub fill: Option<u32>,
     /// Size of the page cache in bytes.

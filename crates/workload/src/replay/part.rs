@@ -22,7 +22,7 @@ pub struct Part {
     /// Index of this part, counted from 0.
     #[config(default = 0, source = "assumed: the first")]
     pub number: u32,
-    /// Extent size of a split by hash; a power of two. Requests are split at boundaries between extents of
+    /// Extent size for a split by hash; a power of two. A request is split at boundaries between extents of
     /// different parts.
     #[config(
         default = "1 MiB",

@@ -18,7 +18,7 @@ mod tests;
 /// Clients and processors of a server.
 #[derive(Clone, Debug, Configuration)]
 pub struct Server {
-    /// Number of clients, each of which sends its next request after a reply.
+    /// Number of clients. A client sends its next request after the reply to the previous request.
     #[config(default = 32, min = 1, max = 65536, source = "assumed: enough to keep CPUs and disk busy")]
     pub clients: u32,
     /// Time between a reply and the next request of a client.

@@ -1,27 +1,28 @@
 //! SPECweb99: the files of a web server.
 //!
 //! # Model
-//! A directory has 36 files, nine in each of four classes. The sizes in the classes are n times 102.4 B, 1
-//! KiB, 10 KiB, and 100 KiB, for n = 1..9. A request selects a directory according to Zipf's law with the
-//! exponent `theta`. It selects one of the classes with probabilities of 35, 50, 14, and 1 %, and one of the
-//! nine files of the class with fixed probabilities. Files are stored contiguously, each aligned to a block,
-//! with directories in a scattered order.
+//! A directory has 36 files, nine in each of four classes. The file sizes of the classes are n times 102.4 B,
+//! 1 KiB, 10 KiB, and 100 KiB, for n = 1..9. A request selects a directory according to Zipf's law with the
+//! exponent `theta`. It selects a class with probabilities of 35, 50, 14, and 1 %. It selects one of the nine
+//! files of the class with fixed probabilities. Files are stored contiguously, and each file is aligned to a
+//! block. The order of the directories is scattered.
 //!
-//! A file is read sequentially in requests of at most `read` bytes, and is then sent. The fraction `logged`
-//! of requests also appends to a log. `request` and `send` are the CPU times per request and per 64 KiB sent.
-//! The unit of work is a reply.
+//! The server reads a file sequentially in requests of at most `read` bytes and then sends it. The fraction
+//! `logged` of the requests also appends to a log. `request` and `send` are the CPU times per request and per
+//! 64 KiB sent. The unit of work is a reply.
 //!
 //! # Not modeled
-//! Dynamic content, except for its CPU time and its log writes; connections; the network, which is never the
-//! bottleneck.
+//! The model omits connections, and dynamic content except for its CPU time and its log writes. It also omits
+//! the network, which is never the bottleneck.
 //!
 //! # Sources
-//! specweb99: classes, sizes, and probabilities. The probabilities of the files in a class and Zipf's law of
-//! directories are from memory. roberts-2009 runs this benchmark and does not publish its settings.
+//! Classes, sizes, and probabilities are from specweb99. The probabilities of the files in a class and Zipf's
+//! law for directories are cited from memory. roberts-2009 runs this benchmark and does not publish its
+//! settings.
 //!
 //! # Checks
-//! The request counts of all files pass a chi-square test. The mean size of a reply equals the sum over all
-//! files. Addresses are within bounds, and files do not overlap.
+//! The request counts of all files pass a chi-square test. The mean size of a reply equals the sum of size
+//! times probability over all files. Addresses are within bounds, and files do not overlap.
 
 #[cfg(test)]
 mod tests;
@@ -53,7 +54,7 @@ pub struct Config {
     /// Total number of replies; if absent, the run is limited otherwise.
     #[config(min = 1)]
     pub answers: Option<u64>,
-    /// Number of directories, about 5 MB each.
+    /// Number of directories. A directory has about 5 MB.
     #[config(default = 360, min = 1, max = 1000000, source = "assumed: 1.8 GB, from memory of kgil-2008")]
     pub directories: u64,
     /// Exponent of Zipf's law for directories.

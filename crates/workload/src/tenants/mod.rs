@@ -1,30 +1,31 @@
-//! Tenants: several hosts on one stack, each with separate addresses, workload, and arrivals.
+//! Tenants: several hosts on one stack, each with a separate address range, workload, and arrival process.
 //!
 //! # Model
-//! Every tenant has a range of the address space, like an NVMe namespace or a logical volume, and a workload
-//! with separate arrivals. For example, one tenant has a queue depth of 8, and another sends requests at a
-//! fixed rate. All requests are sent to one stack in time order. Simultaneous requests are in tenant order.
-//! The record has the requests, rates, and latencies of each tenant. Requests carry the number of their
-//! tenant, so that a drive with flexible data placement (`fdp`) can distinguish them. Preconditioning writes
-//! of the tenants alternate, with `weight` writes of each tenant per round.
+//! Every tenant has a range of the address space, like an NVMe namespace or a logical volume. It also has a
+//! workload with a separate arrival process. For example, one tenant has a queue depth of 8, and another
+//! sends requests at a fixed rate. All requests are sent to one stack in time order. Simultaneous requests
+//! are sent in the order of their tenants. The record has the requests, rates, and latencies of each tenant.
+//! A request carries the number of its tenant, so that a drive with flexible data placement (`fdp`) can
+//! separate tenants. During preconditioning, the tenants take turns, with `weight` writes of each tenant per
+//! round.
 //!
-//! *Slots*: `places` limits the number of outstanding requests of all tenants, as in a controller that
-//! fetches from the submission queues of its hosts. Other requests wait in the queue of their tenant. The
-//! wait is part of the latency and is reported as queueing at the top of the stack. Outstanding requests are
-//! not preempted.
+//! *Slots*: `places` limits the number of outstanding requests of all tenants, like a controller that fetches
+//! commands from the submission queues of its hosts. Other requests wait in the queue of their tenant. The
+//! wait is part of the latency, and the record has it as queueing at the top of the stack. Outstanding
+//! requests are not preempted.
 //!
-//! *Priority*: a free slot is assigned to a request with the highest `priority` (the NVMe classes urgent,
-//! high, medium, and low). Among tenants of one class, the slot is assigned to the least recently served
-//! tenant.
+//! *Priority*: a free slot goes to a waiting request with the highest `priority`. The classes are those of
+//! NVMe: urgent, high, medium, and low. Among tenants of one class, the slot goes to the least recently
+//! served tenant.
 //!
-//! *Weights*: with `weights`, only the urgent class has strict priority over the others. The other classes
-//! are served in rotation: a class gets a number of slots equal to its weight, and then the next class with
-//! waiting requests is served (weighted round robin with an urgent class, as in NVMe).
+//! *Weights*: with `weights`, only the urgent class has strict priority. The other classes take turns
+//! (weighted round robin with an urgent class, as in NVMe). In its turn, a class gets a number of slots equal
+//! to its weight. Then the next class with waiting requests has its turn.
 //!
 //! # Not modeled
-//! - Priority after a slot was assigned: outstanding requests are served without priority.
-//! - Work units of a tenant's workload, e.g. transactions.
-//! - Tenant numbers of requests that a cache sends (fetches and write-backs).
+//! - Priority of outstanding requests: a request has no priority after it has a slot.
+//! - Units of work of the workload of a tenant, e.g. transactions.
+//! - Tenant numbers in requests that a cache sends (fetches and write-backs).
 //! - Nested tenants.
 //!
 //! # Sources
@@ -32,12 +33,13 @@
 //! (waiting times under priority).
 //!
 //! # Checks
-//! - A single tenant issues the requests of its workload at the same times. Closed loops keep their number of
-//!   outstanding requests. Times never decrease. Every request is within the address range of its tenant.
+//! - A single tenant issues the requests of its workload at the times of this workload. Closed loops keep
+//!   their number of outstanding requests. Times never decrease. Every request is within the address range of
+//!   its tenant.
 //! - The waits of each class equal the closed form of non-preemptive priority. With several slots, priorities
 //!   do not change the total wait of all requests.
-//! - With weights, every choice equals that of an independent list. Classes that always have requests get
-//!   their fractions of the slots.
+//! - With weights, every choice equals that of an independent list. If all classes always have waiting
+//!   requests, each class gets its fraction of the slots.
 
 mod tenant;
 
@@ -55,11 +57,11 @@ use tenant::Tenant;
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// The tenants, at most 256. Append new tenants at the end to keep the addresses and random streams of
-    /// the others.
+    /// The tenants, at most 256. Add new tenants at the end, so that the addresses and random streams of the
+    /// others do not change.
     pub tenant: Vec<TenantConfig>,
-    /// Maximum number of outstanding requests of all tenants. The `queue_depth` of the device should be at
-    /// least as large. If absent, there is no limit.
+    /// Maximum number of outstanding requests of all tenants; absent means no limit. The `queue_depth` of the
+    /// device should be at least as large.
     #[config(min = 1, max = 1048576)]
     pub places: Option<u32>,
     /// Weighted round robin among the classes below urgent for requests that wait for `places`. If absent,
@@ -72,7 +74,7 @@ pub struct Config {
 pub struct TenantConfig {
     /// Name of the tenant in the record.
     pub name: String,
-    /// Size of the address range of the tenant. If absent, it is the range of the workload; required for a
+    /// Size of the address range of the tenant. If absent, the range is that of the workload. Required for a
     /// trace.
     #[config(min = "512 B", max = "1024 PiB")]
     pub capacity: Option<Bytes>,

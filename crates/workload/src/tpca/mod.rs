@@ -1,57 +1,58 @@
 //! TPC-A as used by eNVy: banking transactions that search B-trees word by word in a linear memory.
 //!
 //! # Model
-//! A database of branches, tellers, and accounts is stored in one address space: three B-trees, followed by
-//! three tables of records. A transaction selects an account with equal probability. It updates the balances
-//! of the account, its teller, and its branch.
+//! A database of branches, tellers, and accounts occupies one address space. It has three B-trees, followed
+//! by three tables of records. A transaction selects an account; all accounts have the same probability. It
+//! updates the balances of the account, its teller, and its branch.
 //!
-//! *Search*: for each of the three tables, the transaction searches the index from the root. In every node,
-//! the search reads the header, which has the number of pointers, performs a binary search with one word read
-//! per key, and reads the pointer to follow. Then the transaction reads the id, the owner, and the balance of
-//! the record, and writes the balance.
+//! *Search*: for each of the three tables, the transaction searches the B-tree from its root. In every node,
+//! the search first reads the header, which has the number of pointers. It then performs a binary search with
+//! one word read per key, and reads the pointer to the next node. At the end, the transaction reads the id,
+//! the owner, and the balance of the record, and writes the balance.
 //!
-//! *Arrival*: transactions arrive as a Poisson process. Their accesses are issued sequentially, as by a
-//! single processor. A transaction that arrives while another one runs waits.
+//! *Arrival*: transactions arrive as a Poisson process. A single processor runs them one after the other and
+//! issues their accesses sequentially. A transaction that arrives while another transaction runs waits.
 //!
-//! With the sizes of the paper, a transaction has 70 reads and 3 writes on average, and the database takes
+//! With the sizes of the paper, a transaction has 70 reads and 3 writes on average. The database then has
 //! 1.68 GB, which is 78 % of a 2 GiB array. `branches` scales the whole database.
 //!
-//! *Layout*, from address 0: the nodes of the branch, teller, and account trees, each stored level by level
-//! from its root, followed by the records of branches, tellers, and accounts. There are no gaps. A node has a
-//! header, `fanout - 1` keys, and `fanout` pointers, of one word each. The size is 4 B + 31 x 4 B + 32 x 4 B
-//! = 256 B, which is one page of eNVy. Each key is the smallest id below the next pointer. In a full node of
-//! 32 pointers, every search reads 5 of 31 keys, so it reads 7 words per node. Every node except the last of
-//! its level is full. Nodes are aligned to their size. Records are not aligned, and some cross a page
-//! boundary.
+//! *Layout*: the nodes of the branch, teller, and account trees start at address 0. Each tree is stored level
+//! by level from its root. The records of branches, tellers, and accounts follow, without gaps. A node has a
+//! header, `fanout - 1` keys, and `fanout` pointers, of one word each. A node has 4 B + 31 x 4 B + 32 x 4 B =
+//! 256 B, the size of a page of eNVy. Each key is the smallest id below the next pointer. In a full node of
+//! 32 pointers, a search reads 5 of 31 keys. With the header and the pointer, it reads 7 words per node.
+//! Every node except the last node of its level is full. Nodes are aligned to their size. Records are not
+//! aligned, and some cross a page boundary.
 //!
 //! # Not modeled
-//! - The history record of TPC-A and the CPU time between accesses, which the paper also omits.
+//! - The history record of TPC-A, and the CPU time between accesses. The paper also omits both.
 //! - Locks, CPU caches, and inserts.
-//! - In TPC-A, a customer uses a teller of another branch in 15 % of all transactions. Here, as in the paper,
-//!   the transaction always updates the teller and the branch of the account.
+//! - Remote tellers: in TPC-A, a customer uses a teller of another branch in 15 % of all transactions. In
+//!   this model, as in the paper, a transaction always updates the teller and the branch of the account.
 //!
 //! # Sources
-//! wu-1994, section 5.2 and figure 12: the numbers of records, their size, 32 pointers per node, levels 2, 3,
-//! and 5, uniform accounts, and exponential gaps.
+//! From wu-1994, section 5.2 and figure 12: the number and size of records, 32 pointers per node, 2, 3, and 5
+//! levels, uniform accounts, and exponential gaps.
 //!
-//! The paper does not specify the following values, so they are assumed: words, keys, and pointers of 4 B and
-//! a header of one word (a node of 32 pointers is then a page, and the database is the stated 80 % of the
-//! array); the binary search (for the first greater key, without a stop on equality); the words of a record
-//! that are read; the order account, teller, branch (as in TPC-A); and the order in memory.
+//! The paper does not specify the following properties, so they are assumed. Words, keys, and pointers have 4
+//! B, and a header has one word. A node of 32 pointers is then a page, and the database occupies the stated
+//! 80 % of the array. The binary search finds the first greater key and does not stop on equality. The words
+//! of a record that are read, and the order in memory, are also assumed. The order account, teller, branch is
+//! that of TPC-A.
 //!
-//! The paper does not count accesses. It reports that at 30,000 transactions per second, reads of 180 ns take
-//! approximately 40 % of the time, which is 33.3 us per transaction. This implies about 74 reads. The 70 reads
-//! of this layout would take 38 %. This supports the layout, but it is an inference, so the confidence
-//! remains `assumed`.
+//! The paper does not give the number of accesses. At 30,000 transactions per second, a transaction has 33.3
+//! us. According to the paper, reads of 180 ns take approximately 40 % of this time, which implies about 74
+//! reads. The 70 reads of this layout would take 38 %. This supports the layout, but it is an inference, so
+//! the confidence remains `assumed`.
 //!
 //! # Checks
-//! - The trees have 2, 3, and 5 levels. Every search equals a binary search over keys and pointers in a real
-//!   memory image.
+//! - The trees have 2, 3, and 5 levels. Every search reads the words of a binary search over keys and
+//!   pointers in a real memory image.
 //! - Addresses are in bounds and aligned.
-//! - The number of accesses per transaction is within the bounds that follow from the tree. Their mean is
-//!   73.01, which follows from the node counts.
-//! - Accounts pass a chi-square test for uniformity. The tests also check the mean and variance of the gaps,
-//!   the boundaries between batches, and the counts of transactions.
+//! - The number of accesses per transaction is within the bounds that follow from the trees. Its mean is
+//!   73.01, which follows from the numbers of nodes.
+//! - The selected accounts pass a chi-square test for uniformity. The tests also check the mean and variance
+//!   of the gaps, the boundaries between batches, and the counts of transactions.
 
 mod layout;
 mod probes;
@@ -73,7 +74,7 @@ pub struct Config {
     /// Total number of transactions; if absent, the run is limited otherwise.
     #[config(min = 1)]
     pub transactions: Option<u64>,
-    /// Number of branches, which scales the whole database.
+    /// Number of branches. It scales the whole database.
     #[config(default = 155, min = 1, max = 1_000_000, source = "paper: wu-1994, figure 12")]
     pub branches: u64,
     /// Number of tellers per branch.
@@ -85,7 +86,7 @@ pub struct Config {
     /// Record size in bytes; a whole number of words, at least three.
     #[config(default = "100 B", min = "12 B", max = "1 MiB", source = "paper: wu-1994, section 5.2")]
     pub record: Bytes,
-    /// Number of pointers per index node. A node has one key less.
+    /// Number of pointers per index node. A node has one key fewer than pointers.
     #[config(default = 32, min = 2, max = 256, source = "paper: wu-1994, figure 12")]
     pub fanout: u32,
     /// Size in bytes of an access, a node header, a key, and a pointer; a power of two.

@@ -2,21 +2,23 @@
 //!
 //! # Model
 //! All segment positions form one partition. The victim is the segment with the largest (1 - u) age / (1 +
-//! u). Here, u is the segment's share of valid pages, and age is the number of pages drained since its last
-//! write. Free space in a cold segment is worth more because it lasts longer.
+//! u). Here, u is the share of valid pages in the segment, and age is the number of pages drained since the
+//! segment was last written. Free space in a cold segment is worth more, because cold data is rarely
+//! invalidated.
 //!
 //! # Not modeled
-//! The log-structured file system cleans several segments at once and sorts their valid data by age, which
-//! separates hot from cold data. This model cleans one segment at a time. The valid pages of the victim go to
-//! an erased segment, and new pages fill the rest of it. Hot and cold data therefore mix again, and the gain
-//! over greedy is only a few tenths of a percent.
+//! The log-structured file system cleans several segments at once and sorts their valid data by age. Sorting
+//! separates hot data from cold data. This model cleans one segment at a time. It copies the valid pages of
+//! the victim to an erased segment, and new pages fill the rest of that segment. Hot and cold data therefore
+//! mix again, and the gain over greedy is only a few tenths of a percent.
 //!
 //! # Sources
 //! rosenblum-1992, section 3.4. wu-1994, section 4.1, explains why the policy is unsuitable for large
 //! segments.
 //!
 //! # Checks
-//! The victim equals the one calculated by hand. On hot and cold data, cost-benefit costs less than greedy.
+//! The policy selects the victim that was calculated by hand. On hot and cold data, its cleaning cost is
+//! lower than that of greedy.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Room};

@@ -1,10 +1,10 @@
-//! d choices: sample d segments and clean the one with the most invalid pages.
+//! d choices: sample d segments and clean the segment with the most invalid pages among them.
 //!
 //! # Model
-//! All segment positions form one partition. The policy samples d positions at random, with replacement, and
-//! cleans the one with the most invalid pages. With d = 1, this is random cleaning. A large d approaches
-//! greedy, which has to examine every segment. If no sampled position has an invalid page, the next position
-//! with an invalid page is cleaned.
+//! All segment positions form one partition. The policy samples d positions at random, with replacement. It
+//! cleans the sampled position with the most invalid pages. With d = 1, the policy cleans random segments.
+//! With a large d, it approaches greedy, which has to examine every segment. If no sampled position has an
+//! invalid page, the policy cleans the next position that has one.
 //!
 //! # Not modeled
 //! Nothing is left out.
@@ -13,8 +13,8 @@
 //! van-houdt-2013 (mean field model of d choices); li-2013 (trade-off between cost and wear).
 //!
 //! # Checks
-//! With d = 1, the cost is u / (1 - u) under uniform writes, within 2 %. More choices cost less, and greedy
-//! costs least.
+//! With d = 1 and uniform writes, the cleaning cost is u / (1 - u) within 2 %. The cost falls as d increases,
+//! and greedy has the lowest cost.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Room};

@@ -1,13 +1,13 @@
 //! External: a cleaning policy provided by the caller, e.g. a Python function.
 //!
 //! # Model
-//! The function selects the victim and the segments of each partition. It also returns how many valid pages
-//! move from the victim to the previous partition, and how many to the next. The mechanism is the same as for
-//! all other policies.
+//! The function selects the victim and the segments of each partition. It also returns the numbers of valid
+//! pages that move from the victim to the previous and to the next partition. The device performs these
+//! decisions like those of any other policy.
 //!
 //! # Not modeled
-//! The policy does not decide when cleaning starts. That is a rule of the device, e.g. `reserve` of an SSD.
-//! The mechanism rejects invalid decisions.
+//! The device decides when cleaning starts, e.g. with the setting `reserve` of an SSD. It rejects invalid
+//! decisions of the function.
 //!
 //! # Sources
 //! None: the caller provides the model.

@@ -1,20 +1,21 @@
 //! First in, first out (FIFO): clean segments in the order in which they were written.
 //!
 //! # Model
-//! All segment positions form one partition. The victim is the least recently cleaned position, which is also
-//! the least recently written one. Positions that were never cleaned come first, in position order. A segment
-//! without an invalid page is skipped.
+//! All segment positions form one partition. The victim is the position that was cleaned least recently. It
+//! is also the position that was written least recently. Positions that were never cleaned come first, in
+//! position order. A segment without an invalid page is skipped.
 //!
 //! # Not modeled
 //! Nothing is left out.
 //!
 //! # Sources
-//! wu-1994, section 4.4, which uses this order inside its partitions. The cost under uniform writes is from
+//! wu-1994, section 4.4, uses this order inside its partitions. The cost under uniform writes is from
 //! desnoyers-2012.
 //!
 //! # Checks
-//! Under uniform writes, the cost follows from v = exp(-(1 - v) / u) at six utilizations, within 2 %. Under
-//! mixed hot and cold writes, it equals the sum of the closed forms for each kind of data, within 2 %.
+//! Under uniform writes, the cost at six utilizations is within 2 % of the value that follows from v =
+//! exp(-(1 - v) / u). Under mixed hot and cold writes, the cost is within 2 % of the sum of the closed forms
+//! for both kinds of data.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Room};

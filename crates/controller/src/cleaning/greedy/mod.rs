@@ -2,7 +2,7 @@
 //!
 //! # Model
 //! All segment positions form one partition. The victim is the segment with the most invalid pages. In a tie,
-//! it is the least recently cleaned one.
+//! the victim is the segment that was cleaned least recently.
 //!
 //! # Not modeled
 //! Nothing is left out.
@@ -11,7 +11,7 @@
 //! wu-1994, section 4.2; rosenblum-1992, section 3.4.
 //!
 //! # Checks
-//! The cost under uniform writes equals the closed form of Desnoyers, within 2 %.
+//! Under uniform writes, the cost is within 2 % of the closed form of Desnoyers.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Room};

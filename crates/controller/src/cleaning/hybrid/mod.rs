@@ -1,35 +1,36 @@
 //! Hybrid: locality gathering between partitions and FIFO inside them.
 //!
 //! # Model
-//! Adjacent segment positions form partitions of equal size. Pages are drained into the partition that they
-//! came from. Inside a partition, the least recently written segment is cleaned. Pages from the end of a
+//! Adjacent segment positions form partitions of equal size. A page is drained into the partition from which
+//! it was copied. Inside a partition, the least recently written segment is cleaned. Pages from the end of a
 //! victim move to the previous partition. Pages from its head move to the next partition. Locality gathering
-//! does this between segments (see `redistribution.rs`; the aim is the paper's, the method and its constants
-//! are ours).
+//! moves pages between segments in the same way (see `redistribution.rs`). The paper states the aim, but the
+//! method and its constants are ours.
 //!
-//! One addition is ours and can be disabled. If hot pages are written many times during one pass through the
-//! partition, the victim of FIFO contains no hot page. It would then take a thousand turnovers of the valid
-//! data until scattered hot data at 5/95 is gathered. The policy can detect mixed hot and cold pages: a young
-//! segment then has nearly as many invalid pages as an old one. At intervals, the policy looks for segments
-//! with nearly as many invalid pages as the oldest segment, and cleans the youngest of them instead of the
-//! oldest. The valid pages at its end are nearly all hot and move to the previous partition. Under uniform
-//! writes, this increases the cleaning cost by 1.5 %.
+//! The model adds one rule to the paper, which `gather_young` enables. If hot pages are written many times
+//! during one pass through the partition, the victim of FIFO contains no hot page. Without the rule,
+//! gathering scattered hot data at 5/95 would take a thousand turnovers of the valid data. If hot and cold
+//! pages are mixed, a young segment has nearly as many invalid pages as an old segment. At intervals, the
+//! policy searches for segments with nearly as many invalid pages as the oldest segment. It cleans the
+//! youngest of these segments instead of the oldest segment. The valid pages at the end of this young segment
+//! are nearly all hot and move to the previous partition. Under uniform writes, the rule increases the
+//! cleaning cost by 1.5 %.
 //!
 //! With hot data in the first positions, the cost is steady after 20 turnovers of the valid data. With
-//! scattered hot data, the cost after 80 turnovers is within 10 % of the cost after 100, and still decreases
-//! slowly.
+//! scattered hot data, the cost after 80 turnovers is within 10 % of the cost after 100 turnovers. It still
+//! decreases slowly.
 //!
 //! # Not modeled
-//! The write statistics are not part of a device's stored state.
+//! The stored state of a device does not contain the write statistics.
 //!
 //! # Sources
 //! wu-1994, section 4.4.
 //!
 //! # Checks
 //! The results have the trends of figures 8, 9, and 10 of the paper. Under uniform writes, the cost is within
-//! 20 % of greedy. It is below that of locality gathering at every locality, and below that of both locality
-//! gathering and greedy from 20/80 on. Partitions of 16 segments are best overall. More segments cost less
-//! until one segment is less than 1 % of the array.
+//! 20 % of the cost of greedy. The cost is below that of locality gathering at every locality, and below that
+//! of greedy from 20/80 on. Partitions of 16 segments have the lowest cost overall. The cost falls with the
+//! number of segments until a segment is less than 1 % of the array.
 
 use super::redistribution::{Redistribution, Settings};
 use super::{Cleaner, CleaningFamily, Decision, View, check_partitions};
@@ -52,7 +53,7 @@ pub struct Config {
     /// Clean a young segment at intervals if hot and cold pages are mixed.
     #[config(default = true, source = "fitted: if off, scattered data at 5/95 stays mixed for a long time")]
     pub gather_young: bool,
-    /// Number of cleanings between two cleanings of a young segment, at most the number of segments in the
+    /// Number of cleanings between two cleanings of a young segment. At most the number of segments in the
     /// partition.
     #[config(
         default = 16,
@@ -61,7 +62,7 @@ pub struct Config {
         source = "fitted: by trial, to no published number; scattered data at 5/95 gathers in less than half the cost, and uniform writes cost 1.5 % more"
     )]
     pub young_after: u32,
-    /// Minimum invalid pages of the young segment, as a share of those of the oldest.
+    /// Minimum number of invalid pages of the young segment, as a share of the number in the oldest segment.
     #[config(
         default = "60 %",
         max = "100 %",

@@ -1,31 +1,31 @@
-//! Locality gathering: every page stays in its segment, and hot pages move toward position 0.
+//! Locality gathering: each segment is cleaned separately, and hot pages gradually move toward position 0.
 //!
 //! # Model
-//! Every segment position is a partition. Pages are drained into the segment that they came from, and a full
+//! Every segment position is a partition. A page is drained into the segment from which it was copied. A full
 //! segment is cleaned. Its valid pages keep their order, so the most recently written pages are at its end.
-//! Pages from the end move to the previous position, and pages from the head to the next one. The numbers of
-//! moved pages are chosen so that the products of cleaning frequency and cleaning cost become equal, and hot
-//! data gathers at position 0. `redistribution.rs` computes these numbers. The aim is that of the paper, but
-//! the method is ours, and its settings are fitted.
+//! Pages from the end move to the previous position, and pages from the head move to the next position. The
+//! numbers of moved pages are chosen so that the products of cleaning frequency and cleaning cost become
+//! equal. Hot data then gathers at position 0. `redistribution.rs` computes the numbers. The paper states the
+//! aim, but the method is ours, and its settings are fitted.
 //!
 //! Gathering takes a long time. With hot data in the first positions of 128 segments, the cost is steady
-//! after 40 turnovers of the valid data at 20/80, 60 at 10/90, and 100 at 5/95. Hot data that is scattered
-//! over all positions has to move, and forms clusters in the meantime. After 200 turnovers, 10/90 still costs
-//! twice its final value.
+//! after 40 turnovers of the valid data at 20/80. It is steady after 60 turnovers at 10/90, and after 100
+//! turnovers at 5/95. Scattered hot data has to move first, and it forms clusters in the meantime. After 200
+//! turnovers, the cost at 10/90 is still twice its final value.
 //!
 //! # Not modeled
-//! The paper computes the products from the number of cleanings of each segment. This model computes them
-//! from the number of drained pages, which is less noisy. The write statistics are not part of a device's
-//! stored state.
+//! The paper computes the products from the number of cleanings of each segment. This model uses the number
+//! of drained pages, because it is less noisy. The write statistics are not part of a device's stored state.
 //!
 //! # Sources
 //! wu-1994, section 4.3.
 //!
 //! # Checks
-//! Under uniform writes, the cost is within 5 % of u / (1 - u), where u is the utilization. The cost decreases
-//! as locality increases. It is never below the cost of perfect sorting, [u / (1 - u)] (sum of sqrt(f r))^2,
-//! where f is the fraction of the data with a write rate and r is the fraction of its writes. For sorted data,
-//! the cost is within 10 % of that of perfect sorting.
+//! Under uniform writes, the cost is within 5 % of u / (1 - u), where u is the utilization. The cost
+//! decreases as locality increases. It is never below the cost of perfect sorting, [u / (1 - u)] (sum of
+//! sqrt(f r))^2. The sum is over the classes of data with different write rates. A class has the fraction f
+//! of the data and receives the fraction r of the writes. For sorted data, the cost is within 10 % of the
+//! cost of perfect sorting.
 
 use super::redistribution::{Redistribution, Settings};
 use super::{Cleaner, CleaningFamily, Decision, View};

@@ -1,50 +1,55 @@
-//! Locality gathering exactly as published: compares the product of a cleaned segment with the average.
+//! Locality gathering exactly as published: it compares the product of a cleaned segment with the average.
 //!
 //! # Model
-//! Adjacent segment positions form partitions of equal size, by default one segment each. Pages are drained
-//! into the partition that they came from, and its least recently written segment is cleaned.
+//! Adjacent segment positions form partitions of equal size, by default one segment each. A page is drained
+//! into the partition from which it was copied. In each partition, the least recently written segment is
+//! cleaned.
 //!
-//! *Product*: the pages copied per page reclaimed, `u / (1 - u)`, times the cleaning frequency of the
-//! partition. The frequency is the reciprocal of the number of pages drained into the array since its last
-//! cleaning. The product is compared with the average of the latest products of all partitions.
+//! *Product*: the product is the number of copied pages per reclaimed page, `u / (1 - u)`, times the cleaning
+//! frequency of the partition. The frequency is 1 divided by the number of pages that were drained into the
+//! array since the last cleaning of the partition. The policy compares the product with the average of the
+//! latest products of all partitions.
 //!
-//! *Above the average*: the segment gives valid pages away, which moves its product closer to the average. At
-//! the same frequency, the product equals the average at the utilization `c / (1 + c)`, with `c` = average /
-//! frequency. One cleaning covers the share `step` of this distance. Half of the pages come from its end and
-//! move to the previous partition. The other half come from its head and move to the next partition. At the
-//! ends of the array, all pages move in one direction.
+//! *Above the average*: if the product is above the average, the segment gives valid pages to its neighbors.
+//! Its product then approaches the average. At the same frequency, the product would equal the average at the
+//! utilization `c / (1 + c)`, with `c` = average / frequency. One cleaning covers the share `step` of the
+//! distance to this utilization. Half of the pages come from the end of the segment and move to the previous
+//! partition. The other half come from its head and move to the next partition. At the ends of the array, all
+//! pages move in one direction.
 //!
-//! *Below the average* (`raises`): the segment also takes pages in. Half of them come from the head of the
-//! least recently cleaned segment of the previous partition, and half from the end of the active segment of
-//! the next one. The frequency changes as a result. Let `w` be the number of pages drained into a segment per
-//! page drained into the array. Let `f` be the number of free pages among the `p` pages of the segment when
-//! it is cleaned. It is cleaned `w / f` times at the cost `(p - f) / f`. Its product therefore equals the
-//! average `a` if the number of free pages solves `a f^2 + w f = w p`. Segments give and take pages according
-//! to this equation. If the previous frequency were used instead, half of the distance would overshoot. Cold
-//! segments would then fill up, and 5/95 would cost a hundred times as much.
+//! *Below the average* (`raises`): if the product is below the average, the segment receives pages. Half of
+//! them come from the head of the least recently cleaned segment of the previous partition. The other half
+//! come from the end of the active segment of the next partition. The cleaning frequency changes as a result.
+//! Let `w` be the number of pages drained into a segment per page drained into the array. Let `f` be the
+//! number of free pages among the `p` pages of the segment when it is cleaned. Per page drained into the
+//! array, the segment is cleaned `w / f` times, at the cost `(p - f) / f`. Its product therefore equals the
+//! average `a` if `f` solves `a f^2 + w f = w p`. With `raises`, all segments give and receive pages
+//! according to this equation. With the previous frequency instead, half of the distance would overshoot.
+//! Cold segments would then fill up, and the cost at 5/95 would be a hundred times as high.
 //!
-//! With one segment per partition, this is the locality gathering of the paper. With sixteen, it is the
-//! paper's hybrid. No value is fitted: every quantity is counted. For the distance that one cleaning covers
-//! (`step`), the paper states only *closer*. The default of half of the distance is assumed.
-//! `locality_gathering` and `hybrid` have the same aim, but use our method with fitted settings. If they cost
-//! less, the difference is due to these settings.
+//! With one segment per partition, the policy is the locality gathering of the paper. With sixteen segments
+//! per partition, it is the paper's hybrid. The policy counts every quantity, and no value is fitted. The
+//! paper states only that a cleaning brings the product *closer* to the average. The default `step` of half
+//! of the distance is assumed. `locality_gathering` and `hybrid` have the same aim but use our method with
+//! fitted settings. If their cleaning cost is lower, these settings are the cause.
 //!
 //! # Not modeled
-//! - The paper also raises the utilization of a segment below the average. Without `raises`, only neighbors
-//!   above the average fill such a segment.
-//! - The division of pages between the two neighbors is not published. It is assumed to be even, both for
-//!   giving and for taking pages.
-//! - The distance per cleaning is not published either. A full step overshoots, because the cleaning
-//!   frequency follows the utilization with a delay.
+//! - The paper also raises the utilization of a segment below the average. Without `raises`, such a segment
+//!   receives pages only from neighbors above the average.
+//! - The division of pages between the two neighbors is not published. The model assumes an even division,
+//!   both for pages that a segment gives and for pages that it receives.
+//! - The distance per cleaning is not published. A full step overshoots, because the cleaning frequency
+//!   follows the utilization with a delay.
 //!
 //! # Sources
 //! wu-1994, sections 4.3 and 4.4.
 //!
 //! # Checks
-//! Under uniform writes, the cost is within 5 % of u / (1 - u). With partitions of 16, it is within 20 % of
-//! greedy, and lower at high locality. The cost is never below that of perfect sorting, `[u / (1 - u)] (sum
-//! of sqrt(f r))^2`. A segment at the average gives no pages. A segment above it gives the number of pages
-//! from the equation, times the step. With `raises`, a segment below it takes that number.
+//! Under uniform writes, the cost is within 5 % of u / (1 - u). With partitions of 16 segments, the cost is
+//! within 20 % of that of greedy, and below it at high locality. The cost is never below that of perfect
+//! sorting, `[u / (1 - u)] (sum of sqrt(f r))^2`. A segment at the average gives no pages. A segment above
+//! the average gives the number of pages that follows from the equation, times `step`. With `raises`, a
+//! segment below the average receives that number.
 
 use super::{Cleaner, CleaningFamily, Decision, View, check_partitions};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -60,7 +65,7 @@ pub struct Config {
     /// Segments per partition. This must divide the number of segments of the array.
     #[config(default = 1, min = 1, source = "paper: wu-1994 section 4.3; 16 is the best of its figure 9")]
     pub segments_per_partition: u32,
-    /// Step of one cleaning from the product of a segment toward the average, as a share of the difference.
+    /// Share of the distance to the average that one cleaning covers.
     #[config(
         default = "50 %",
         min = "0.1 %",
@@ -68,8 +73,8 @@ pub struct Config {
         source = "assumed: wu-1994 section 4.3 moves products closer to the average, without a distance"
     )]
     pub step: Ratio,
-    /// Move pages into a cleaned segment below the average, as the paper does. If off, only its neighbors
-    /// fill it.
+    /// Move pages into a cleaned segment whose product is below the average, as in the paper. If off, such a
+    /// segment receives pages only from neighbors above the average.
     #[config(
         default = false,
         source = "assumed: wu-1994 section 4.3 increases its utilization, without source or amount"

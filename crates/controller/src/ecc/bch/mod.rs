@@ -2,34 +2,37 @@
 //!
 //! # Model
 //! The binary BCH code over GF(2^m) is shortened to the size of the codeword. A codeword consists of data, an
-//! optional CRC-32 of the data, and `m t` bits of parity, rounded up to bytes. Real data is encoded and
-//! decoded. Encoding divides by the generator polynomial. Decoding uses the Berlekamp-Massey algorithm, and
-//! Berlekamp's trace algorithm for the roots.
+//! optional CRC-32 of the data, and `m t` bits of parity, rounded up to bytes. In a simulation with data, the
+//! model encodes and decodes the data. The encoder divides by the generator polynomial. The decoder uses the
+//! Berlekamp-Massey algorithm, and finds the roots with Berlekamp's trace algorithm.
 //!
-//! The decoder's time and energy are those of an ASIC that always decodes for `t` bit errors. Both are
+//! The time and energy of the decoder are those of an ASIC that always decodes for `t` bit errors. Both are
 //! proportional to `t` and to the amount of data in the codeword. One decoder processes the codewords of a
-//! page one after the other. A model without data treats every codeword with more than `t` bit errors as
+//! page one after the other. In a simulation without data, every codeword with more than `t` bit errors is
 //! uncorrectable.
 //!
 //! # Not modeled
-//! Miscorrection in simulations without data: in a real code, a codeword with more than `t` bit errors may
-//! decode to another codeword. For a codeword of `n` bits with `t + 1` bit errors, the probability is about
-//! `C(n - t - 1, t) / 2^(m t)`, and 1/t! at full length. With the CRC-32, the probability is lower by a
-//! factor of 2^32. In simulations with data, the decoder miscorrects like the real code.
+//! The model omits miscorrection in simulations without data. With a real code, a codeword with more than `t`
+//! bit errors may decode to another codeword. For a codeword of `n` bits with `t + 1` bit errors, the
+//! probability is about `C(n - t - 1, t) / 2^(m t)`. At full length, this is 1/t!. With the CRC-32, the
+//! probability is lower by a factor of 2^32. In simulations with data, the decoder miscorrects like a real
+//! decoder.
 //!
 //! # Sources
 //! roberts-2009, section III (BCH and CRC in the controller, time proportional to the number of corrected
 //! bits; about 30 us for t = 2 and 2 KiB); lin-costello, chapter 6, for code and decoder; berlekamp-1970 for
-//! the roots. The paper gives no energy, so there is no default. For comparison, a 65 nm decoder of a
-//! concatenated BCH code of 8 KiB takes 2.74 pJ per bit of data (lee-2013).
+//! the roots. roberts-2009 gives no energy, so there is no default. For comparison, a 65 nm decoder for a
+//! concatenated BCH code of 8 KiB uses 2.74 pJ per bit of data (lee-2013).
 //!
 //! # Checks
-//! - Every number of bit errors up to `t` is corrected, for many (m, t) and shortened lengths.
-//! - Parity equals that of a bit-by-bit encoder. For tiny codes, results equal those of a decoder that tries
-//!   every codeword.
-//! - `t + 1` bit errors decode to another codeword as often as the formula above predicts.
-//! - The share of failing pages is a binomial tail: 2.6e-2 for t = 4 and 5.7e-5 for t = 8 at a bit error rate
-//!   of 1e-4.
+//! - The decoder corrects any number of bit errors up to `t`, for many combinations of `m`, `t`, and
+//!   shortened length.
+//! - The parity equals that of a bit-by-bit encoder. For tiny codes, the results equal those of a decoder
+//!   that tries every codeword.
+//! - Codewords with `t + 1` bit errors decode to another codeword with the frequency that the formula above
+//!   predicts.
+//! - The share of uncorrectable pages is a binomial tail. At a bit error rate of 1e-4, it is 2.6e-2 for t = 4
+//!   and 5.7e-5 for t = 8.
 
 mod closed;
 mod code;
@@ -70,7 +73,7 @@ pub struct Config {
     /// Store a CRC-32 of its data in each codeword, which detects miscorrections.
     #[config(
         default = false,
-        source = "assumed: only the code; the controller of roberts-2009 also has the checksum"
+        source = "assumed: a code without a checksum; the controller of roberts-2009 also has a checksum"
     )]
     pub crc32: bool,
     /// Time to decode a codeword of 2 KiB, per correctable bit.
@@ -80,8 +83,8 @@ pub struct Config {
         source = "roberts-2009 section III: about 30 us at t = 2 for 2 KiB, twice that for twice the bits"
     )]
     pub decode: Time,
-    /// Time to check that a codeword of 2 KiB has no bit error; absent means that such a codeword is decoded
-    /// like any other.
+    /// Time to check that a codeword of 2 KiB has no bit error. If absent, a codeword without bit errors
+    /// takes the full decoding time.
     #[config(max = "1 s")]
     pub check: Option<Time>,
     /// Time to encode a page, in addition to its transfer.

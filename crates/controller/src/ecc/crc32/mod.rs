@@ -1,20 +1,22 @@
 //! CRC-32: bit errors are detected but not corrected.
 //!
 //! # Model
-//! Four spare bytes hold the CRC-32 of the page (IEEE 802.3: polynomial 0x04c11db7, reflected, initial value
-//! and final XOR all ones), most significant byte first. Codewords with bit errors are uncorrectable.
+//! Four spare bytes hold the CRC-32 of the page, most significant byte first. The CRC is that of IEEE 802.3:
+//! polynomial 0x04c11db7, reflected, with an initial value and a final XOR of all ones. A page with bit
+//! errors is uncorrectable.
 //!
 //! # Not modeled
-//! Undetected errors: with a real CRC-32, a share of 2^-32 of the pages with many bit errors passes the
-//! check. A model without data treats all errors as detected. No simulation is long enough to observe an
-//! undetected one.
+//! The model omits undetected errors in simulations without data: it detects all errors. With a real CRC-32,
+//! a share of 2^-32 of the pages with many bit errors passes the check. No simulation is long enough to
+//! observe an undetected error.
 //!
 //! # Sources
 //! IEEE 802.3, clause 3.2.9.
 //!
 //! # Checks
-//! The check value of the CRC catalogs, 0xcbf43926 for "123456789". All randomly selected pairs of bit errors
-//! within a page are detected. This follows from the Hamming distance, which is four for up to 91,607 bits.
+//! The CRC of "123456789" is the check value of the CRC catalogs, 0xcbf43926. All randomly selected pairs of
+//! bit errors within a page are detected. This follows from the Hamming distance, which is four for up to
+//! 91,607 bits.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Misfit, Verdict, Work};
 use nacre_config::{Configuration, Descriptor, Room};

@@ -2,27 +2,28 @@
 //! soft decisions.
 //!
 //! # Model
-//! A codeword is first decoded from the bits of the first read (hard decision). If that fails, the page is
-//! read again at other reference voltages (read retry) and decoded with the combined information (soft
-//! decision), up to a number of retries. Each retry raises the correctable bit error rate by an equal step,
-//! from `hard` to `soft`. A codeword with more bit errors than the last step allows is uncorrectable. Every
-//! attempt takes decoding time. The medium performs the reads; the code returns their number.
+//! The decoder first uses the bits of the first read (hard decision). If decoding fails, the page is read
+//! again at other reference voltages (read retry). The codeword is then decoded with the information of all
+//! reads (soft decision). There are at most `senses` retries. Each retry raises the correctable bit error
+//! rate by an equal step, from `hard` to `soft`. A codeword with more bit errors than the last step allows is
+//! uncorrectable. Every attempt takes decoding time. The code determines the number of reads, and the medium
+//! performs them.
 //!
 //! # Not modeled
-//! - The data: there is no encoder.
-//! - The failure probability of a real decoder, which rises steeply around a number of bit errors and has an
-//!   error floor. In this model, the strength is a sharp limit on the number of bit errors.
-//! - The decoding level that a page needed last. In this model, every read starts with the hard decision,
-//!   whereas real drives remember that level (Du et al., MSST 2017).
+//! - Data: the model has no encoder.
+//! - Failure probability: in a real decoder, it rises steeply around a certain number of bit errors and has
+//!   an error floor. This model has a sharp limit on the number of bit errors instead.
+//! - Remembered decoding levels: real drives store the decoding level that a page needed last (Du et al.,
+//!   MSST 2017). In this model, every read starts with the hard decision.
 //!
 //! # Sources
-//! zhao-2013: a hard decision first, and retries if it fails, each at the cost of a read. Strength and
-//! decoding time differ between codes; all defaults are assumed.
+//! zhao-2013 starts with a hard decision. If it fails, retries follow, each at the cost of a read. Strength
+//! and decoding time differ between codes; all defaults are assumed.
 //!
 //! # Checks
-//! Codewords are tested with as many bit errors as each limit allows, and with one more. At one more, the
-//! read retries and the time increase by one step. The share of pages that need more than the last step is a
-//! binomial tail.
+//! For each step, the tests use codewords with the maximum number of bit errors, and with one more. With one
+//! more bit error, the number of retries and the decoding time increase by one step. The share of pages that
+//! the last step cannot correct is a binomial tail.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Verdict, Work};
 use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Reader, Room};

@@ -1,18 +1,18 @@
 //! No error correction: pages are returned as they are read.
 //!
 //! # Model
-//! There are no spare bytes, and encoding and decoding take no time and no energy. Bit errors are not
-//! detected.
+//! Pages have no spare bytes. Encoding and decoding take no time and no energy. The model does not detect bit
+//! errors.
 //!
 //! # Not modeled
 //! Nothing is left out.
 //!
 //! # Sources
-//! None are needed.
+//! The model needs no sources.
 //!
 //! # Checks
-//! A page with bit errors is returned unchanged. The share of pages with at least one bit error is `1 - (1 -
-//! p)^bits`.
+//! A page with bit errors is returned unchanged. At a bit error rate p, the share of pages with at least one
+//! bit error is `1 - (1 - p)^bits`.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Misfit, Verdict, Work};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -29,7 +29,7 @@ pub const ROOM: Room<EccFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "none",
         "pages are returned as they are read",
-        &["a comparison needs one"],
+        &["definition"],
         1,
         include_str!("mod.rs"),
     ),

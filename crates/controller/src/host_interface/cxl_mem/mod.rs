@@ -1,24 +1,25 @@
 //! CXL.mem: the host accesses the device as memory, in cache lines.
 //!
 //! # Model
-//! Reads and writes are cache lines of 64 B. One CPU has at most `lines` of them outstanding. A read request
-//! is answered with data. A write carries its data and is acknowledged when the device has received it, so
-//! the last acknowledgement means that all data has arrived. The link carries slots of 16 B. A flit has four
-//! slots and another 4 B. A request or a reply without data takes one slot, and data takes five.
+//! The host reads and writes cache lines of 64 B. A CPU has at most `lines` outstanding lines. The device
+//! answers the read of a line with its data. It acknowledges the write of a line when the data has arrived.
+//! After the last acknowledgement, all data of a write is therefore in the device. The link carries slots of
+//! 16 B. A flit consists of four slots and 4 B of overhead. A request or a reply without data takes one slot,
+//! and the data of a line takes five slots.
 //!
 //! # Not modeled
 //! - The CPU cache, including reads of lines before they are written.
 //! - Back-invalidation, credits, and empty slots.
-//! - Service by line: `ssd` and `onyx` serve a read as a whole when its first line is requested, and a write
-//!   when all of it has arrived. They answer the last line of a request on completion, and the other lines
-//!   immediately.
+//! - Service by line: `ssd` and `onyx` start a whole read when its first line is requested. They start a
+//!   write when all of its lines have arrived. They answer the last line of a request on completion, and the
+//!   other lines immediately.
 //!
 //! # Sources
 //! cxl-2.0 for flits and slots; li-2023 for latencies.
 //!
 //! # Checks
 //! The latency of a single line is exact, slot by slot. The rate equals the number of outstanding lines
-//! divided by their round-trip time. Both also hold in front of drives, with the time of the drive added.
+//! divided by their round-trip time. In front of a drive, both also hold if the time of the drive is added.
 
 use super::HostInterfaceFamily;
 use super::express::ExpressConfig;

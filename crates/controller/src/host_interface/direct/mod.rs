@@ -1,19 +1,19 @@
-//! A driver, its CPUs, and a link that carries only data.
+//! A driver with its CPUs, and a link that carries only data.
 //!
 //! # Model
-//! The driver takes CPU time per request. Write data crosses the link to the device, and read data crosses to
-//! the host. Each direction has separate bandwidth. The host is notified of a completion immediately.
+//! The driver takes CPU time per request. The link transfers write data to the device and read data to the
+//! host. The two directions have separate bandwidths. A completion reaches the host immediately.
 //!
 //! # Not modeled
-//! Packets, commands, doorbells, completions, and interrupts. The costs of all except packets are included in
-//! the driver time.
+//! The model omits packets, commands, doorbells, completions, and interrupts. The driver time includes the
+//! costs of all of these except packets.
 //!
 //! # Sources
-//! akel-2011, section 2.1, which describes a drive and a driver with this protocol.
+//! akel-2011, section 2.1, describes a drive and a driver with this protocol.
 //!
 //! # Checks
-//! A single request takes the sum of the times of driver, link, and device. With many requests, the slowest
-//! of these determines the rate.
+//! The latency of a single request is the sum of the times of driver, link, and device. With many requests,
+//! the slowest of the three determines the rate.
 
 use super::HostInterfaceFamily;
 use super::plain::Plain;
@@ -23,7 +23,7 @@ use nacre_kernel::{Bandwidth, Time};
 #[cfg(test)]
 mod tests;
 
-/// A driver, its CPUs, and a link that carries only data.
+/// A driver with its CPUs, and a link that carries only data.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// CPU time of the driver per request.

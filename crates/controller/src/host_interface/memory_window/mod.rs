@@ -1,28 +1,28 @@
 //! A memory window: loads and stores of host CPUs through a PCI Express base address register (BAR).
 //!
 //! # Model
-//! *Writes* are stores. With `write_combining`, a CPU collects 64 B and sends them as one packet. Without it,
-//! each store of 8 B is a packet. Stores are posted, so the CPU continues immediately. To confirm that the
-//! stores have arrived, the CPU reads from the device after the last store. This read cannot overtake the
-//! stores on the link. The write completes when the read returns.
+//! *Writes* are stores. With `write_combining`, a CPU collects 64 B and sends them as one packet. Without
+//! `write_combining`, each store of 8 B is a packet. Stores are posted, so the CPU continues immediately.
+//! After the last store, the CPU reads from the device. This read cannot overtake the stores on the link.
+//! When it returns, all stores have arrived, and the write is complete.
 //!
-//! *Reads* are loads of 8 B each, or of 64 B if the window is write-combining and the CPU uses streaming
-//! loads. A CPU has at most `loads` of them outstanding. A read or write occupies one CPU.
+//! *Reads* are loads of 8 B each. If the window is write-combining, the CPU uses streaming loads of 64 B. A
+//! CPU has at most `loads` outstanding loads. A read or write occupies one CPU.
 //!
 //! # Not modeled
 //! - Full CPU buffers and reordered stores.
-//! - Caches, which hold no data of a window.
+//! - CPU caches. Real caches do not hold data of a window.
 //! - Effects of a stalled CPU on other CPUs.
 //! - The time of trims.
-//! - Service by load or store: `ssd` and `onyx` serve a read as a whole when its first load arrives, and a
-//!   write when all of it has arrived.
+//! - Service by load or store: `ssd` and `onyx` start a whole read when its first load arrives. They start a
+//!   write when all of its stores have arrived.
 //!
 //! # Sources
 //! neugebauer-2018 for link latencies; `kernel::pcie` for packets. The behavior of CPUs is assumed.
 //!
 //! # Checks
 //! The latencies of a single store and of a single load are exact, byte by byte. A read takes one round trip
-//! per group of outstanding lines. Both also hold in front of drives, with the time of the drive added.
+//! per group of outstanding loads. In front of a drive, both also hold if the time of the drive is added.
 
 use super::HostInterfaceFamily;
 use super::express::ExpressConfig;
@@ -40,10 +40,10 @@ pub struct Config {
     /// Settings of the link.
     #[config(flatten)]
     pub express: ExpressConfig,
-    /// Combine stores into packets of 64 B; otherwise, packets have 8 B.
+    /// Combine stores into packets of 64 B. If off, each packet has 8 B.
     #[config(default = true, source = "assumed: how such windows are mapped")]
     pub write_combining: bool,
-    /// CPU time per packet of loads or stores.
+    /// CPU time per packet, for loads and for stores.
     #[config(
         default = "10 ns",
         max = "1 s",

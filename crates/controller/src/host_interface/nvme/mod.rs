@@ -4,40 +4,44 @@
 //! 1. The driver takes CPU time, writes a command to a submission queue, and rings the doorbell with a posted
 //!    write.
 //! 2. The device fetches the command of 64 B from host memory.
-//! 3. *Write*: the device reads each page of data from host memory. It sends requests of at most
-//!    `read_request`, and the host replies with packets of at most `payload`. *Read*: the device writes each
-//!    page to host memory.
-//! 4. The device writes a completion of 16 B and sends an interrupt. The interrupt is delayed until
-//!    `coalescing` has passed since the first completion that it covers. The host takes CPU time for the
-//!    interrupt and rings the doorbell of the completion queue.
+//! 3. For a *write*, the device reads each page of data from host memory. It sends read requests of at most
+//!    `read_request` bytes, and the host replies with packets of at most `payload` bytes. For a *read*, the
+//!    device writes each page to host memory.
+//! 4. The device writes a completion of 16 B and sends an interrupt. With `coalescing`, the device sends the
+//!    interrupt only when this time has passed since the first completion that the interrupt covers. The host
+//!    takes CPU time for the interrupt and rings the doorbell of the completion queue.
 //! 5. With polling instead of interrupts, the host sees the completion immediately and takes CPU time to
-//!    handle it. While a CPU polls, it performs no other work.
+//!    handle it. A CPU that polls performs no other work.
 //!
-//! Each of these packets takes transfer time on the link. `credits` limits the data packets in flight in each
-//! direction, and `tags` limits the reads. Data crosses the link in the order in which it is ready. The host
-//! answers reads in request order.
+//! Each packet takes transfer time on the link. `credits` limits the data packets in flight in each
+//! direction, and `tags` limits the outstanding reads of host memory. Data crosses the link in the order in
+//! which it becomes ready. The host answers reads in the order of their requests.
 //!
-//! *Queue pairs*: with `queue_pairs`, commands are distributed over the pairs in round-robin order. The
-//! device fetches one command of each pair at a time. A command waits only for earlier commands of its pair.
-//! `queue_depth` and interrupt coalescing apply to each pair. CPUs handle submissions and completions in the
-//! order of arrival. No CPU is idle while work is waiting.
+//! *Queue pairs*: with `queue_pairs`, the driver distributes commands over the pairs in round-robin order.
+//! The device fetches one command of each pair at a time. A command waits only for earlier commands of its
+//! pair. `queue_depth` and `coalescing` apply to each pair separately. CPUs handle submissions and
+//! completions in the order of arrival. A CPU is never idle while work is waiting.
 //!
 //! # Not modeled
-//! - Physical page lists: a request of more than two pages needs one more read.
+//! - Physical page lists: in real NVMe, a request of more than two pages needs an additional read of host
+//!   memory.
 //! - Several commands per fetch, weighted arbitration, and unevenly loaded pairs.
-//! - A threshold on the number of completions at which an interrupt is sent immediately.
-//! - Queues that become full: `queue_depth` limits the outstanding requests instead.
-//! - Properties of host memory other than its latency. Acknowledgements on the link.
+//! - An aggregation threshold: in real NVMe, a certain number of completions triggers an interrupt
+//!   immediately.
+//! - Full queues: `queue_depth` limits the outstanding requests instead.
+//! - Acknowledgements on the link, and all properties of host memory except its latency.
 //!
 //! # Sources
-//! nvme-1.1 for commands and completions; neugebauer-2018 for link latencies; `kernel::pcie` for packets.
+//! nvme-1.1 defines commands and completions, neugebauer-2018 measures link latencies, and `kernel::pcie`
+//! models packets.
 //!
 //! # Checks
 //! - The latency of a single request is exact, byte by byte. Data rates are within 1 % of the closed form for
 //!   packets.
-//! - One interrupt covers many completions. Fetches are serial within a pair and parallel across pairs.
-//! - Rates equal their closed forms: the closed-loop throughput formula, the limit set by CPU time, and the
-//!   limits set by credits and tags.
+//! - With `coalescing`, one interrupt covers many completions. Fetches are serial within a pair and parallel
+//!   across pairs.
+//! - Rates equal closed forms for the throughput of a closed loop and for the limits by CPU time, credits,
+//!   and tags.
 
 mod queues;
 
@@ -50,7 +54,7 @@ use queues::Nvme;
 #[cfg(test)]
 mod tests;
 
-/// How the host is notified of a completion.
+/// Method by which the host learns of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Notice {
     /// An interrupt from the device.
@@ -77,7 +81,7 @@ pub struct Config {
     /// Number of CPUs that run the driver.
     #[config(default = 20, min = 1, max = 1024, source = "paper: zuolo-2017 table 1, two Xeon E5-2680 v2")]
     pub cpus: u32,
-    /// How the host is notified of a completion.
+    /// Method by which the host learns of a completion.
     #[config(default = "interrupt", source = "assumed: drivers of 2017")]
     pub notice: Notice,
     /// Time that an interrupt waits for more completions after the first one.
@@ -90,16 +94,16 @@ pub struct Config {
         source = "assumed: with flight, the 550 ns that neugebauer-2018 measures for a device's read of 64 B"
     )]
     pub host_memory: Time,
-    /// Maximum outstanding reads of host memory for data, each of at most `read_request`; absent means no
-    /// limit.
+    /// Maximum number of outstanding reads of data from host memory. A read has at most `read_request` bytes.
+    /// Absent means no limit.
     #[config(min = 1, max = 1048576)]
     pub tags: Option<u32>,
-    /// Maximum outstanding commands per queue pair; absent means no limit.
+    /// Maximum number of outstanding commands per queue pair; absent means no limit.
     #[config(min = 1, max = 1048576)]
     pub queue_depth: Option<u32>,
-    /// Number of queue pairs. Commands are distributed over them in turn, and each pair fetches one command
-    /// at a time. If absent, no command waits for the fetch of another, and all commands share one queue
-    /// depth and interrupt.
+    /// Number of queue pairs. Commands are distributed over the pairs in turn, and the device fetches one
+    /// command of each pair at a time. If absent, no command waits for the fetch of another command, and all
+    /// commands share one queue depth and one interrupt.
     #[config(min = 1, max = 65535)]
     pub queue_pairs: Option<u32>,
 }

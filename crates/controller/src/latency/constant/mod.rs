@@ -1,17 +1,18 @@
 //! A constant latency.
 //!
 //! # Model
-//! Every request takes exactly `latency`. Use this distribution if only the mean latency of a device is
-//! published.
+//! The latency of every request is exactly `latency`. Use this distribution if only the mean latency of a
+//! device is published.
 //!
 //! # Not modeled
-//! Variation of the latency. Percentiles under load reflect only queueing.
+//! The latency does not vary. Percentiles under load therefore reflect only queueing.
 //!
 //! # Sources
-//! None are needed, because the model is a single measured number.
+//! The model needs no sources, because it is a single measured number.
 //!
 //! # Checks
-//! With Poisson arrivals, the model is an M/D/1 queue with the mean wait rho S / (2 (1 - rho)).
+//! With Poisson arrivals, a device with this latency is an M/D/1 queue. Its mean wait is rho S / (2 (1 -
+//! rho)).
 
 #[cfg(test)]
 mod tests;

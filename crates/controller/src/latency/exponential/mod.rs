@@ -1,17 +1,18 @@
-//! A memoryless latency with a given mean and minimum (default zero).
+//! A memoryless latency with a given mean and an optional minimum.
 //!
 //! # Model
-//! `latency = least + (mean - least) E`, where E is exponential with mean 1.
+//! The latency is `least + (mean - least) E`, where E is exponentially distributed with mean 1.
 //!
 //! # Not modeled
-//! The distribution of a real device, which is rarely memoryless. Use this distribution for queueing studies,
-//! or if a rough tail is sufficient.
+//! The latency of a real device is rarely memoryless. Use this distribution for queueing studies, or if a
+//! rough tail is sufficient.
 //!
 //! # Sources
 //! Kleinrock, *Queueing Systems*, vol. 1, ch. 3 (M/M/1, M/M/c).
 //!
 //! # Checks
-//! Mean and variance of the samples; M/M/1 and M/M/c waits of the `measured` device.
+//! The tests compare the mean and the variance of the samples with their formulas. They compare waits of the
+//! device `measured` with M/M/1 and M/M/c.
 
 #[cfg(test)]
 mod tests;
@@ -27,7 +28,7 @@ use nacre_kernel::{Random, Time};
 pub struct Config {
     /// Mean latency.
     pub mean: Time,
-    /// Minimum latency. The excess over it is exponential.
+    /// Minimum latency. The time above the minimum is exponentially distributed.
     #[config(default = "0 s", source = "standard: the exponential distribution starts at zero")]
     pub least: Time,
 }

@@ -2,24 +2,24 @@
 //!
 //! # Model
 //! With `--output-format=json+`, fio writes every histogram bin of the completion latencies (`clat_ns.bins`).
-//! Each sample is the middle of a bin, which is within 1 % of any latency in the bin. Bins are selected in
-//! proportion to their counts. Plain `json` has only percentiles. In this case, the distribution is linear
-//! between the minimum, the percentiles, and the maximum. The mean of the samples is that of this piecewise
-//! linear distribution, not the mean that fio prints.
+//! A sample selects a bin in proportion to its count. It returns the middle of the bin, which is within 1 %
+//! of any latency in the bin. With plain `json`, fio writes only percentiles. In this case, the distribution
+//! is linear between the minimum, the percentiles, and the maximum. The mean of the samples is the mean of
+//! this piecewise linear distribution. It may differ from the mean that fio prints.
 //!
 //! # Not modeled
 //! - The order of the latencies: samples are independent.
-//! - Queueing inside the measured device. Latencies that were measured at a queue depth above 1 include it,
-//!   and requests would queue again in the model. A job with more than one outstanding request
-//!   (`iodepth_level`, or else `iodepth`, times `numjobs`) is therefore rejected unless `depth` is set. Its
-//!   latencies are then used without correction, for a device that serves that many units at a time
-//!   (`parallelism`).
+//! - Queueing inside the measured device. Latencies that were measured at a queue depth above 1 include
+//!   queueing, and requests would queue again in the model. Nacre therefore rejects a job with more than one
+//!   outstanding request, unless `depth` is set. The number of outstanding requests is `iodepth_level`, or
+//!   else `iodepth`, times `numjobs`. With `depth`, the latencies are used without correction, and
+//!   `parallelism` of the device should have the same value.
 //!
 //! # Sources
 //! fio documentation, "JSON output" and "JSON+ output"; fio `stat.c`, `plat_idx_to_val`.
 //!
 //! # Checks
-//! The share of each bin and the mean of the samples against the counts in a file.
+//! The tests compare the share of each bin and the mean of the samples with the counts in a file.
 
 mod parse;
 #[cfg(test)]
@@ -40,7 +40,8 @@ pub struct Config {
     pub job: Option<String>,
     /// Operation whose latencies are used.
     pub direction: Direction,
-    /// Outstanding requests during the measurement. A file with more outstanding requests is rejected.
+    /// Number of outstanding requests during the measurement. A file with more outstanding requests is
+    /// rejected.
     #[config(default = 1, min = 1, max = 65536, source = "standard: a service time is measured at depth 1")]
     pub depth: u32,
 }

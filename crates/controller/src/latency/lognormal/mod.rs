@@ -1,19 +1,20 @@
 //! A lognormal latency with a given mean and standard deviation.
 //!
 //! # Model
-//! `latency = exp(mu + sigma Z)` with Z normal, where `sigma^2 = ln(1 + (deviation / mean)^2)` and
-//! `mu = ln(mean) - sigma^2 / 2`. The mean and the standard deviation are the configured ones, e.g. the `avg`
-//! and `stdev` that a benchmark prints.
+//! The latency is `exp(mu + sigma Z)`, where Z has the standard normal distribution. The parameters are
+//! `sigma^2 = ln(1 + (deviation / mean)^2)` and `mu = ln(mean) - sigma^2 / 2`. The samples then have the
+//! configured mean and standard deviation, e.g. the `avg` and `stdev` that a benchmark prints.
 //!
 //! # Not modeled
-//! Distributions with several modes, e.g. due to cache hits and misses, or to waits for an erase. Use
-//! `quantiles` or measured data instead.
+//! The model cannot represent distributions with several modes, e.g. due to cache hits and misses, or due to
+//! waits for an erase. For these, use `quantiles` or measured data.
 //!
 //! # Sources
 //! Johnson, Kotz and Balakrishnan, *Continuous Univariate Distributions*, vol. 1, ch. 14.
 //!
 //! # Checks
-//! Mean and variance of the samples. The M/G/1 wait of the `measured` device, within 2 %.
+//! The tests compare the mean and the variance of the samples with the settings. Waits of the device
+//! `measured` are within 2 % of M/G/1.
 
 #[cfg(test)]
 mod tests;

@@ -1,19 +1,21 @@
 //! A latency distribution given as points of its cumulative distribution.
 //!
 //! # Model
-//! At each point, the fraction `share` of all requests takes `latency` or less. Between two points, the
-//! inverse of the cumulative distribution is linear, so samples are uniform between the two latencies. If two
-//! points have the same latency, all requests between them have this latency.
+//! Each point states that the fraction `share` of all requests takes `latency` or less. Between two points,
+//! samples are uniform between the two latencies. If two points have the same latency, all requests between
+//! the points have this latency.
 //!
 //! # Not modeled
-//! The distribution between the points. A straight line from the 99 % point to the maximum gives a heavier
-//! tail than most real ones. The mean follows from the points and may differ from a mean published with them.
+//! The real distribution between the points is not known. Uniform samples between the 99 % point and the
+//! maximum give a heavier tail than that of most devices. The mean follows from the points. It may differ
+//! from a mean that was published with them.
 //!
 //! # Sources
 //! Devroye, *Non-Uniform Random Variate Generation* (1986), s. 2.2 (inversion) and 2.4 (tables).
 //!
 //! # Checks
-//! The share of samples at every point, and the mean, `sum of (share step) (mean of the two latencies)`.
+//! The tests compare the share of samples at every point with the settings. They compare the mean of the
+//! samples with `sum of (share step) (mean of the two latencies)`.
 
 #[cfg(test)]
 mod tests;

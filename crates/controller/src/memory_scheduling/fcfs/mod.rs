@@ -1,18 +1,18 @@
 //! First come, first served (FCFS): serves one access after the other.
 //!
 //! # Model
-//! The next access starts by closing or opening a row as soon as the last burst of the previous access has
-//! been issued.
+//! When the last burst of an access has been issued, the next access starts. It first closes or opens a row
+//! if necessary.
 //!
 //! # Not modeled
 //! Nothing is left out.
 //!
 //! # Sources
-//! rixner-2000, which uses it as a baseline.
+//! rixner-2000 uses this policy as a baseline.
 //!
 //! # Checks
-//! Completion times equal those of a clock-by-clock simulation. Accesses to closed rows take the times to
-//! open the row, transfer the data, and close the row, one after the other.
+//! Completion times equal those of a clock-by-clock simulation. An access to a closed row takes the sum of
+//! the times to open the row, transfer the data, and close the row.
 
 use super::{MemoryScheduler, MemorySchedulingFamily};
 use nacre_config::{Configuration, Descriptor, Room};

@@ -2,16 +2,16 @@
 //! ahead.
 //!
 //! # Model
-//! The scheduler considers the `queue` oldest waiting accesses. When one of them has issued its last burst,
-//! the next access becomes visible to the scheduler. In each clock cycle, the scheduler issues the first of
-//! these commands that the timing constraints allow:
+//! The scheduler considers the `queue` oldest waiting accesses. When one of these accesses has issued its
+//! last burst, the next access becomes visible to the scheduler. In each clock cycle, the scheduler issues
+//! the first command of the following list that the timing constraints allow:
 //!
 //! 1. The read or write of the oldest access whose row is open (a row hit).
-//! 2. From the oldest access to the newest, the command that opens its row, or the command that closes
-//!    another row in its bank.
+//! 2. The command that opens the row of an access, or closes another row in its bank. Older accesses come
+//!    first.
 //!
-//! A row stays open while it is needed by an older access, or by a visible access whose rows are all open.
-//! Reads and writes have equal priority.
+//! A row stays open while an older access needs it, or while a visible access needs it whose rows are all
+//! open. Reads and writes have equal priority.
 //!
 //! # Not modeled
 //! - A starvation limit: an access waits until its bank has no more row hits.
@@ -25,8 +25,8 @@
 //! # Checks
 //! Completion times of random 64 B requests equal those of an independent clock-by-clock simulation, to the
 //! picosecond. The tests use queues of 1 to 64 accesses, closed loops of 1 to 64 clients, three arrival
-//! rates, and closed and open rows. They also use workloads with 25 % row hits, and with 70 % reads of open
-//! rows. With several ranks, rates equal those of a clock-by-clock scheduler within 1.5 %.
+//! rates, and closed and open rows. Some workloads have 25 % row hits, and some have 70 % reads of open rows.
+//! With several ranks, rates are within 1.5 % of those of a clock-by-clock scheduler.
 
 use super::{MemoryScheduler, MemorySchedulingFamily};
 use nacre_config::{Configuration, Descriptor, Room};

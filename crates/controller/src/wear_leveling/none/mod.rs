@@ -1,16 +1,16 @@
 //! No wear leveling: every row stays at its location.
 //!
 //! # Model
-//! Logical and physical rows are the same.
+//! Every logical row has the physical row with the same number.
 //!
 //! # Not modeled
 //! Nothing is left out.
 //!
 //! # Sources
-//! qureshi-2009, which uses it as a baseline.
+//! qureshi-2009 uses it as a baseline.
 //!
 //! # Checks
-//! The mapping is always the identity.
+//! The mapping of rows is always the identity.
 
 use super::{Intervals, Move, WearLevelingFamily, WearLeveller, Written};
 use nacre_config::{Configuration, Descriptor, Room};

@@ -1,39 +1,42 @@
 //! Start-gap: rows rotate slowly past one empty row.
 //!
 //! # Model
-//! Rows are divided into `domains` of N rows. Each domain has one additional physical row, the gap, and two
-//! registers. Row a of a domain is at physical row `p = (a + start) mod N`, plus one if `p >= gap`. After
-//! every `interval` writes to a domain, the row before the gap is copied into the gap and becomes the new
-//! gap. When the gap has passed through all rows, it is at the end again, and `start` increases by one.
+//! The rows are divided into `domains` domains of N rows. Each domain has an additional physical row, the
+//! gap, and two registers, `start` and `gap`. Row a of a domain is at physical row `p = (a + start) mod N`,
+//! plus one if `p >= gap`. After every `interval` writes to a domain, the row before the gap is copied into
+//! the gap and becomes the new gap. When the gap has passed through all rows, it returns to the end, and
+//! `start` increases by one.
 //!
-//! Each move of the gap moves one of N rows, in rotation. A row therefore stays in one location for
-//! `N * interval` writes to its domain, which is the line vulnerability factor. The gap returns to a
-//! location, and `start` increases, after `(N + 1) * interval` writes.
+//! Each move of the gap moves one row, and the N rows move in turn. A row therefore stays in one location for
+//! `N * interval` writes to its domain. This number is the line vulnerability factor. After `(N + 1) *
+//! interval` writes, the gap returns to a location, and `start` increases.
 //!
-//! *Randomization* (`randomize`): addresses first pass through a Feistel network with keys from the random
-//! seed, so adjacent addresses are not adjacent in the array. If the number of rows is not a power of four,
-//! numbers beyond it pass through the network again until they are in range (cycle walking).
+//! *Randomization* (`randomize`): row numbers first pass through a Feistel network with keys from the random
+//! seed. Adjacent logical rows are then not adjacent in the array. If the number of rows is not a power of
+//! four, the network can return a number that is out of range. Such a number passes through the network again
+//! until it is in range (cycle walking).
 //!
-//! *Adaptation* (`adapt`): every domain counts the writes to its most-written rows. After each `window` of
-//! writes, let s be the share of the most-written row. The interval becomes `stay_share * endurance / (s *
-//! N)` if that is shorter. While a row stays in one location, it then uses at most `stay_share` of its
-//! endurance. When writes are evenly distributed again, the interval doubles with every window up to its
+//! *Adaptation* (`adapt`): every domain counts the writes to its most-written rows. After every `window`
+//! writes, s is the share of the most-written row. If `stay_share * endurance / (s * N)` is shorter than the
+//! interval, it becomes the new interval. A row then uses at most `stay_share` of its endurance in one
+//! location. When writes are evenly distributed again, the interval doubles after every window, up to its
 //! original value.
 //!
 //! # Not modeled
-//! A random invertible matrix instead of the Feistel network, changes of the keys, and write buffers that
-//! delay repeated writes (delayed write).
+//! The model omits a random invertible matrix instead of the Feistel network, and changes of the keys. It
+//! also omits write buffers that delay repeated writes (delayed write).
 //!
 //! # Sources
-//! qureshi-2009 for the scheme, domains, and the Feistel network; akel-2011, section 2.3, for the interval of
-//! 128 and rows of 4 KiB; qureshi-2011 for an interval that adapts to attacks; misra-1982 for the counters.
+//! The scheme, the domains, and the Feistel network are from qureshi-2009. The interval of 128 and rows of 4
+//! KiB are from akel-2011, section 2.3. The adaptation to attacks is from qureshi-2011, and the counters are
+//! from misra-1982.
 //!
 //! # Checks
-//! - The mapping is a bijection with an exact inverse after every move. On all small arrays, data that is
-//!   copied with the moves stays at its mapped location.
+//! - After every move, the mapping is a bijection with an exact inverse. On all small arrays, data that is
+//!   copied with the moves is at its mapped location.
 //! - A row stays in one location for exactly `N * interval` writes. The gap returns to a location after
 //!   exactly `(N + 1) * interval` writes.
-//! - Recording many writes at once gives the same result as single writes.
+//! - Many writes that are recorded at once have the same result as single writes.
 //! - The interval of a hammered row follows its formula and recovers after the attack.
 //! - Under uneven writes, the lifetime is at least 97 % of the ideal lifetime.
 
@@ -54,10 +57,10 @@ use watch::Watch;
 /// Start-gap wear leveling.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Number of writes to a domain between two moves of its gap.
+    /// Number of writes to a domain between two moves of the gap.
     #[config(default = 128, min = 1, max = 4294967295, source = "paper: akel-2011 section 2.3")]
     pub interval: u32,
-    /// Number of domains of equal size, whose rows rotate independently.
+    /// Number of domains of equal size. The rows of each domain rotate independently.
     #[config(default = 1, min = 1, max = 65536, source = "paper: akel-2011 section 3.3, one per bank")]
     pub domains: u32,
     /// Randomize addresses before they rotate.
@@ -77,7 +80,7 @@ pub struct Config {
     /// Number of counters for the most-written rows, per domain.
     #[config(default = 16, min = 1, max = 1024, source = "assumed: like the detector of qureshi-2011")]
     pub watched: u32,
-    /// Maximum share of a row's endurance that writes may use between two moves of the row.
+    /// Maximum share of the endurance of a row that writes may use between two moves of the row.
     #[config(
         default = "25 %",
         min = "0.001 %",

@@ -1,34 +1,36 @@
 //! Dynamic placement: extents move between tiers according to their recent accesses, epoch by epoch.
 //!
 //! # Model
-//! 1. Reads and writes of every extent are counted for an epoch.
-//! 2. A running mean is updated. `memory` is the weight of the previous mean, and the epoch that ended has
-//!    the remaining weight.
-//! 3. The best placement is computed from the running means in the same way as `static_optimal` computes it
-//!    from the whole workload.
-//! 4. Misplaced extents are exchanged in order of saving, the largest first. An exchange is made only if the
-//!    saving of one extent is more than `hysteresis` above the cost of the other, and if both together save
-//!    at least `least_saving` per epoch.
+//! 1. During an epoch, the model counts the reads and writes of every extent.
+//! 2. At the end of the epoch, a running mean of these counts is updated. The previous mean has the weight
+//!    `memory`, and the epoch has the remaining weight.
+//! 3. The model computes the best placement from the running means. `static_optimal` computes it in the same
+//!    way from the whole workload.
+//! 4. Misplaced extents are exchanged in order of saving, the largest saving first. An exchange moves one
+//!    extent to its best tier, and another extent in the opposite direction. It has two conditions. The
+//!    saving of the first extent must exceed the loss of the second by more than `hysteresis`. Both together
+//!    must save at least `least_saving` per epoch.
 //!
-//! The device limits the bandwidth of the moves. Moves that were not performed in an epoch are decided again.
-//! With `weigh = "accesses"`, writes count like reads. This is correct only if no tier has slow writes.
+//! The device limits the bandwidth of the moves. If a move was not performed within its epoch, it is decided
+//! again. With `weigh = "accesses"`, a write counts like a read. This is correct only if no tier has slow
+//! writes.
 //!
 //! # Not modeled
 //! - Queueing: latencies are those of an idle device.
 //! - Request sizes: latencies are those of 4 KiB.
-//! - The time of a move, which only `least_saving` represents.
-//! - Moves of portions of extents.
+//! - The time of a move in decisions. Only `least_saving` represents it.
+//! - Moves of parts of an extent.
 //!
 //! # Sources
-//! kim-2014 "Dynamic": reactive movement of extents. The paper gives neither epochs nor thresholds, so the
-//! values here are assumed.
+//! kim-2014 "Dynamic" moves extents reactively. The paper gives neither epochs nor thresholds, so the values
+//! of the model are assumed.
 //!
 //! # Checks
 //! - Under stationary requests, the placement converges to the best placement without moves. It is never
-//!   faster than that placement.
-//! - The placement follows a moving hot spot. No extent moves if this saves no time.
-//! - With `weigh = "accesses"`, a write-heavy extent moves to PCM. With `weigh = "latency"`, it moves to
-//!   flash.
+//!   faster than the best placement.
+//! - The placement follows a moving hot spot. An extent does not move if the move saves no time.
+//! - With `weigh = "accesses"`, an extent with mostly writes moves to PCM. With `weigh = "latency"`, this
+//!   extent moves to flash.
 
 #[cfg(test)]
 mod tests;
@@ -46,7 +48,7 @@ pub struct Config {
     /// Initial placement of extents.
     #[config(default = "spread", source = "assumed: addresses are unrelated to access frequency")]
     pub layout: Layout,
-    /// Length of an epoch, during which accesses are counted before extents may move.
+    /// Length of an epoch. Accesses are counted during an epoch, and extents may move after it.
     #[config(
         default = "1 h",
         min = "1 us",
@@ -60,18 +62,19 @@ pub struct Config {
         source = "assumed: half of the weight is at least two epochs old"
     )]
     pub memory: Ratio,
-    /// Margin by which the saving of one extent must exceed the loss of the other.
+    /// Margin by which the saving of one extent must exceed the loss of the other extent, as a share of the
+    /// loss.
     #[config(default = "20 %", max = "1000 %", source = "assumed: equally hot extents should not move")]
     pub hysteresis: Ratio,
     /// Minimum saving of an exchange per epoch, summed over all requests.
     #[config(default = "1 s", source = "assumed: a smaller saving does not justify the traffic")]
     pub least_saving: Time,
-    /// Score by which extents are compared.
+    /// Measure by which extents are compared.
     #[config(default = "latency", source = "paper: kim-2014, PCM reads faster and writes slower than flash")]
     pub weigh: Weigh,
 }
 
-/// Score by which extents are compared.
+/// Measure by which extents are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Weigh {
     /// Time of the extent's reads and writes in each tier.

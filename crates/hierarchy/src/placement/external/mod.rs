@@ -1,11 +1,12 @@
 //! External: a placement provided by the caller, e.g. a Python function.
 //!
 //! # Model
-//! `layout` gives the initial placement. At the end of every epoch, the caller's function receives the
-//! locations of all extents and their numbers of reads and writes. It returns pairs of extents to exchange.
+//! The setting `layout` selects the initial placement. At the end of every epoch, the caller's function
+//! receives the locations of all extents and their numbers of reads and writes. The function returns pairs of
+//! extents to exchange.
 //!
 //! # Not modeled
-//! Nothing is left out. The device performs the moves, with their time and traffic.
+//! Nothing is left out. The device performs the moves, including their time and traffic.
 //!
 //! # Sources
 //! None: the caller provides the model.
@@ -30,7 +31,7 @@ pub struct Config {
     /// Initial placement of extents.
     #[config(default = "spread", source = "assumed: addresses are unrelated to access frequency")]
     pub layout: Layout,
-    /// Length of an epoch, during which accesses are counted before the function is called.
+    /// Length of an epoch. Accesses are counted during an epoch, and the function is called at its end.
     #[config(default = "1 h", min = "1 us", source = "assumed: that of `dynamic`")]
     pub epoch: Time,
 }

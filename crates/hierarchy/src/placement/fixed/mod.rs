@@ -1,17 +1,17 @@
 //! Fixed placement: extents never move.
 //!
 //! # Model
-//! Extents are placed on the tiers by their addresses and never move.
+//! The addresses of extents determine their tiers. Extents never move.
 //!
 //! # Not modeled
-//! Effects of the workload on the placement.
+//! The workload does not influence the placement.
 //!
 //! # Sources
-//! kim-2014: the baseline for placements that use the workload.
+//! kim-2014 uses it as the baseline for placements that depend on the workload.
 //!
 //! # Checks
-//! Under uniform requests, the mean latency is the mean of the tiers' latencies, weighted by their shares of
-//! the extents.
+//! Under uniform requests, the mean latency is the mean of the latencies of the tiers, weighted by their
+//! shares of the extents.
 
 #[cfg(test)]
 mod tests;

@@ -1,28 +1,29 @@
 //! Static-optimal placement: the best placement without moves, computed from the whole workload.
 //!
 //! # Model
-//! Before simulated time starts, the whole workload is read once, and the reads and writes of every extent
-//! are counted. Extents are then placed so that the sum of (reads x read latency + writes x write latency)
-//! over all extents is minimal, with every tier full. Reads and writes count separately, so an extent with
-//! more writes than reads may be better on flash than on PCM.
+//! Before simulated time starts, the model reads the whole workload once and counts the reads and writes of
+//! every extent. It then fills all tiers with extents so that the sum of (reads x read latency + writes x
+//! write latency) is minimal. Reads and writes count separately. An extent with more writes than reads may
+//! therefore be better on flash than on PCM.
 //!
-//! The latencies are those of an access of the same size to an idle device of the tier. A request that
-//! touches several extents is one access to each, with the size of its portion. Sizes are rounded up to 1/16
-//! of the power of two below them, which is exact for multiples of 4 KiB up to 128 KiB.
+//! The latency of an access is that of an access of the same size to an idle device of the tier. A request to
+//! several extents is one access to each extent, with the size of its part. A size is rounded up to a
+//! multiple of 1/16 of the power of two below it. Multiples of 4 KiB up to 128 KiB are therefore exact.
 //!
 //! # Not modeled
 //! - Queueing: the placement may overload a tier.
-//! - Caches above the tiers: the workload is counted, not the requests that pass a cache.
-//! - Moves: the placement is optimal among those that never move an extent. If hot data changes over time, a
-//!   placement that moves extents may be better.
+//! - Caches above the tiers: the model counts the requests of the workload, not the requests that pass a
+//!   cache.
+//! - Moves: the placement is optimal among placements that never move an extent. If hot data changes over
+//!   time, a placement that moves extents may be better.
 //!
 //! # Sources
-//! kim-2014 "Static optimal": the placement is computed from the whole trace and does not change.
+//! kim-2014 "Static optimal" computes the placement from the whole trace and does not change it.
 //!
 //! # Checks
-//! For few extents over three tiers, the placement equals the best of all placements, tried one by one. Every
-//! point of the surface equals a separately computed placement. Mean latencies of runs equal the computed
-//! ones.
+//! For a few extents on three tiers, the placement equals the best of all possible placements, which the test
+//! tries one by one. Every point of a surface of mixes equals a separately computed placement. The mean
+//! latencies of runs equal the computed mean latencies.
 
 #[cfg(test)]
 mod tests;

@@ -1,21 +1,22 @@
 //! ARC: adaptive replacement cache.
 //!
 //! # Model
-//! T1 holds blocks that were used once recently, and T2 holds blocks that were used at least twice. B1 and B2
-//! track the blocks that left T1 and T2. A miss on a block in B1 shows that T1 is too small and raises its
-//! target p. A miss on a block in B2 lowers it. The four queues together track at most twice the capacity.
+//! Queue T1 holds blocks that were used once recently, and T2 holds blocks that were used at least twice.
+//! Queues B1 and B2 track the blocks that left T1 and T2. A miss on a block in B1 shows that T1 is too small
+//! and increases the target size p of T1. A miss on a block in B2 decreases p. The four queues together track
+//! at most twice the number of blocks in the cache.
 //!
 //! # Not modeled
-//! The paper has no external removal. After one, the cache has a free slot, and REPLACE does nothing until
-//! the cache is full again.
+//! In the paper, blocks leave the cache only by replacement. In Nacre, a device can also remove a block. The
+//! cache then has a free slot, and REPLACE does nothing until the cache is full again.
 //!
 //! # Sources
 //! N. Megiddo, D. S. Modha, "ARC: a self-tuning, low overhead replacement cache", FAST'03, figure 4. The
 //! target is a real number, as in the paper.
 //!
 //! # Checks
-//! Hits and victims equal those of figure 4 implemented with lists. ARC has fewer misses than LRU on a Zipf
-//! sequence that is polluted by scans.
+//! Hits and victims equal those of the algorithm in figure 4, implemented with lists. On a Zipf sequence that
+//! is polluted by scans, ARC has fewer misses than LRU.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};

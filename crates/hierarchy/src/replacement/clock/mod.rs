@@ -2,19 +2,21 @@
 //!
 //! # Model
 //! Blocks are on a ring. A use sets the reference bit of the block. The hand moves around the ring. If the
-//! bit of a block is set, the hand clears it and continues. If the bit is clear, the block is evicted, and
-//! the new block takes its slot. The bit of a new block is clear, and its first use after insertion sets it.
+//! bit of a block is set, the hand clears the bit and continues. If the bit is clear, the block is evicted,
+//! and the new block takes its slot. The bit of a new block is clear. The first use after the insertion sets
+//! the bit.
 //!
 //! # Not modeled
-//! Periodic clearing of the bits, as operating systems do in the background.
+//! The model omits the periodic clearing of bits, which operating systems perform in the background.
 //!
 //! # Sources
-//! F. J. Corbato, "A paging experiment with the Multics system", MIT Project MAC report MAC-M-384, 1968, with
-//! one bit. The bit of new blocks is clear as in J. Yang, Z. Qiu, Y. Zhang, Y. Yue, K. V. Rashmi, "FIFO can
-//! be better than LRU", HotOS'23.
+//! F. J. Corbato, "A paging experiment with the Multics system", MIT Project MAC report MAC-M-384, 1968,
+//! describes the policy with one bit. The bit of new blocks is clear, as in J. Yang, Z. Qiu, Y. Zhang, Y.
+//! Yue, K. V. Rashmi, "FIFO can be better than LRU", HotOS'23.
 //!
 //! # Checks
-//! Hits and victims equal those of a naive ring. Without reuse, CLOCK equals FIFO.
+//! Hits and victims equal those of a naive ring. If no block is used again, CLOCK evicts the same blocks as
+//! FIFO.
 
 use super::ReplacementFamily;
 use super::ring::{Ring, Turn};

@@ -1,17 +1,18 @@
 //! External: a replacement policy provided by the caller, e.g. a Python class.
 //!
 //! # Model
-//! The policy is notified of hits and insertions, and selects the victims. Nacre tracks the resident blocks.
+//! Nacre notifies the policy of hits and insertions, and the policy selects the victims. Nacre tracks the
+//! resident blocks.
 //!
 //! # Not modeled
-//! The time that the policy itself takes. A simulation with such a policy is slower, because every access calls
-//! code in another language.
+//! The policy takes no simulated time. A simulation with such a policy runs more slowly, because every access
+//! calls code in another language.
 //!
 //! # Sources
 //! None: the caller provides the model.
 //!
 //! # Checks
-//! A policy that implements LRU has the hits and victims of LRU. An unknown name is a user error.
+//! A policy that implements LRU has the same hits and victims as `lru`. An unknown name is a user error.
 
 use super::ReplacementFamily;
 use nacre_config::{Configuration, Descriptor, Room};

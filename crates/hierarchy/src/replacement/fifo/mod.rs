@@ -1,8 +1,8 @@
 //! First in, first out (FIFO).
 //!
 //! # Model
-//! One queue holds the blocks in order of arrival. The block that arrived first is evicted, even if it was
-//! used since.
+//! A queue holds the blocks in the order of their insertion. The policy evicts the block that was inserted
+//! first, even if it was used since then.
 //!
 //! # Not modeled
 //! Nothing is left out.
@@ -12,7 +12,7 @@
 //! 5(2), 1966.
 //!
 //! # Checks
-//! Hits and victims equal those of a naive queue. Belady's anomaly appears in his example.
+//! Hits and victims equal those of a naive queue. Belady's example shows Belady's anomaly.
 
 use super::ReplacementFamily;
 use super::ring::{Ring, Turn};

@@ -1,25 +1,26 @@
 //! LIRS: low inter-reference recency set.
 //!
 //! # Model
-//! LIRS keeps blocks according to the distance between their last two uses instead of their recency. The
-//! stack S orders blocks by their last use. It holds LIR blocks, which are always resident, and the HIR
-//! blocks that were used after the LIR block at its bottom. Some of these HIR blocks are not resident. A few
-//! resident HIR blocks are in the list Q, and the oldest block of Q is evicted. A HIR block that is used
-//! while in S becomes LIR, and the LIR block at the bottom becomes HIR. Pruning keeps a LIR block at the
-//! bottom. The number of non-resident blocks is bounded. When the bound is reached, the block that was
-//! evicted first is dropped.
+//! LIRS ranks blocks by the distance between their last two uses, not by their recency. Blocks with a low
+//! inter-reference recency are LIR, and the others are HIR. The stack S orders blocks by their last use. S
+//! holds all LIR blocks, which are always resident. It also holds the HIR blocks that were used after the LIR
+//! block at the bottom of S. Some of these HIR blocks are not resident. The list Q holds the resident HIR
+//! blocks, and the policy evicts the oldest block of Q. If a HIR block in S is used, it becomes LIR, and the
+//! LIR block at the bottom of S becomes HIR. Pruning then removes HIR blocks from the bottom of S until a LIR
+//! block is at the bottom. The number of tracked non-resident blocks is bounded. At the bound, the block that
+//! was evicted first is dropped.
 //!
 //! # Not modeled
-//! The paper has no external removal. After the removal of a LIR block, new blocks become LIR until there are
-//! enough LIR blocks, as while the cache fills.
+//! In the paper, blocks leave the cache only by replacement. In Nacre, a device can also remove a LIR block.
+//! New blocks then become LIR until the number of LIR blocks is reached, as in a cache that is filling up.
 //!
 //! # Sources
 //! S. Jiang, X. Zhang, "LIRS: an efficient low inter-reference recency set replacement policy to improve
-//! buffer cache performance", SIGMETRICS'02, section 3; HIR share of 1 % from section 4.
+//! buffer cache performance", SIGMETRICS'02, section 3. The HIR share of 1 % is from section 4.
 //!
 //! # Checks
-//! Hits and victims equal those of the paper's cases implemented with lists. LIRS has fewer misses than LRU
-//! on a loop slightly larger than the cache.
+//! Hits and victims equal those of the cases in the paper, implemented with lists. On a loop that is slightly
+//! larger than the cache, LIRS has fewer misses than LRU.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};
@@ -38,7 +39,7 @@ use stack::Stack;
 /// Settings of LIRS.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Share of the capacity for resident HIR blocks, which have a long time between uses.
+    /// Share of the capacity for resident HIR blocks, i.e. for blocks with long reuse distances.
     #[config(default = "1 %", min = "0 %", max = "100 %", source = "paper: Jiang and Zhang 2002, section 4")]
     pub hir: Ratio,
     /// Maximum number of evicted blocks that are tracked, as a share of the capacity.

@@ -1,8 +1,9 @@
 //! Least recently used (LRU).
 //!
 //! # Model
-//! The least recently used block is evicted. The order is stored as a log of uses instead of a linked list.
-//! The last use of each resident block is valid, and the oldest valid use is the victim.
+//! The policy evicts the least recently used block. A log of uses stores the order of the blocks instead of a
+//! linked list. In the log, only the last use of each resident block is valid. The victim is the block with
+//! the oldest valid use.
 //!
 //! # Not modeled
 //! Nothing is left out: this is exact LRU, without sampling.
@@ -13,9 +14,9 @@
 //! 2002, for the closed form under independent references.
 //!
 //! # Checks
-//! For every capacity, the hits equal those that follow from the stack distances of Mattson's single pass. A
-//! larger cache holds every block that a smaller one holds. The hit ratio follows Che's approximation within
-//! .005. Hits and victims equal those of a naive list.
+//! For every capacity, the hits equal those that follow from the stack distances of Mattson's algorithm. A
+//! larger cache holds every block that a smaller cache holds. The hit ratio is within .005 of Che's
+//! approximation. Hits and victims equal those of a naive list.
 
 use super::ReplacementFamily;
 use super::arena::Slot;

@@ -1,28 +1,30 @@
 //! S3-FIFO: a small queue, a main queue, and a ghost queue, all of which are FIFO.
 //!
 //! # Model
-//! New blocks enter the small queue, or the main queue if their ghost is still tracked. A use increments a
-//! counter up to three and moves no block. When space is needed, there are two cases:
+//! If the ghost of a new block is still tracked, the block enters the main queue. Otherwise, it enters the
+//! small queue. A use increments the counter of the block, up to three, and does not move the block. An
+//! eviction has two cases:
 //!
-//! - If the small queue has at least its share, its tail moves to the main queue if it was used more than
-//!   once. Otherwise, the tail is evicted and leaves a ghost.
-//! - If the small queue is below its share, the tail of the main queue is evicted if its counter is zero.
-//!   Otherwise, the tail moves to the head with its counter decremented.
+//! - If the small queue has at least its share, the policy examines the block at its tail. If this block was
+//!   used more than once, it moves to the main queue. Otherwise, it is evicted and leaves a ghost.
+//! - If the small queue is below its share, the policy examines the block at the tail of the main queue. If
+//!   its counter is zero, the block is evicted. Otherwise, the block moves to the head, and its counter is
+//!   decremented.
 //!
 //! The number of ghosts equals the number of slots in the main queue.
 //!
 //! # Not modeled
-//! Repeated evictions by the paper's `evictS`. If it overfills the main queue and evicts a block from there,
-//! it continues, which would leave the cache one block short. In this model, an eviction ends when one block
-//! has left the cache.
+//! The model omits repeated evictions. In the paper, `evictS` can overfill the main queue, evict a block from
+//! it, and continue with another eviction. The cache then has one block too few. In this model, an eviction
+//! ends when one block has left the cache.
 //!
 //! # Sources
 //! J. Yang, Y. Zhang, Z. Qiu, Y. Yue, K. V. Rashmi, "FIFO queues are all you need for cache eviction",
 //! SOSP'23, algorithm 1 and section 4.1.
 //!
 //! # Checks
-//! Hits and victims equal those of naive queues. S3-FIFO has fewer misses than LRU on a Zipf sequence that is
-//! polluted by scans.
+//! Hits and victims equal those of naive queues. On a Zipf sequence that is polluted by scans, S3-FIFO has
+//! fewer misses than LRU.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};

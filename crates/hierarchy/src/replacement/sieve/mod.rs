@@ -1,10 +1,10 @@
-//! SIEVE: lazy promotion and quick demotion with one queue and one moving hand.
+//! SIEVE: lazy promotion and quick demotion, with one queue and a moving hand.
 //!
 //! # Model
-//! New blocks enter at the head of a queue. A use sets the visited bit of the block and moves no block. On a
-//! miss, the hand moves from its last position toward the head, clears visited bits, and evicts the first
-//! block without one. After the head, it continues at the tail. Retained blocks keep their position, so new
-//! blocks are examined early.
+//! New blocks enter at the head of a queue. A use sets the visited bit of the block and does not move the
+//! block. On a miss, the hand moves from its last position toward the head. It clears visited bits until it
+//! reaches a block whose bit is clear, and evicts this block. From the head, the hand continues at the tail.
+//! Retained blocks keep their position, so the hand examines new blocks early.
 //!
 //! # Not modeled
 //! Nothing is left out.
@@ -14,8 +14,8 @@
 //! eviction algorithm for Web caches", NSDI'24, algorithm 1.
 //!
 //! # Checks
-//! Hits and victims equal those of a naive list with a hand. SIEVE has fewer misses than LRU on a Zipf
-//! sequence that is polluted by scans.
+//! Hits and victims equal those of a naive list with a hand. On a Zipf sequence that is polluted by scans,
+//! SIEVE has fewer misses than LRU.
 
 use super::ReplacementFamily;
 use super::ring::{Ring, Turn};

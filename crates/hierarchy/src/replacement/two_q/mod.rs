@@ -1,20 +1,22 @@
 //! 2Q: a FIFO queue for new blocks in front of an LRU queue for blocks that are used again.
 //!
 //! # Model
-//! This is the full version. New blocks enter A1in and stay there in order of arrival, even if they are used.
-//! A block that leaves A1in is tracked in A1out. If it is requested while it is in A1out, it enters Am, which
-//! is LRU. The victim comes from A1in if A1in is longer than Kin, and otherwise from Am.
+//! The model implements the full version of 2Q. New blocks enter the FIFO queue A1in, and a use does not
+//! change their order. A block that leaves A1in is tracked in A1out. If a block in A1out is requested, it
+//! enters Am, which is an LRU queue. If A1in is longer than Kin, the victim comes from A1in. Otherwise, it
+//! comes from Am.
 //!
 //! # Not modeled
-//! The paper does not define the victim if A1in is within Kin and Am is empty, which happens in tiny caches.
-//! In this model, the victim comes from A1in.
+//! In tiny caches, A1in can be within Kin while Am is empty. The paper does not define the victim in this
+//! case. In this model, the victim comes from A1in.
 //!
 //! # Sources
 //! T. Johnson, D. Shasha, "2Q: a low overhead high performance buffer management replacement algorithm",
-//! VLDB'94, section 3.1, "2Q, full version". The values of Kin (25 %) and Kout (50 %) are also from there.
+//! VLDB'94, section 3.1, "2Q, full version". The values of Kin (25 %) and Kout (50 %) are from the same
+//! section.
 //!
 //! # Checks
-//! Hits and victims equal those of the paper's procedure implemented with lists.
+//! Hits and victims equal those of the procedure in the paper, implemented with lists.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};
@@ -30,7 +32,7 @@ mod tests;
 /// The lengths of the two queues for new blocks.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Kin: share of the capacity for new blocks (A1in).
+    /// Kin, the share of the capacity for new blocks (A1in).
     #[config(
         default = "25 %",
         min = "0 %",
@@ -38,7 +40,7 @@ pub struct Config {
         source = "paper: Johnson and Shasha 1994, section 3.1"
     )]
     pub newcomers: Ratio,
-    /// Kout: blocks tracked after they left A1in, as a share of the capacity.
+    /// Kout, the number of blocks that are tracked after they left A1in, as a share of the capacity.
     #[config(
         default = "50 %",
         min = "0 %",

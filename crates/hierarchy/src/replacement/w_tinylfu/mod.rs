@@ -1,23 +1,25 @@
 //! W-TinyLFU: a small LRU window in front of a segmented LRU that admits only frequent blocks.
 //!
 //! # Model
-//! New blocks enter the window. The block that leaves the window is compared with the victim of the main
-//! segment, and the block with more recent requests stays. In a tie, the main segment keeps its block. The
-//! main segment consists of two segments. A block that is used in the probation segment becomes protected,
-//! and the protected segment returns its least recently used block to probation. A four-bit count-min sketch
-//! behind a doorkeeper stores the frequencies of all requested blocks, resident or not. After a sample of
-//! uses, all counts are halved.
+//! New blocks enter the window. The policy compares the block that leaves the window with the victim of the
+//! main segment. The block with the higher recent frequency stays in the cache. In a tie, the main segment
+//! keeps its block. The main segment has a probation segment and a protected segment. If a block in the
+//! probation segment is used, it moves to the protected segment. A full protected segment returns its least
+//! recently used block to the probation segment. A four-bit count-min sketch behind a doorkeeper stores the
+//! frequencies of all requested blocks, resident or not. After a sample of uses (`sample`), all counts are
+//! halved.
 //!
 //! # Not modeled
-//! Adaptation of the window to the workload. Counts of blocks that are admitted without a request.
+//! The model omits adaptation of the window to the workload. It also omits counts of blocks that are admitted
+//! without a request.
 //!
 //! # Sources
 //! G. Einziger, R. Friedman, B. Manes, "TinyLFU: a highly efficient cache admission policy", ACM Transactions
 //! on Storage 13(4), 2017: sections 3 (sketch, reset, doorkeeper) and 4 (window of 1 %, 80 % protected).
 //!
 //! # Checks
-//! Hits and victims equal those of the rules implemented with lists and plain counters. Between halvings, the
-//! estimate is never below the true count.
+//! Hits and victims equal those of the same rules, implemented with lists and plain counters. Between two
+//! halvings, the estimated count is never below the true count.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};
@@ -42,7 +44,7 @@ pub struct Config {
     /// Share of the remaining capacity for the protected segment.
     #[config(default = "80 %", min = "0 %", max = "100 %", source = "paper: Einziger 2017, section 4")]
     pub protected: Ratio,
-    /// Number of uses after which all counts are halved, per block of capacity.
+    /// Number of uses per block of capacity after which all counts are halved.
     #[config(default = 10, min = 1, max = 1000, source = "assumed: ten times the capacity, like Caffeine")]
     pub sample: u32,
 }

@@ -1,22 +1,22 @@
 //! Bursts: an open loop with bursts and pauses of random length and Poisson arrivals in each.
 //!
 //! # Model
-//! An open loop alternates between bursts and pauses. The lengths of both are exponentially distributed.
-//! Arrivals are Poisson with `rate` in bursts and `idle_rate` in pauses. This is a Markov-modulated Poisson
-//! process with two states. The process starts with a burst. The mean rate is (rate * on + idle_rate * off) /
-//! (on + off).
+//! In this open loop, bursts and pauses alternate. Their lengths are exponentially distributed. Arrivals are
+//! Poisson, with `rate` during a burst and `idle_rate` during a pause. The result is a Markov-modulated
+//! Poisson process with two states, which starts with a burst. The mean rate is (rate * on + idle_rate * off)
+//! / (on + off).
 //!
 //! # Not modeled
-//! Daily rhythm, burstiness on several time scales, and heavy-tailed pauses.
+//! The model omits a daily rhythm, burstiness on several time scales, and heavy-tailed pauses.
 //!
 //! # Sources
 //! fischer-1993: W. Fischer, K. Meier-Hellstern, The Markov-modulated Poisson process (MMPP) cookbook,
 //! Performance Evaluation 18, section 2.
 //!
 //! # Checks
-//! The mean rate and the fraction of time in each state equal the formulas. The index of dispersion for
-//! counts over long windows is 1 + 2 (l1 - l2)^2 r1 r2 / ((r1 + r2)^2 (l1 r2 + l2 r1)), where l1 and l2 are
-//! the rates, r1 = 1 / on, and r2 = 1 / off.
+//! The tests compare the mean rate and the time share of each state with their formulas. Over long windows,
+//! the index of dispersion of counts is 1 + 2 (l1 - l2)^2 r1 r2 / ((r1 + r2)^2 (l1 r2 + l2 r1)). Here, l1 and
+//! l2 are the rates, r1 = 1 / on, and r2 = 1 / off.
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;

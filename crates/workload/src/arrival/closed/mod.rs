@@ -2,18 +2,18 @@
 //!
 //! # Model
 //! The workload has `queue_depth` clients. Each client issues a request, waits for its completion, waits for
-//! the think time, and issues the next request. All clients take their requests from one sequence. fio's
-//! `iodepth` and most database benchmarks generate load in this way: the device determines the rate.
+//! the think time, and issues the next request. All clients take their requests from one sequence, and the
+//! device determines the rate. fio with `iodepth` and most database benchmarks generate load in this way.
 //!
 //! # Not modeled
-//! Batched submission and completion (fio's `iodepth_batch`), and random think times.
+//! The model omits batched submission and completion (`iodepth_batch` of fio), and random think times.
 //!
 //! # Sources
 //! fio: the fio manual, `iodepth`.
 //!
 //! # Checks
-//! All arrival times are zero, and the driver receives the queue depth and the think time. The tests of the driver
-//! compare closed loops with their closed forms.
+//! The workload has only arrival times of zero, and the driver receives the queue depth and the think time.
+//! The driver's tests compare closed loops with closed forms.
 
 use super::{Arrival, ArrivalFamily, Pacing};
 use crate::error::WorkloadError;

@@ -1,18 +1,18 @@
 //! Periodic arrivals: equal gaps between requests (open loop).
 //!
 //! # Model
-//! Requests arrive in an open loop with equal gaps of 1 / rate. The first request arrives at time zero. This
-//! is the deterministic arrival process of D/G/1 queues. Samplers, cameras, and checkpoints have such
+//! Requests arrive in an open loop with equal gaps of 1 / rate. The first request arrives at time zero. D/G/1
+//! queues have this deterministic arrival process. Samplers, cameras, and periodic checkpoints generate such
 //! arrivals.
 //!
 //! # Not modeled
-//! Jitter, and several sources with different phases.
+//! The model omits jitter. It also omits several periodic sources with different phases.
 //!
 //! # Sources
 //! kleinrock-1975: L. Kleinrock, Queueing Systems I, which defines D in Kendall's notation.
 //!
 //! # Checks
-//! Request n arrives at n / rate, exact to the picosecond, even after a billion requests.
+//! Request n arrives at n / rate, exact to the picosecond. This also holds after a billion requests.
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;

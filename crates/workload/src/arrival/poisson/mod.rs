@@ -2,18 +2,20 @@
 //!
 //! # Model
 //! In this open loop, the gaps between requests are independent and exponentially distributed with mean 1 /
-//! rate. Many independent users together generate such arrivals. The TPC-A transactions of eNVy also use
-//! them.
+//! rate. Many independent users together generate such arrivals. The TPC-A transactions of eNVy also arrive
+//! as a Poisson process.
 //!
 //! # Not modeled
-//! Bursts, daily rhythm, and the self-similarity of real traffic: use `bursts`, or replay a trace.
+//! The model omits bursts, a daily rhythm, and the self-similarity of real traffic. For these, use `bursts`
+//! or replay a trace.
 //!
 //! # Sources
 //! kleinrock-1975: L. Kleinrock, Queueing Systems I, section 2.4; wu-1994, section 5.2, uses it.
 //!
 //! # Checks
-//! The mean gap is 1 / rate. The squared coefficient of variation is 1, and so is the index of dispersion of
-//! counts for every window. A chi-square test compares the gaps with the exponential distribution.
+//! The mean gap is 1 / rate, and the squared coefficient of variation of the gaps is 1. The index of
+//! dispersion of counts is 1 for every window. A chi-square test compares the gaps with the exponential
+//! distribution.
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;

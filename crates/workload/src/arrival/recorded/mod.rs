@@ -5,16 +5,17 @@
 //! divided by `scale`.
 //!
 //! # Not modeled
-//! Effects of the device on the arrival times. The recorded times depend on the speed of the recorded system,
-//! and a faster device would have received requests earlier. Use `closed` to let the device determine the
-//! rate. A scale other than 1 also changes the length of the daily rhythm.
+//! The simulated device does not influence the arrival times. The recorded times depend on the speed of the
+//! recorded system: with a faster device, requests would have arrived earlier. If the device should determine
+//! the rate, use `closed`. A scale other than 1 also changes the length of the daily rhythm.
 //!
 //! # Sources
 //! snia-traces: the SNIA I/O trace repository, whose traces are replayed in this way. Old traces are often
 //! accelerated (fio, `replay_time_scale`).
 //!
 //! # Checks
-//! Scale 1 changes no time, exact to the picosecond. Scale 10 divides every time by ten.
+//! With scale 1, arrival times equal the recorded times to the picosecond. Scale 10 divides every time by
+//! ten.
 
 use super::{Arrival, ArrivalClock, ArrivalFamily, RECORDED_TIMES};
 use crate::error::WorkloadError;

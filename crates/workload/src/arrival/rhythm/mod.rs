@@ -1,12 +1,12 @@
 //! Rhythm: an open loop whose arrivals follow a profile over the day, or over another repeating span.
 //!
 //! # Model
-//! The span is divided into equal steps. In each step, the rate is the mean rate multiplied by the weight of
-//! the step and divided by the mean weight. Gaps between arrivals are independent samples of one
-//! distribution, scaled to the mean gap of the step. After the last step, the profile repeats.
+//! The span is divided into equal steps. The rate in a step is the mean rate times the weight of the step,
+//! divided by the mean weight. Gaps between arrivals are independent samples of one distribution, scaled to
+//! the mean gap of the step. After the last step, the profile repeats.
 //!
 //! # Not modeled
-//! Correlation between gaps beyond the effect of the step, and differences between days.
+//! The model omits differences between days. Within a step, it also omits any correlation between gaps.
 //!
 //! # Sources
 //! devroye-1986: L. Devroye, Non-Uniform Random Variate Generation, section 2.2 (inversion).
@@ -36,8 +36,8 @@ pub struct Config {
     /// Quantiles of the gaps at equal steps of probability, in ascending order. Only their ratios matter.
     /// Samples between two quantiles are uniform. If absent, arrivals are Poisson.
     pub gaps: Option<Vec<f64>>,
-    /// Quantiles of the gaps at equal steps of probability within the last step of `gaps`, which is uniform
-    /// otherwise. Use this setting if a few very long gaps make up most of the time.
+    /// Quantiles of the gaps at equal steps of probability within the last step of `gaps`. If absent, gaps in
+    /// that step are uniform. Use this setting if a few very long gaps make up most of the time.
     pub tail: Option<Vec<f64>>,
 }
 

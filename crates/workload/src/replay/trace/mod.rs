@@ -1,30 +1,29 @@
 //! Replay of a recorded trace.
 //!
 //! # Model
-//! The requests of a trace in any supported format are issued at their recorded times or according to another
-//! arrival process. The volumes of the trace are mapped into one address space:
+//! The model issues the requests of a trace at their recorded times or according to another arrival process.
+//! It reads all supported formats. The volumes of the trace are mapped into one address space:
 //!
 //! - `as_recorded`: volume k starts at k times 16 TiB, and addresses within a volume do not change.
-//! - `compact`: extents of 1 MiB are contiguous in the order of their first access. The trace then fits a
-//!   device that is hardly larger than its footprint. A request is split between extents that are no longer
-//!   contiguous. This mapping uses about 32 bytes of memory per extent.
+//! - `compact`: extents of 1 MiB are stored contiguously in the order of their first access. The trace then
+//!   fits a device that is hardly larger than its footprint. If the extents of a request are no longer
+//!   contiguous, the request is split. This mapping uses about 32 bytes of memory per extent.
 //!
-//! All requests go to volume 0. Traces are streamed, so memory is bounded regardless of their length. A
-//! `part` of a trace has the requests of some of its volumes or extents. They arrive at the same times as in
-//! the whole trace.
+//! All requests go to volume 0. Nacre streams traces, so memory use does not depend on their length. A `part`
+//! of a trace has the requests of some of its volumes or extents. These requests arrive at the same times as
+//! in the whole trace.
 //!
 //! # Not modeled
-//! Dependencies between requests in the recorded system. Contents of writes. With `compact`: alignment to
-//! more than 1 MiB, and distances between extents.
+//! The model omits dependencies between requests in the recorded system, and the contents of writes.
+//! `compact` does not preserve alignment to more than 1 MiB, or distances between extents.
 //!
 //! # Sources
-//! snia-traces: the SNIA I/O trace repository and the formats of its traces; each reader cites its own
-//! sources.
+//! snia-traces: the SNIA I/O trace repository and the formats of its traces. Each reader cites its sources.
 //!
 //! # Checks
 //! Each byte of each request is in exactly one part of a trace. The tests check every field of small traces,
-//! both mappings, requests across extents, limits, bad records, and all errors. `compact` equals a slow
-//! byte-by-byte reference.
+//! both mappings, requests across extents, limits, bad records, and all errors. The mapping `compact` equals
+//! a slow byte-by-byte reference.
 
 use super::part::Part;
 use super::placement::{Compact, EXTENT_BYTES, Misfit, keep};
@@ -47,16 +46,16 @@ pub struct Config {
     pub files: Option<Vec<String>>,
     /// Trace format; if absent, it is detected from the content.
     pub format: Option<String>,
-    /// Time unit in the file: ns, 100ns, us, ms, or s; if absent, that of the format.
+    /// Time unit in the file: ns, 100ns, us, ms, or s. If absent, the unit is that of the format.
     pub time_unit: Option<String>,
-    /// Whether the first bad record ends the run. Otherwise, bad records are skipped and counted.
+    /// End the run at the first bad record. If off, bad records are skipped and counted.
     #[config(default = false, source = "assumed: old traces have a few bad lines")]
     pub strict: bool,
     /// Event of blkparse and blktrace that counts as a request: Q (queued), D (issued), or C (completed). If
-    /// absent, Q is used if the trace has such events, and D otherwise.
+    /// absent, Nacre uses Q if the trace has such events, and D otherwise.
     pub action: Option<String>,
-    /// Page size of an arc trace, or distance between adjacent objects of an oracle_general trace, in bytes;
-    /// a power of two.
+    /// Page size of an `arc` trace, or distance between adjacent objects of an `oracle_general` trace. In
+    /// bytes; a power of two.
     #[config(min = "512 B", max = "1 GiB")]
     pub page: Option<Bytes>,
     /// Number of requests to replay; if absent, all.

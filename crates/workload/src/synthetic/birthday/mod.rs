@@ -1,22 +1,22 @@
 //! Birthday-paradox attack: sets of random addresses are written repeatedly.
 //!
 //! # Model
-//! An attacker who does not know the locations of rows selects `lines` random addresses, writes each address
-//! `writes` times, and selects new addresses. According to the birthday paradox, a small number of address
-//! sets is likely to hit the same row twice. Suppose that each set is written for as long as a row stays in
-//! one location. The number of sets that is needed to wear out a row is then on the order of the square root
-//! of the number of rows. The addresses of a set are written in rotation, `burst` writes at a time, so that
-//! no address is conspicuous.
+//! An attacker who does not know the locations of rows selects a set of `lines` random addresses. The
+//! attacker writes each address `writes` times and then selects a new set. According to the birthday paradox,
+//! a few sets are likely to hit the same row twice. Suppose that each set is written for the time that a row
+//! stays in one location. The number of sets that wears out a row is then on the order of the square root of
+//! the number of rows. The writes rotate over the addresses of a set, `burst` writes at a time, so that no
+//! address is conspicuous.
 //!
 //! # Not modeled
-//! An attacker who measures latencies to detect the move of a row.
+//! The model omits attackers who measure latencies to detect when a row moves.
 //!
 //! # Sources
 //! seznec-2009: the attack; qureshi-2011: sets of addresses that evade detectors.
 //!
 //! # Checks
-//! Writes per address, rotation, and set sizes are exact. Addresses pass a chi-square test for uniformity.
-//! Writes that are generated as bursts equal single requests.
+//! Writes per address, rotation, and set sizes are exact. The addresses pass a chi-square test for
+//! uniformity. Writes that are generated as bursts equal writes that are generated one by one.
 
 use super::{Pattern, PatternFamily, area::Area, area::END_MAX, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};

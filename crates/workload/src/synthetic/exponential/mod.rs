@@ -2,17 +2,17 @@
 //!
 //! # Model
 //! Requests are independent, have equal sizes, and are aligned to their size. The block of rank k, counted
-//! from zero, is accessed with a probability proportional to exp(-k / m), where m is the fraction `mean` of
-//! the footprint. Ranks beyond the footprint are sampled again. A permutation scatters the ranks over the
-//! footprint, so that hot blocks are not adjacent, unless `scatter` is off.
+//! from zero, has a probability proportional to exp(-k / m). Here, m is the number of blocks times `mean`. A
+//! rank beyond the footprint is replaced by a new sample. Unless `scatter` is off, a permutation scatters the
+//! ranks over the footprint, so that hot blocks are not adjacent.
 //!
 //! # Not modeled
-//! Popularity that changes over time, and any correlation between consecutive requests.
+//! The model omits popularity that changes over time, and correlation between consecutive requests.
 //!
 //! # Sources
 //! kgil-2008, cited from memory, lists this distribution among its small workloads, with rates of 0.01 and
-//! 0.1. The meaning of these rates is not known. The default is the first rate, as a fraction of the
-//! footprint.
+//! 0.1. The meaning of these rates is not known. The default of `mean` is the first rate, as a fraction of
+//! the footprint.
 //!
 //! # Checks
 //! A chi-square test compares the requests with the exact probabilities.
@@ -39,7 +39,7 @@ pub struct Config {
         source = "assumed: from memory of kgil-2008, a rate of 0.01"
     )]
     pub mean: Ratio,
-    /// Whether hot blocks are scattered over the footprint. Otherwise, blocks are in order of popularity.
+    /// Scatter hot blocks over the footprint. If off, blocks are in order of popularity.
     #[config(default = true, source = "assumed: as in the Zipf pattern")]
     pub scatter: bool,
 }

@@ -1,19 +1,20 @@
 //! Hammering attack: one address is written repeatedly.
 //!
 //! # Model
-//! This is the simplest attack on a medium with limited endurance. Every request writes the same range, as
-//! fast as requests complete. The attack wears out one row within minutes if there is no wear leveling, or if
-//! a row stays in one location for more writes than its endurance.
+//! Hammering is the simplest attack on a medium with limited endurance. Every request writes the same range,
+//! and requests follow each other as fast as they complete. Without wear leveling, the attack wears out a row
+//! within minutes. It also does so if wear leveling keeps a row in one location for more writes than its
+//! endurance.
 //!
 //! # Not modeled
-//! Host caches. A real attacker bypasses them with flushes.
+//! The model omits host caches, because a real attacker bypasses them with flushes.
 //!
 //! # Sources
 //! qureshi-2009, section 6: the repeated address attack.
 //!
 //! # Checks
-//! The address and size of every request are exact. Writes that are generated as bursts equal single
-//! requests.
+//! The address and size of every request are exact. Writes that are generated as bursts equal writes that are
+//! generated one by one.
 
 use super::{Pattern, PatternFamily, area::Area, area::END_MAX, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};

@@ -1,22 +1,23 @@
 //! Hot and cold data: most accesses go to a small fraction of the data.
 //!
 //! # Model
-//! Requests are independent, have equal sizes, and are aligned to their size. There are two classes of
-//! blocks, and accesses to each class are uniform. The notation is that of eNVy: `"10/90"` sends 90 % of the
-//! accesses to 10 % of the data, and `"50/50"` is uniform. Reads may have a separate locality. Trims use the
-//! locality of writes. Hot data is at the beginning of the footprint, so the hot data of reads and of writes
-//! overlaps.
+//! Requests are independent, have equal sizes, and are aligned to their size. Blocks are either hot or cold,
+//! and accesses to each class are uniform. The notation is that of eNVy: with `"10/90"`, 90 % of the accesses
+//! go to 10 % of the data, and `"50/50"` is uniform. Reads can have a separate locality. Trims use the
+//! locality of writes. Unless `scatter` is on, hot data is at the beginning of the footprint. The hot data of
+//! reads therefore overlaps the hot data of writes.
 //!
 //! # Not modeled
-//! More than two classes, and hot data that moves: use a `mix`, or replay a trace.
+//! The model omits more than two classes of data, and hot data that changes over time. For these, use a `mix`
+//! or replay a trace.
 //!
 //! # Sources
 //! wu-1994: M. Wu, W. Zwaenepoel, eNVy: a non-volatile, main memory storage system, ASPLOS 1994, section 4
 //! and figure 8; rosenblum-1992 uses the same bimodal distribution.
 //!
 //! # Checks
-//! For 50/50 to 5/95, the fractions of hot reads and hot writes are within the binomial error. Each class
-//! passes a chi-square test for uniformity.
+//! For localities from 50/50 to 5/95, the fractions of hot reads and hot writes are within the binomial
+//! error. In each class, the addresses pass a chi-square test for uniformity.
 
 mod locality;
 
@@ -36,12 +37,12 @@ pub struct Config {
     /// Addresses and operations.
     #[config(flatten)]
     pub access: Access,
-    /// Percentage of the data that is hot, and percentage of the accesses to that data, e.g. `"10/90"`.
+    /// Percentage of hot data, and percentage of the accesses that go to this data, e.g. `"10/90"`.
     #[config(default = "10/90", source = "paper: wu-1994, the middle of figure 8")]
     pub locality: Locality,
     /// Locality of reads, if different from that of writes.
     pub read_locality: Option<Locality>,
-    /// Whether hot blocks are scattered over the footprint. Otherwise, they are at its beginning.
+    /// Scatter hot blocks over the footprint. If off, hot blocks are at its beginning.
     #[config(default = false, source = "assumed: data that is used together is stored together")]
     pub scatter: bool,
 }

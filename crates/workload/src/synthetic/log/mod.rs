@@ -1,25 +1,24 @@
 //! A log: zones are written sequentially, and each zone is trimmed before it is written.
 //!
 //! # Model
-//! The footprint is a ring of zones. Each zone is trimmed as a whole, which resets it on a device with zones.
-//! Then it is written from its beginning to its end, one request after the other. The first zone follows the
-//! last. With `open_zones`, that many consecutive zones are written at the same time, and their requests take
-//! turns. Each read reads the data of a write that is still in the log. All of these writes are equally
-//! likely. Logs of databases, log-structured file systems, and key-value stores that drop their segments in
-//! write order behave like this. For several logs with different rates, use `tenants`.
+//! The footprint is a ring of zones. Before a zone is written, it is trimmed as a whole. On a device with
+//! zones, the trim resets the zone. The zone is then written sequentially from its beginning to its end. The
+//! first zone follows the last zone. With `open_zones` = n, n consecutive zones are written at the same time,
+//! and their requests alternate. A read selects one of the writes whose data is still in the log, with equal
+//! probability, and reads its data. The pattern represents the logs of databases and log-structured file
+//! systems. It also represents key-value stores that drop their segments in write order. For several logs
+//! with different rates, use `tenants`.
 //!
 //! # Not modeled
-//! - Valid data that is copied out of a zone before the zone is reset. All data of a zone is invalid at that
-//!   time.
-//! - Zones that are finished before their end.
+//! - Copies of valid data before a zone is reset. In this model, all data of a zone is invalid at that time.
+//! - Zones that the host finishes before they are full.
 //!
 //! # Sources
-//! rosenblum-1992: segments that are written as a whole; fio: `zonemode=zbd` writes zones in order and resets
-//! them.
+//! rosenblum-1992 writes whole segments. fio with `zonemode=zbd` writes zones in order and resets them.
 //!
 //! # Checks
-//! Every address and operation is exact, including the wrap-around. Reads are within the log and cover the
-//! whole log.
+//! Every address and operation is exact, also when the log returns to its first zone. Reads are within the
+//! log and cover the whole log.
 
 use super::{Pattern, PatternFamily, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
@@ -40,14 +39,14 @@ pub struct Config {
     /// Zone size in bytes; a multiple of the request size. A zoned device must have the same zone size.
     #[config(min = "1 B", max = "4095 MiB")]
     pub zone: Bytes,
-    /// Zones that are written at the same time, one request of each in turn; a divisor of the number of
-    /// zones.
+    /// Number of zones that are written at the same time, with alternating requests; a divisor of the number
+    /// of zones.
     #[config(default = 1, min = 1, max = 65536, source = "assumed: a log fills one zone after the other")]
     pub open_zones: u32,
     /// Bytes of one read or write.
     #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
     pub request: Bytes,
-    /// Fraction of requests that read data in the log. No request reads before the first write.
+    /// Fraction of requests that read data in the log. The first request is always a write.
     #[config(default = "0 %", max = "99 %", source = "assumed: a write-only log")]
     pub read_share: Ratio,
 }

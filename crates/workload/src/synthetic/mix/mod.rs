@@ -1,22 +1,22 @@
 //! A mix of several patterns, each with a fraction of the requests.
 //!
 //! # Model
-//! Every request comes from one pattern, selected at random with the probability `share`, e.g. 70 % Zipf
-//! reads and 30 % sequential writes. The sequences of the patterns are independent. The patterns may use the
-//! same addresses, or different addresses given by `start`. The mix has one arrival process. A pattern may
-//! also be a mix.
+//! Each request comes from one of the patterns, selected at random with the probability `share`. An example
+//! is a mix of 70 % Zipf reads and 30 % sequential writes. The sequences of the patterns are independent. The
+//! patterns can use the same addresses, or different addresses that `start` defines. The mix has one arrival
+//! process. A pattern of a mix can be another mix.
 //!
 //! # Not modeled
-//! Separate arrival processes of the patterns, and phases that follow one another.
+//! The model omits separate arrival processes of the patterns, and workload phases.
 //!
 //! # Sources
-//! fio: the fio manual, `rwmixread` and parallel jobs, which are the usual way to generate such loads. Each
+//! The fio manual describes `rwmixread` and parallel jobs, with which such loads are usually generated. Each
 //! pattern cites its sources.
 //!
 //! # Checks
-//! Shares are within binomial error. The requests of each pattern equal those that it generates alone under
-//! the same name, regardless of the other patterns and shares. A pattern added at the end does not change the
-//! others.
+//! The shares are within the binomial error. The requests of a pattern do not depend on the other patterns
+//! and shares: a pattern with the same name generates them alone. A pattern that is added at the end does not
+//! change the others.
 
 use super::{Pattern, PatternFamily, operations::percent, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
@@ -28,14 +28,15 @@ use nacre_kernel::{Random, Ranges, Ratio, Request};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// The patterns, at most 256. Append new patterns at the end to keep the random streams of the others.
+    /// The patterns, at most 256. Add new patterns at the end, so that the random streams of the others do
+    /// not change.
     pub part: Vec<Part>,
 }
 
 /// One pattern of a mix.
 #[derive(Clone, Debug, Configuration)]
 pub struct Part {
-    /// Fraction of the requests. One pattern may omit it and receives the remainder.
+    /// Fraction of the requests. If one pattern omits its share, it receives the remainder.
     #[config(max = "100 %")]
     pub share: Option<Ratio>,
     /// Access pattern.

@@ -2,19 +2,19 @@
 //!
 //! # Model
 //! The footprint is divided into equal regions, one per stream. Every stream accesses its region from the
-//! beginning, `stride` bytes at a time, and restarts at the end. Streams alternate. Backups, logs, and scans
-//! access storage in this way. With a stride, the pattern models column scans and the accesses to a member of
-//! a RAID.
+//! beginning in steps of `stride` bytes. At the end of the region, the stream restarts. Requests of the
+//! streams alternate. Backups, logs, and scans access storage in this way. With a stride, the pattern
+//! represents column scans, or the accesses to one member of a RAID.
 //!
 //! # Not modeled
-//! Streams with different rates or request sizes, and backward streams: use a `mix`.
+//! The model omits backward streams. For streams with different rates or request sizes, use a `mix`.
 //!
 //! # Sources
-//! fio: the fio manual, `readwrite=read` and `readwrite=write` with `numjobs` and `offset_increment`. Strided
-//! access is that of `zonemode=strided`.
+//! The fio manual describes `readwrite=read` and `readwrite=write` with `numjobs` and `offset_increment`. It
+//! describes strided access under `zonemode=strided`.
 //!
 //! # Checks
-//! Every address is exact for one stream, several streams, strides, and both settings of `wrap`.
+//! Every address is exact. The tests use one stream, several streams, strides, and both settings of `wrap`.
 
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
@@ -29,7 +29,7 @@ pub struct Config {
     /// Addresses and operations.
     #[config(flatten)]
     pub access: Access,
-    /// Number of streams, which alternate. All streams have the same number of requests.
+    /// Number of streams. The streams alternate, so all streams have the same number of requests.
     #[config(default = 1, min = 1, max = 1048576, source = "assumed: one reader or writer")]
     pub streams: u32,
     /// Distance in bytes between the starts of consecutive requests of a stream; a multiple of the request

@@ -1,31 +1,32 @@
 //! A synthetic copy of a trace: its sizes, reuse, and sequential runs, without its addresses.
 //!
 //! # Model
-//! The model is an LRU stack of objects. Requests belong to classes of one operation and one size. With the
-//! probability `first`, a request accesses a new object. Otherwise, it accesses the nearest object of its
-//! size at a stack distance that is sampled from the distribution of the class. The stack distance is the
-//! number of distinct bytes accessed since the last access to the object. An LRU cache of any size therefore
-//! has approximately the miss ratio of the original trace.
+//! The model is an LRU stack of objects. A class of requests has one operation and one size. With the
+//! probability `first`, a request accesses a new object. Otherwise, the model samples a stack distance from
+//! the distribution of the class. The request accesses the object of its size that is nearest to this
+//! distance. The stack distance of an object is the number of distinct bytes that were accessed since its
+//! last access. The miss ratio of an LRU cache of any size is therefore approximately that of the original
+//! trace.
 //!
-//! With the probability `follow`, a request continues the previous request. It then has the same class. It
-//! accesses the object that followed the previous object when that was last accessed, if the stack distances
-//! of both are similar. After a new object, it accesses the next new object, which is adjacent. Sequential
-//! runs are therefore repeated with their addresses in order.
+//! With the probability `follow`, a request continues the previous request and has the same class. If the
+//! previous request accessed a new object, this request accesses the adjacent new object. Otherwise, this
+//! request accesses the object that followed the previous object last time, if the stack distances of both
+//! are similar. Sequential runs are therefore repeated with their addresses in order.
 //!
 //! # Not modeled
 //! - Popularity beyond its effect on stack distances.
 //! - Requests that partially overlap, and changes over time.
-//! - A growing footprint beyond `footprint`: if it is used up, the least recently used object is accessed
-//!   instead of a new one.
+//! - Growth beyond `footprint`. If the footprint is used up, a request accesses the least recently used
+//!   object instead of a new object.
 //!
 //! # Sources
-//! coffman-1973: E. Coffman, P. Denning, Operating Systems Theory, Prentice-Hall 1973, section 6.6, the LRU
-//! stack model.
+//! coffman-1973: E. Coffman, P. Denning, Operating Systems Theory, Prentice-Hall 1973, section 6.6, describes
+//! the LRU stack model.
 //!
 //! # Checks
 //! The fractions of classes and of new objects are within the binomial error. A fixed stack distance is
-//! reproduced exactly. Run lengths follow `follow`. `nacre trace fit` compares the miss-ratio curves of real
-//! traces and their copies.
+//! reproduced exactly. The lengths of runs have the distribution that `follow` defines. `nacre trace fit`
+//! compares the miss-ratio curve of a trace with that of its copy.
 
 mod stack;
 #[cfg(test)]
@@ -56,10 +57,10 @@ pub struct Config {
     /// Probability that a request continues the previous request.
     #[config(default = "0 %", max = "99.99 %", source = "assumed: no runs")]
     pub follow: Ratio,
-    /// Factors on the odds of a new object (`first`) for consecutive steps of requests. The factors repeat.
-    /// If absent, the odds are constant.
+    /// Factors by which the odds of a new object (`first`) are multiplied in consecutive steps of requests.
+    /// After the last factor, the list repeats. If absent, the odds are constant.
     pub growth: Option<Vec<f64>>,
-    /// Number of requests per step of `growth`.
+    /// Number of requests in one step of `growth`.
     #[config(default = 10000, min = 1, source = "assumed: long against the runs of most workloads")]
     pub growth_step: u64,
     /// Classes of requests, at most 256. Their shares sum to 100 %.
@@ -77,16 +78,16 @@ pub struct Class {
     /// Size of a request in bytes.
     #[config(min = "1 B", max = "1 GiB")]
     pub bytes: Bytes,
-    /// Offset of a request in its first block. If the offset is not 0 and requests have the size of whole
-    /// blocks, adjacent objects share a block.
+    /// Offset of a request in its first block. If the offset is not 0 and the request size is a multiple of
+    /// the block size, adjacent objects share a block.
     #[config(default = "0 B", max = "1 MiB", source = "assumed: at the beginning")]
     pub offset: Bytes,
     /// Fraction of the requests of the class that access a new object.
     #[config(max = "100 %")]
     pub first: Ratio,
     /// Quantiles of the stack distances of the other requests at equal steps of probability, in ascending
-    /// order. A stack distance is the number of bytes of distinct blocks accessed since. Samples between two
-    /// quantiles are uniform.
+    /// order. The stack distance is the number of bytes in distinct blocks that were accessed since the last
+    /// access. Samples between two quantiles are uniform.
     #[config()]
     pub distance: Option<Vec<Bytes>>,
 }

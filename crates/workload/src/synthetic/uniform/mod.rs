@@ -2,19 +2,19 @@
 //!
 //! # Model
 //! Requests are independent, have equal sizes, and are aligned to their size. All blocks of the footprint
-//! have the same probability. This is the worst case for caches, and the assumption of most closed forms of
-//! garbage collection.
+//! have the same probability. Uniform access is the worst case for caches. Most closed forms of garbage
+//! collection assume it.
 //!
 //! # Not modeled
-//! Locality, and mixed request sizes (use a `mix`).
+//! The model omits locality. For several request sizes, use a `mix`.
 //!
 //! # Sources
-//! desnoyers-2012: P. Desnoyers, Analytic modeling of SSD write performance: its first workload. The default
-//! operation is a read, as in fio (fio, `readwrite`).
+//! desnoyers-2012: P. Desnoyers, Analytic modeling of SSD write performance, uses it as the first workload.
+//! The default operation is a read, as in fio (fio, `readwrite`).
 //!
 //! # Checks
-//! A chi-square test over the blocks passes. The fractions of reads and trims are within the binomial error.
-//! The addresses do not depend on these fractions.
+//! The addresses pass a chi-square test over the blocks. The fractions of reads and trims are within the
+//! binomial error. The addresses do not depend on these fractions.
 
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};

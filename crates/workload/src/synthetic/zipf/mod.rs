@@ -2,11 +2,11 @@
 //!
 //! # Model
 //! Requests are independent, have equal sizes, and are aligned to their size. The block of rank k has a
-//! probability proportional to k^-theta, for any theta of at least zero (uniform). A permutation scatters the
-//! ranks over the footprint, so that hot blocks are not adjacent, unless `scatter` is off.
+//! probability proportional to k^-theta. `theta` is at least zero, which is uniform access. Unless `scatter`
+//! is off, a permutation scatters the ranks over the footprint, so that hot blocks are not adjacent.
 //!
 //! # Not modeled
-//! Popularity that changes over time, and any correlation between consecutive requests.
+//! The model omits popularity that changes over time, and correlation between consecutive requests.
 //!
 //! # Sources
 //! ycsb-2010: B. Cooper et al., Benchmarking cloud serving systems with YCSB, SoCC 2010, whose theta of 0.99
@@ -32,10 +32,10 @@ pub struct Config {
     /// Addresses and operations.
     #[config(flatten)]
     pub access: Access,
-    /// Exponent of Zipf's law: 0 is uniform, values around 1 are common, and higher values are more skewed.
+    /// Exponent of Zipf's law. 0 is uniform, values around 1 are common, and higher values are more skewed.
     #[config(default = 0.99, min = 0, max = 10, source = "paper: ycsb-2010, its Zipfian constant")]
     pub theta: f64,
-    /// Whether hot blocks are scattered over the footprint. Otherwise, blocks are in order of popularity.
+    /// Scatter hot blocks over the footprint. If off, blocks are in order of popularity.
     #[config(default = true, source = "paper: ycsb-2010, its scrambled Zipfian")]
     pub scatter: bool,
 }

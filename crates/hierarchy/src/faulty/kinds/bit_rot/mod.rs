@@ -1,18 +1,18 @@
 //! Bit rot: one bit of a write is inverted on the medium.
 //!
 //! # Model
-//! One bit of the written data, selected at random, is inverted, and no code detects it. It stays inverted
-//! until the data is written again.
+//! The fault inverts one random bit of the written data, and no code detects the error. The bit stays
+//! inverted until the data is written again.
 //!
 //! # Not modeled
-//! Bits that flip some time after the write: in this model, all reads after the write return the inverted
-//! bit. More than one inverted bit per write.
+//! The model omits bits that flip some time after the write: all reads after the write return the inverted
+//! bit. It also omits more than one inverted bit per write.
 //!
 //! # Sources
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.
 //!
 //! # Checks
-//! Exactly one bit of each affected write differs.
+//! Exactly one bit of each affected write differs from the written data.
 
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,12 @@
 //! Delay: replies are delayed.
 //!
 //! # Model
-//! The reply to a request is delayed by a latency sampled from `latency`, which is a constant or a
-//! distribution. The device can serve the next request in the meantime.
+//! The fault delays the reply to a request by a latency from `latency`, which is a constant or a
+//! distribution. The device can serve the next request during the delay.
 //!
 //! # Not modeled
-//! Work of the device during the delay. The delay takes no energy and blocks no other request.
+//! The device does no work for the delay. The delay therefore uses no energy and does not block other
+//! requests.
 //!
 //! # Sources
 //! Linux dm-delay (Documentation/admin-guide/device-mapper/delay.rst).

@@ -1,20 +1,20 @@
 //! Disconnect: the device cannot be reached.
 //!
 //! # Model
-//! A request that arrives while the device is disconnected is not performed, and ends with a transport error
-//! after `timeout`. If the device replies during the disconnection, the reply is lost. The request also ends
-//! with a transport error after `timeout`, but the data of a write is on the medium. The device stays
-//! powered.
+//! The device does not perform a request that arrives during the disconnection. The request fails with a
+//! transport error after `timeout`. If a request is already in progress, the device performs it, but a reply
+//! during the disconnection is lost. This request also fails with a transport error after `timeout`. If it is
+//! a write, its data is on the medium. The device keeps its power.
 //!
 //! # Not modeled
-//! The time of a reconnection, which is zero in the model. A power loss that accompanies the disconnection.
+//! The model omits the time to reconnect, and power losses that accompany the disconnection.
 //!
 //! # Sources
 //! Linux nvme driver: io_timeout; Gunawi et al., "Fail-slow at scale", FAST 2018.
 //!
 //! # Checks
-//! Every request during the disconnection fails, and no other request does. Writes that were in progress are
-//! on the medium.
+//! Every request during the disconnection fails, and all other requests succeed. The data of writes that were
+//! in progress is on the medium.
 
 #[cfg(test)]
 mod tests;

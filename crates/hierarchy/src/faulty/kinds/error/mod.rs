@@ -1,20 +1,20 @@
 //! Errors: requests fail.
 //!
 //! # Model
-//! *Media error*: the request is not performed. The device does not receive it, and the error is reported
-//! after `after`. A read returns no data, a write changes no data, and a flush makes no data durable.
-//! *Transport error*: the device performs the request, but its reply is lost. The error is reported `after`
-//! later, and the data of a failed write is on the medium.
+//! *Media error*: the device does not receive the request. The request fails after the time `after`. A read
+//! returns no data, a write changes no data, and a flush makes no data durable. *Transport error*: the device
+//! performs the request, but its reply is lost. The request fails when the time `after` has passed since the
+//! reply. The data of a failed write is on the medium.
 //!
 //! # Not modeled
-//! Retries by the host. For partly performed writes, use `torn_write`.
+//! The model omits retries by the host. For partly performed writes, use `torn_write`.
 //!
 //! # Sources
 //! Linux dm-flakey (error_reads, error_writes) and dm-error; the fail_make_request fault of Linux.
 //!
 //! # Checks
-//! With `every`, exactly every n-th request fails. A write that fails with a media error changes no data. A
-//! write that fails with a transport error changes all of its data.
+//! With `every`, exactly every n-th request fails. A write with a media error changes no data. A write with a
+//! transport error changes all of its data.
 
 #[cfg(test)]
 mod tests;

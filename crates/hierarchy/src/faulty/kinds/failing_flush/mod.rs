@@ -1,20 +1,20 @@
 //! Failing flush: a flush returns an error.
 //!
 //! # Model
-//! A flush ends immediately with a media error. The device does not receive it, so no data becomes durable.
-//! With `lasting = "once"`, one flush fails each time the fault starts, and later flushes succeed. With
-//! `"for_good"`, all flushes fail while the fault is active.
+//! A flush fails immediately with a media error. The device does not receive the flush, so no data becomes
+//! durable. With `lasting = "once"`, one flush fails each time the fault starts, and later flushes succeed.
+//! With `lasting = "for_good"`, all flushes fail while the fault is active.
 //!
 //! # Not modeled
-//! Data that the device discards because a flush failed. In the model, the device keeps this data, and the
-//! next flush makes it durable.
+//! Real systems may discard data after a failed flush. In this model, the device keeps the data, and the next
+//! flush makes it durable.
 //!
 //! # Sources
 //! Rebello et al., "Can applications recover from fsync failures?", ATC 2020.
 //!
 //! # Checks
-//! One of many flushes fails with "once", and all fail with "for_good". A failed flush guarantees no
-//! durability.
+//! With `once`, one of many flushes fails. With `for_good`, all flushes fail. A failed flush gives no
+//! durability guarantee.
 
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,10 @@
 //! Limit: the device serves a limited number of requests or bytes per second.
 //!
 //! # Model
-//! Requests are sent to the device in first-come, first-served order. Each starts `1 / iops` after the
-//! previous one, but not before the data of the previous one has passed at `bandwidth`. The first request
-//! after a pause starts immediately. When the fault ends, all waiting requests are sent immediately.
+//! The fault sends requests to the device in the order of their arrival. A request is sent at least `1 /
+//! iops` after the previous request. It is also not sent before the data of the previous request has passed
+//! at `bandwidth`. The first request after a pause is sent immediately. When the fault ends, all waiting
+//! requests are sent immediately.
 //!
 //! # Not modeled
 //! Burst credits.
@@ -12,7 +13,7 @@
 //! Linux cgroup v2 io.max: riops, wiops, rbps, wbps.
 //!
 //! # Checks
-//! A closed loop that requests more than the limit gets exactly the limit.
+//! A closed loop with a higher demand than the limit reaches exactly the limit.
 
 #[cfg(test)]
 mod tests;

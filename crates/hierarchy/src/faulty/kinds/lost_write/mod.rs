@@ -1,11 +1,11 @@
 //! Lost write: a write is acknowledged but not performed.
 //!
 //! # Model
-//! The device does not receive the write. The write is acknowledged after `after`. Later reads return the old
-//! data, and no error is reported.
+//! The device does not receive the write. The host receives an acknowledgement after the time `after`. Later
+//! reads return the old data without an error.
 //!
 //! # Not modeled
-//! The service time of the device for the write.
+//! The model omits the service time of the device for the write.
 //!
 //! # Sources
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.

@@ -1,18 +1,19 @@
 //! Misdirected write: a write goes to the wrong address.
 //!
 //! # Model
-//! A write goes to its address plus `distance`, or minus `distance` if it would be past the end of the
-//! device, and is acknowledged. It overwrites the data at that address, and the requested address keeps the
-//! old data. A write that fits at neither address is not affected.
+//! A write goes to its address plus `distance` and is acknowledged. If this is past the end of the device,
+//! the write goes to its address minus `distance`. The write overwrites the data at the wrong address, and
+//! the requested address keeps the old data. If a write fits at neither address, the fault does not affect
+//! it.
 //!
 //! # Not modeled
-//! Random errors of address bits.
+//! The model omits random errors in address bits.
 //!
 //! # Sources
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.
 //!
 //! # Checks
-//! The requested address holds the old data, and the other address holds the new data. Both ranges count as
+//! The requested address holds the old data, and the wrong address holds the new data. Both ranges count as
 //! silently corrupted.
 
 #[cfg(test)]

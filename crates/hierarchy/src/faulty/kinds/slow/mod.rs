@@ -1,19 +1,19 @@
 //! Slow: the device is slower by a factor.
 //!
 //! # Model
-//! The reply to a request is delayed, so that the request takes `factor` times the latency of the device,
-//! including queueing. The device can serve the next request in the meantime, so the factor applies at every
-//! queue depth.
+//! The fault delays the reply to a request. The request then takes `factor` times the latency of the device,
+//! including queueing. The device can serve the next request during the delay, so the factor is the same at
+//! every queue depth.
 //!
 //! # Not modeled
-//! A lower throughput: a device that serves many requests concurrently keeps its throughput. Add a `limit`
-//! for that.
+//! The fault does not lower the throughput of a device that serves many requests concurrently. To limit the
+//! throughput, add the fault `limit`.
 //!
 //! # Sources
 //! Gunawi et al., "Fail-slow at scale", FAST 2018: devices that are slower by factors for minutes to months.
 //!
 //! # Checks
-//! For integer factors, every latency is exactly the factor times the latency without the fault.
+//! For integer factors, every latency is exactly `factor` times the latency without the fault.
 
 #[cfg(test)]
 mod tests;
@@ -28,7 +28,7 @@ use nacre_kernel::{Request, Time};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Factor by which a request takes longer.
+    /// Factor by which the latency of a request increases.
     #[config(min = 1.0, max = 1000.0)]
     pub factor: f64,
     /// Selects the affected requests and times.

@@ -1,20 +1,20 @@
 //! Stale read: a read returns data from before the last write.
 //!
 //! # Model
-//! The fault stores the last two versions of up to `remembered` blocks of 4 KiB as they are written. A read
-//! returns the older version of each block that has two known versions, without an error. The data on the
-//! medium is correct. If no block of a read has two known versions, the read is not affected. A block that is
-//! partly written or trimmed is removed, and a power loss clears all versions.
+//! The fault stores the last two versions of written blocks of 4 KiB, for up to `remembered` blocks. If both
+//! versions of a block are stored, a read returns the older version without an error. The data on the medium
+//! is correct. If no block of a read has two stored versions, the fault does not affect the read. If a block
+//! is partly written or trimmed, the fault discards its versions. A power loss discards all versions.
 //!
 //! # Not modeled
-//! Versions before the last two. Blocks that were written before the fault was added.
+//! The model omits versions before the last two, and blocks that were written before the fault was added.
 //!
 //! # Sources
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.
 //!
 //! # Checks
-//! A read returns the first of two writes, and the next unaffected read returns the second. The blocks count
-//! as silently corrupted.
+//! After two writes, an affected read returns the data of the first write. The next unaffected read returns
+//! the data of the second write. The blocks count as silently corrupted.
 
 #[cfg(test)]
 mod tests;

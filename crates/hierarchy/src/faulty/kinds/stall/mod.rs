@@ -1,17 +1,19 @@
 //! Stall: replies are held and then sent together.
 //!
 //! # Model
-//! Replies of the device during the stall are held until it ends and are then sent together. This includes
-//! replies to requests that were in progress when it started. The device continues to work.
+//! The fault holds the replies of the device until the stall ends and then sends them together. It also holds
+//! replies to requests that were in progress when the stall started. The device continues to work during the
+//! stall.
 //!
 //! # Not modeled
-//! A device that does no work during a stall. For a device that has to catch up afterwards, use a `limit`.
+//! The model omits devices that do no work during a stall. For a device that has to catch up afterwards, use
+//! the fault `limit`.
 //!
 //! # Sources
 //! Linux dm suspend and resume; Amazon EBS "pause I/O" in AWS Fault Injection Service.
 //!
 //! # Checks
-//! No reply is sent during the stall. A request is held exactly until its end, to the picosecond.
+//! No reply is sent during the stall. Replies are sent at the end of the stall, exact to the picosecond.
 
 #[cfg(test)]
 mod tests;

@@ -1,17 +1,17 @@
 //! Torn write: only the first sectors of a write are written.
 //!
 //! # Model
-//! A write of several sectors of 512 B is performed up to a randomly selected sector boundary and
-//! acknowledged as complete. A write of one sector is not affected.
+//! For a write of several 512 B sectors, only the sectors before a random sector boundary are written. The
+//! write is acknowledged as complete. The fault does not affect a write of one sector.
 //!
 //! # Not modeled
-//! Sectors that are written out of order.
+//! The model omits sectors that are written out of order.
 //!
 //! # Sources
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.
 //!
 //! # Checks
-//! The first sectors have new data, and the others have old data and count as silently corrupted.
+//! The first sectors have new data. The other sectors have old data and count as silently corrupted.
 
 #[cfg(test)]
 mod tests;
