@@ -135,7 +135,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "measured",
-        "a device described only by its measured latencies",
+        "a device that is described only by its measured latencies",
         &["kim-2014"],
         3,
         include_str!("mod.rs"),

@@ -78,7 +78,7 @@ pub struct Config {
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "faulty",
-        "fault injection: a device that is slow, stalls, fails, or corrupts data as planned",
+        "fault injection: a device that is slow, stalls, fails, or corrupts data as configured",
         &["gunawi-2018", "bairavasundaram-2008", "linux-dm", "linux-cgroup-v2"],
         1,
         include_str!("mod.rs"),

@@ -89,7 +89,7 @@ pub struct Config {
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "network",
-        "a store behind a network, known by its latencies",
+        "a store behind a network, described by its latencies",
         &["kim-2014", "dean-2013"],
         2,
         include_str!("mod.rs"),

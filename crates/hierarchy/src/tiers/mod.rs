@@ -199,7 +199,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "tiers",
-        "tiered storage: extents are placed once, or moved by their accesses",
+        "tiered storage: extents are placed once, or move according to their accesses",
         &["kim-2014"],
         5,
         include_str!("mod.rs"),

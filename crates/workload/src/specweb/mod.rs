@@ -91,7 +91,7 @@ pub struct Config {
 pub const ROOM: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "specweb",
-        "SPECweb99: the files of a web server, directories by Zipf's law",
+        "SPECweb99: requests for files of a web server, with directories selected by Zipf's law",
         &["specweb99", "roberts-2009"],
         2,
         include_str!("mod.rs"),

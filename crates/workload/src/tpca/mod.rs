@@ -137,7 +137,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 pub const ROOM: Room<WorkloadFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "tpca",
-        "TPC-A as eNVy ran it: transactions on B-trees and records, one word at a time",
+        "TPC-A as used by eNVy: transactions that access B-trees and records word by word",
         &["wu-1994"],
         1,
         include_str!("mod.rs"),

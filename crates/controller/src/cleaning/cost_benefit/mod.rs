@@ -35,7 +35,7 @@ pub struct Config {}
 pub const ROOM: Room<CleaningFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "cost_benefit",
-        "weighs gained space and age against cost, like the log-structured file system",
+        "weighs gained space and age against cost, like log-structured file systems",
         &["rosenblum-1992"],
         1,
         include_str!("mod.rs"),

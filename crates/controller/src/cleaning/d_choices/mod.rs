@@ -41,7 +41,7 @@ pub struct Config {
 pub const ROOM: Room<CleaningFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "d_choices",
-        "cleans the segment with the most invalid pages out of d random ones",
+        "cleans the segment with the most invalid pages among d random segments",
         &["van-houdt-2013", "li-2013"],
         1,
         include_str!("mod.rs"),

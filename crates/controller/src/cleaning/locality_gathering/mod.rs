@@ -47,7 +47,7 @@ pub struct Config {
 pub const ROOM: Room<CleaningFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "locality_gathering",
-        "pages stay in their segment; hot ones move to the first segments",
+        "segments are cleaned separately, and hot pages move to the first segments",
         &["wu-1994"],
         1,
         include_str!("mod.rs"),

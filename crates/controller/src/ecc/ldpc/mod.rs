@@ -106,7 +106,7 @@ fn check_without_senses(config: &Config, reader: &mut Reader<'_>) {
 pub const ROOM: Room<EccFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "ldpc",
-        "LDPC by its strength and latency: hard decision first, then soft decisions",
+        "LDPC, modeled by its strength and latency: a hard decision, then soft decisions",
         &["zhao-2013"],
         1,
         include_str!("mod.rs"),

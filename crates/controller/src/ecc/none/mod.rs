@@ -28,7 +28,7 @@ pub struct Config {}
 pub const ROOM: Room<EccFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "none",
-        "pages are returned as they are read",
+        "no error correction: pages are returned with their bit errors",
         &["definition"],
         1,
         include_str!("mod.rs"),

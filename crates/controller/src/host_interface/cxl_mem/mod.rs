@@ -62,7 +62,7 @@ pub struct Config {
 pub const ROOM: Room<HostInterfaceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "cxl_mem",
-        "CXL.mem: the device is host memory",
+        "CXL.mem: the host accesses the device as memory",
         &["cxl-2.0", "li-2023"],
         3,
         include_str!("mod.rs"),

@@ -28,7 +28,7 @@ pub struct Config {}
 pub const ROOM: Room<MemorySchedulingFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "fcfs",
-        "one access after the other",
+        "serves one access after the other",
         &["rixner-2000"],
         2,
         include_str!("mod.rs"),

@@ -51,7 +51,7 @@ pub struct Config {
 pub const ROOM: Room<MemorySchedulingFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "fr_fcfs",
-        "ready banks and open rows first, and rows opened ahead",
+        "row hits and ready banks come first, and rows are opened ahead",
         &["rixner-2000"],
         4,
         include_str!("mod.rs"),

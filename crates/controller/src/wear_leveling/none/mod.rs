@@ -27,7 +27,7 @@ pub struct Config {}
 pub const ROOM: Room<WearLevelingFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "none",
-        "every row stays where it is",
+        "every row stays at its location",
         &["qureshi-2009"],
         1,
         include_str!("mod.rs"),

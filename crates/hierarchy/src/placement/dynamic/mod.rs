@@ -87,7 +87,7 @@ pub enum Weigh {
 pub const ROOM: Room<PlacementFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "dynamic",
-        "extents move by their recent accesses, epoch by epoch",
+        "extents move after every epoch according to their recent accesses",
         &["kim-2014"],
         1,
         include_str!("mod.rs"),

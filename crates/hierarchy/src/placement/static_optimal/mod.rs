@@ -42,7 +42,7 @@ pub struct Config {}
 pub const ROOM: Room<PlacementFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "static_optimal",
-        "the best placement without moves, from knowledge of the whole workload",
+        "the best placement without moves, computed from the whole workload",
         &["kim-2014"],
         2,
         include_str!("mod.rs"),

@@ -33,7 +33,7 @@ pub struct Config {}
 pub const ROOM: Room<ReplacementFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "clock",
-        "second chance: first in, first out with one reference bit",
+        "second chance: FIFO with one reference bit per block",
         &[
             "Corbato 1968, A paging experiment with the Multics system",
             "Yang et al. 2023, FIFO can be better than LRU",

@@ -29,7 +29,7 @@ pub struct Config {}
 pub const ROOM: Room<ReplacementFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "fifo",
-        "evicts the block that came first",
+        "evicts the block that was inserted first",
         &["Belady 1966, A study of replacement algorithms for a virtual-storage computer"],
         1,
         include_str!("mod.rs"),

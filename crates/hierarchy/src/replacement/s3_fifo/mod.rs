@@ -52,7 +52,7 @@ pub struct Config {
 pub const ROOM: Room<ReplacementFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "s3_fifo",
-        "small, main, and ghost queue, all first in, first out",
+        "a small, a main, and a ghost queue, all FIFO",
         &["Yang et al. 2023, FIFO queues are all you need for cache eviction, algorithm 1"],
         1,
         include_str!("mod.rs"),

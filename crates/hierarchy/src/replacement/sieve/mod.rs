@@ -32,7 +32,7 @@ pub struct Config {}
 pub const ROOM: Room<ReplacementFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "sieve",
-        "a use marks a block; a moving hand evicts the first unmarked one",
+        "a use marks a block, and a moving hand evicts the first unmarked block",
         &["Zhang et al. 2024, SIEVE is simpler than LRU, algorithm 1"],
         1,
         include_str!("mod.rs"),

@@ -35,7 +35,7 @@ pub struct Config {
 pub const ROOM: Room<ArrivalFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "recorded",
-        "the times of the trace, optionally faster or slower (open loop)",
+        "recorded times of a trace, optionally accelerated or slowed (open loop)",
         &["snia-traces", "fio"],
         1,
         include_str!("mod.rs"),

@@ -65,7 +65,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 pub const ROOM: Room<ArrivalFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "rhythm",
-        "a profile over the day, or over any repeating span (open loop)",
+        "the rate follows a profile over the day or another repeating span (open loop)",
         &["devroye-1986"],
         1,
         include_str!("mod.rs"),

@@ -87,7 +87,7 @@ pub const WORKLOAD: Room<WorkloadFamily> = Room {
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 
-const SUMMARY: &str = "an attack: random addresses are written repeatedly, one set after another";
+const SUMMARY: &str = "an attack that repeatedly writes sets of random addresses";
 const SOURCES: &[&str] = &["seznec-2009", "qureshi-2011"];
 
 fn pattern(

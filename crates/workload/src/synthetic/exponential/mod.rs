@@ -62,7 +62,7 @@ pub const WORKLOAD: Room<WorkloadFamily> = Room {
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 
-const SUMMARY: &str = "popularity falls by a constant factor per block: rank k in proportion to exp(-k/m)";
+const SUMMARY: &str = "popularity falls by a constant factor per block: rank k is proportional to exp(-k/m)";
 const SOURCES: &[&str] = &["kgil-2008"];
 
 fn pattern(

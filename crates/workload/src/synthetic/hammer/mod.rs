@@ -55,7 +55,7 @@ pub const WORKLOAD: Room<WorkloadFamily> = Room {
     },
 };
 
-const SUMMARY: &str = "an attack: one address is written again and again";
+const SUMMARY: &str = "an attack that writes one address repeatedly";
 const SOURCES: &[&str] = &["qureshi-2009"];
 
 fn pattern(config: &Config) -> Box<dyn Pattern> {

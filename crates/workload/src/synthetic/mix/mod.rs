@@ -95,7 +95,7 @@ pub const WORKLOAD: Room<WorkloadFamily> = Room {
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 
-const SUMMARY: &str = "several patterns at once, each with its share of the requests";
+const SUMMARY: &str = "several patterns, each with a share of the requests";
 const SOURCES: &[&str] = &["fio"];
 
 fn pattern(

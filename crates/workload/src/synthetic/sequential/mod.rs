@@ -88,7 +88,7 @@ pub const WORKLOAD: Room<WorkloadFamily> = Room {
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 
-const SUMMARY: &str = "one block after the other, in one stream or several that take turns";
+const SUMMARY: &str = "sequential access in one stream or in several alternating streams";
 const SOURCES: &[&str] = &["fio"];
 
 fn pattern(

@@ -179,7 +179,7 @@ pub const WORKLOAD: Room<WorkloadFamily> = Room {
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 
-const SUMMARY: &str = "a synthetic copy of a trace: its sizes, reuse, and runs, without its addresses";
+const SUMMARY: &str = "a synthetic copy of a trace: its sizes, reuse, and runs, but not its addresses";
 const SOURCES: &[&str] = &["coffman-1973"];
 
 fn pattern(

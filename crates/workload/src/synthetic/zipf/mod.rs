@@ -52,7 +52,7 @@ pub const WORKLOAD: Room<WorkloadFamily> = Room {
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 
-const SUMMARY: &str = "a few blocks often, most rarely: the block of rank k in proportion to k^-theta";
+const SUMMARY: &str = "few blocks are popular: rank k has a probability proportional to k^-theta";
 const SOURCES: &[&str] = &["ycsb-2010", "breslau-1999"];
 
 fn pattern(

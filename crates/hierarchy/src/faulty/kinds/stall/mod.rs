@@ -44,7 +44,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 pub const ROOM: Room<FaultFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "stall",
-        "replies are held for some time, then sent all at once",
+        "replies are held for some time and then sent together",
         &["linux-dm", "aws-fis"],
         1,
         include_str!("mod.rs"),
