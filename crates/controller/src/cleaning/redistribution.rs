@@ -37,35 +37,35 @@ pub struct Settings {
     #[config(
         default = "0.6 %",
         max = "50 %",
-        source = "fitted: locality gathering under uniform writes at the cost of 4 of wu-1994 section 4.3; 2 % above it with segments of 512 pages, 4 % with 16,384"
+        source = "fitted: to the cost of 4 of locality gathering under uniform writes in wu-1994 section 4.3; the model is 2 % above it with segments of 512 pages, and 4 % with 16,384"
     )]
     pub exchange: Ratio,
     /// Share moved by one cleaning, relative to the pages that should cross a boundary between partitions.
     #[config(
         default = "10 %",
         max = "100 %",
-        source = "fitted: by trial, to no published number; with it sorted data at 10/90 costs within 10 % of perfect sorting"
+        source = "fitted: by trial, not to a published number; the cost of sorted data at 10/90 is then within 10 % of that of perfect sorting"
     )]
     pub balance: Ratio,
     /// Maximum valid pages that one cleaning moves in each direction, as a share of a segment.
     #[config(
         default = "30 %",
         max = "100 %",
-        source = "fitted: by trial, to no published number; with it sorted data at 10/90 costs within 10 % of perfect sorting"
+        source = "fitted: by trial, not to a published number; the cost of sorted data at 10/90 is then within 10 % of that of perfect sorting"
     )]
     pub most_moved: Ratio,
     /// Free pages that a neighbor keeps, as a share of its target.
     #[config(
         default = "50 %",
         max = "100 %",
-        source = "fitted: by trial, to no published number; without it, pages accumulate between hot and cold segments, and cold segments cost 50"
+        source = "fitted: by trial, not to a published number; without a reserve, pages accumulate between hot and cold segments, and the cost of cold segments is 50"
     )]
     pub reserve: Ratio,
     /// Free pages that a neighbor keeps before the first sample, as a share of all pages of the neighbor.
     #[config(
         default = "2 %",
         max = "100 %",
-        source = "fitted: by trial, to no published number; it matters during the first sample only"
+        source = "fitted: by trial, not to a published number; it matters only during the first sample"
     )]
     pub first_reserve: Ratio,
     /// Writes counted per sample, as a share of all valid pages.
@@ -73,7 +73,7 @@ pub struct Settings {
         default = "50 %",
         min = "0.01 %",
         max = "10000 %",
-        source = "fitted: by trial, to no published number; short enough to adapt, long enough to distinguish partitions"
+        source = "fitted: by trial, not to a published number; short enough to adapt, long enough to distinguish partitions"
     )]
     pub sample: Ratio,
     /// Time constant of the exponential average, in samples.
@@ -81,7 +81,7 @@ pub struct Settings {
         default = 8.0,
         min = 1,
         max = 1000000,
-        source = "fitted: by trial, to no published number; short enough to adapt, long enough to distinguish partitions"
+        source = "fitted: by trial, not to a published number; short enough to adapt, long enough to distinguish partitions"
     )]
     pub samples_remembered: f64,
 }

@@ -21,7 +21,7 @@ pub struct ExpressConfig {
         default = 256,
         min = 128,
         max = 4096,
-        source = "assumed: typical link between a server and its card"
+        source = "assumed: a usual value between servers and their cards"
     )]
     pub payload: u32,
     /// Maximum size of a read request, in bytes.
@@ -29,14 +29,14 @@ pub struct ExpressConfig {
         default = 512,
         min = 128,
         max = 4096,
-        source = "assumed: typical link between a server and its card"
+        source = "assumed: a usual value between servers and their cards"
     )]
     pub read_request: u32,
     /// One-way delay of an idle link, without transfer time.
     #[config(
         default = "150 ns",
         max = "1 ms",
-        source = "assumed: with host_memory, the 550 ns that neugebauer-2018 measures for a device's read of 64 B"
+        source = "assumed: together with host_memory, it gives the 550 ns that neugebauer-2018 measures for a read of 64 B by a device"
     )]
     pub flight: Time,
     /// Size of the buffer at each end of the link for packets in flight, including headers. A packet frees

@@ -4,8 +4,8 @@
 //! # Model
 //! The store has `keys` pairs in a hash table or a B+tree, on pages of equal size. It has a page cache and a
 //! write-ahead log. The store is implemented completely, except that it has no data bytes. Its pages hold
-//! pairs, searches read the pages on their path, and swapped values stay swapped. A key is a number, and a
-//! value represents `value` bytes.
+//! pairs, a search reads all pages on its path, and the swap of two values is permanent. A key is a number,
+//! and a value represents `value` bytes.
 //!
 //! *Transaction*: a transaction selects two different keys, all with equal probability. It gets both values,
 //! puts each value under the other key, and commits. It therefore has four searches, two changed pairs, and
@@ -191,7 +191,7 @@ pub struct Config {
     #[config(
         default = "10 us",
         max = "1 s",
-        source = "assumed: the log's system calls and the locks' release"
+        source = "assumed: the system calls of the log and the release of the locks"
     )]
     pub commit: Time,
     /// Size of the log region in bytes; a multiple of `log_block`.
@@ -207,7 +207,7 @@ pub struct Config {
         default = "4 KiB",
         min = "512 B",
         max = "64 KiB",
-        source = "assumed: synchronous writes go out in blocks of the file system"
+        source = "assumed: synchronous writes consist of blocks of the file system"
     )]
     pub log_block: Bytes,
     /// Size of a log record in bytes, excluding its values.

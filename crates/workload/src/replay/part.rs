@@ -14,13 +14,13 @@ use nacre_kernel::{Bytes, Op, Request};
 #[config(check = "check")]
 pub struct Part {
     /// Method that splits the trace.
-    #[config(default = "hash", source = "assumed: any trace has addresses")]
+    #[config(default = "hash", source = "assumed: every trace has addresses")]
     pub by: By,
     /// Number of parts.
     #[config(default = 1, min = 1, max = 1048576, source = "assumed: the whole trace")]
     pub parts: u32,
     /// Index of this part, counted from 0.
-    #[config(default = 0, source = "assumed: the first")]
+    #[config(default = 0, source = "assumed: the first part")]
     pub number: u32,
     /// Extent size for a split by hash; a power of two. A request is split at boundaries between extents of
     /// different parts.

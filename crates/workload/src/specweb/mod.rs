@@ -69,7 +69,11 @@ pub struct Config {
     )]
     pub read: Bytes,
     /// Fraction of requests that also append to a log.
-    #[config(default = "5 %", max = "100 %", source = "assumed: 30 % dynamic requests, of which 16 % post")]
+    #[config(
+        default = "5 %",
+        max = "100 %",
+        source = "assumed: 30 % of the requests are dynamic, and 16 % of these are posts"
+    )]
     pub logged: Ratio,
     /// CPU time per request.
     #[config(

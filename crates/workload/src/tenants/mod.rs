@@ -82,7 +82,7 @@ pub struct TenantConfig {
     #[config(default = 1, max = 65536, source = "assumed: equal for all tenants")]
     pub weight: u32,
     /// Priority class of requests that wait for `places`.
-    #[config(default = "medium", source = "assumed: no variation by default")]
+    #[config(default = "medium", source = "assumed: all tenants have one class by default")]
     pub priority: Priority,
     /// Workload of the tenant, including its arrival process.
     pub workload: Slot<WorkloadFamily>,

@@ -37,8 +37,8 @@
 //! The paper does not specify the following properties, so they are assumed. Words, keys, and pointers have 4
 //! B, and a header has one word. A node of 32 pointers is then a page, and the database occupies the stated
 //! 80 % of the array. The binary search finds the first greater key and does not stop on equality. The words
-//! of a record that are read, and the order in memory, are also assumed. The order account, teller, branch is
-//! that of TPC-A.
+//! that are read from a record, and the order in memory, are also assumed. A transaction accesses the
+//! account, the teller, and the branch in this order, as in TPC-A.
 //!
 //! The paper does not give the number of accesses. At 30,000 transactions per second, a transaction has 33.3
 //! us. According to the paper, reads of 180 ns take approximately 40 % of this time, which implies about 74

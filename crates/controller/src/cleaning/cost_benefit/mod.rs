@@ -3,7 +3,7 @@
 //! # Model
 //! All segment positions form one partition. The victim is the segment with the largest (1 - u) age / (1 +
 //! u). Here, u is the share of valid pages in the segment, and age is the number of pages drained since the
-//! segment was last written. Free space in a cold segment is worth more, because cold data is rarely
+//! segment was last written. Free space in a cold segment is more valuable, because cold data is rarely
 //! invalidated.
 //!
 //! # Not modeled

@@ -59,14 +59,14 @@ pub struct Config {
         default = 16,
         min = 1,
         max = 1048576,
-        source = "fitted: by trial, to no published number; scattered data at 5/95 gathers in less than half the cost, and uniform writes cost 1.5 % more"
+        source = "fitted: by trial, not to a published number; gathering scattered data at 5/95 costs less than half, and uniform writes cost 1.5 % more"
     )]
     pub young_after: u32,
     /// Minimum number of invalid pages of the young segment, as a share of the number in the oldest segment.
     #[config(
         default = "60 %",
         max = "100 %",
-        source = "fitted: between a third, which a segment of a quarter of the age has under uniform writes at 80 %, and all"
+        source = "fitted: between 33 %, the value for a segment of a quarter of the age under uniform writes at 80 % utilization, and 100 %"
     )]
     pub young_invalid: Ratio,
     /// Valid pages from the end of the young segment that move to the previous partition, as a share of a
@@ -74,7 +74,7 @@ pub struct Config {
     #[config(
         default = "10 %",
         max = "100 %",
-        source = "fitted: by trial, to no published number; scattered data at 5/95 gathers in less than half the cost, and uniform writes cost 1.5 % more"
+        source = "fitted: by trial, not to a published number; gathering scattered data at 5/95 costs less than half, and uniform writes cost 1.5 % more"
     )]
     pub young_gathered: Ratio,
 }

@@ -70,14 +70,14 @@ pub struct Config {
         default = "50 %",
         min = "0.1 %",
         max = "100 %",
-        source = "assumed: wu-1994 section 4.3 moves products closer to the average, without a distance"
+        source = "assumed: wu-1994 section 4.3 moves products closer to the average, but does not give the distance"
     )]
     pub step: Ratio,
     /// Move pages into a cleaned segment whose product is below the average, as in the paper. If off, such a
     /// segment receives pages only from neighbors above the average.
     #[config(
         default = false,
-        source = "assumed: wu-1994 section 4.3 increases its utilization, without source or amount"
+        source = "assumed: wu-1994 section 4.3 increases the utilization, but does not give the origin and number of pages"
     )]
     pub raises: bool,
 }

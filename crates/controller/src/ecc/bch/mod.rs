@@ -19,10 +19,10 @@
 //! decoder.
 //!
 //! # Sources
-//! roberts-2009, section III (BCH and CRC in the controller, time proportional to the number of corrected
-//! bits; about 30 us for t = 2 and 2 KiB); lin-costello, chapter 6, for code and decoder; berlekamp-1970 for
-//! the roots. roberts-2009 gives no energy, so there is no default. For comparison, a 65 nm decoder for a
-//! concatenated BCH code of 8 KiB uses 2.74 pJ per bit of data (lee-2013).
+//! roberts-2009, section III, describes BCH and CRC in the controller. The time is proportional to the number
+//! of corrected bits, about 30 us for t = 2 and 2 KiB. The code and the decoder are from lin-costello,
+//! chapter 6, and the roots from berlekamp-1970. roberts-2009 gives no energy, so there is no default. For
+//! comparison, a 65 nm decoder for a concatenated BCH code of 8 KiB uses 2.74 pJ per bit of data (lee-2013).
 //!
 //! # Checks
 //! - The decoder corrects any number of bit errors up to `t`, for many combinations of `m`, `t`, and
@@ -80,7 +80,7 @@ pub struct Config {
     #[config(
         default = "15 us",
         max = "1 s",
-        source = "roberts-2009 section III: about 30 us at t = 2 for 2 KiB, twice that for twice the bits"
+        source = "roberts-2009 section III: about 30 us at t = 2 for 2 KiB, and twice the time for twice the bits"
     )]
     pub decode: Time,
     /// Time to check that a codeword of 2 KiB has no bit error. If absent, a codeword without bit errors

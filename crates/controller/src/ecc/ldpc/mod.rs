@@ -49,20 +49,28 @@ pub struct Config {
     #[config(default = "12.5 %", min = "1 %", max = "100 %", source = "assumed: a code of rate 8/9")]
     pub parity: Ratio,
     /// Bit error rate up to which hard decisions correct a codeword.
-    #[config(default = "0.4 %", max = "20 %", source = "assumed: about that of a BCH code of this rate")]
+    #[config(
+        default = "0.4 %",
+        max = "20 %",
+        source = "assumed: about the limit of a BCH code of this rate"
+    )]
     pub hard: Ratio,
     /// Bit error rate up to which soft decisions correct a codeword after the last read retry. It is unused
     /// without retries.
-    #[config(default = "1.1 %", max = "20 %", source = "assumed: two to three times that of hard decisions")]
+    #[config(
+        default = "1.1 %",
+        max = "20 %",
+        source = "assumed: two to three times the limit of hard decisions"
+    )]
     pub soft: Ratio,
     /// Number of read retries for soft decisions.
-    #[config(default = 6, max = 64, source = "assumed: three on either side of a reference voltage")]
+    #[config(default = 6, max = 64, source = "assumed: three reads on each side of a reference voltage")]
     pub senses: u32,
     /// Time to decode a codeword by hard decisions.
     #[config(default = "2 us", max = "1 s", source = "assumed: 1 GB/s")]
     pub hard_decode: Time,
     /// Time per attempt to decode a codeword by soft decisions.
-    #[config(default = "10 us", max = "1 s", source = "assumed: five times that of hard decisions")]
+    #[config(default = "10 us", max = "1 s", source = "assumed: five times the time of a hard decision")]
     pub soft_decode: Time,
     /// Time to encode a page, in addition to its transfer.
     #[config(default = "0 s", max = "1 s", source = "assumed: encoded during the transfer over the channel")]

@@ -1,4 +1,4 @@
-//! No error correction: pages are returned as they are read.
+//! No error correction: pages are returned with their bit errors.
 //!
 //! # Model
 //! Pages have no spare bytes. Encoding and decoding take no time and no energy. The model does not detect bit

@@ -15,11 +15,11 @@
 //!   other lines immediately.
 //!
 //! # Sources
-//! cxl-2.0 for flits and slots; li-2023 for latencies.
+//! Flits and slots are from cxl-2.0, and latencies are from li-2023.
 //!
 //! # Checks
 //! The latency of a single line is exact, slot by slot. The rate equals the number of outstanding lines
-//! divided by their round-trip time. In front of a drive, both also hold if the time of the drive is added.
+//! divided by their round-trip time. In front of a drive, the expected times include the time of the drive.
 
 use super::HostInterfaceFamily;
 use super::express::ExpressConfig;
@@ -38,7 +38,7 @@ pub struct Config {
     #[config(default = 5, min = 5, max = 5, source = "standard: cxl-2.0")]
     pub generation: u32,
     /// Number of lanes: 1, 2, 4, 8, or 16.
-    #[config(default = 8, min = 1, max = 16, source = "assumed: those of the card")]
+    #[config(default = 8, min = 1, max = 16, source = "assumed: the lanes of the card")]
     pub lanes: u32,
     /// One-way delay of an idle link, without transfer time.
     #[config(

@@ -18,11 +18,12 @@
 //!   write when all of its stores have arrived.
 //!
 //! # Sources
-//! neugebauer-2018 for link latencies; `kernel::pcie` for packets. The behavior of CPUs is assumed.
+//! Link latencies are from neugebauer-2018, and packets are those of `kernel::pcie`. The behavior of CPUs is
+//! assumed.
 //!
 //! # Checks
 //! The latencies of a single store and of a single load are exact, byte by byte. A read takes one round trip
-//! per group of outstanding loads. In front of a drive, both also hold if the time of the drive is added.
+//! per group of outstanding loads. In front of a drive, the expected times include the time of the drive.
 
 use super::HostInterfaceFamily;
 use super::express::ExpressConfig;
@@ -41,7 +42,7 @@ pub struct Config {
     #[config(flatten)]
     pub express: ExpressConfig,
     /// Combine stores into packets of 64 B. If off, each packet has 8 B.
-    #[config(default = true, source = "assumed: how such windows are mapped")]
+    #[config(default = true, source = "assumed: such windows are usually mapped in this way")]
     pub write_combining: bool,
     /// CPU time per packet, for loads and for stores.
     #[config(

@@ -91,7 +91,7 @@ pub struct Config {
     #[config(
         default = "240 ns",
         max = "1 ms",
-        source = "assumed: with flight, the 550 ns that neugebauer-2018 measures for a device's read of 64 B"
+        source = "assumed: together with flight, it gives the 550 ns that neugebauer-2018 measures for a read of 64 B by a device"
     )]
     pub host_memory: Time,
     /// Maximum number of outstanding reads of data from host memory. A read has at most `read_request` bytes.

@@ -12,8 +12,8 @@
 //! - Queueing inside the measured device. Latencies that were measured at a queue depth above 1 include
 //!   queueing, and requests would queue again in the model. Nacre therefore rejects a job with more than one
 //!   outstanding request, unless `depth` is set. The number of outstanding requests is `iodepth_level`, or
-//!   else `iodepth`, times `numjobs`. With `depth`, the latencies are used without correction, and
-//!   `parallelism` of the device should have the same value.
+//!   else `iodepth`, times `numjobs`. With `depth`, the latencies are used without correction. Set
+//!   `parallelism` of the device to the same value as `depth`.
 //!
 //! # Sources
 //! fio documentation, "JSON output" and "JSON+ output"; fio `stat.c`, `plat_idx_to_val`.

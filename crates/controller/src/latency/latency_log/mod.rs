@@ -41,7 +41,7 @@ pub struct Config {
     #[config(
         default = "1 ns",
         min = "1 ps",
-        source = "standard: fio 3.0 and newer log nanoseconds; older ones microseconds"
+        source = "standard: fio 3.0 and newer log nanoseconds; older versions log microseconds"
     )]
     pub count: Time,
 }

@@ -1,4 +1,4 @@
-//! First come, first served (FCFS): serves one access after the other.
+//! First come, first served (FCFS): the scheduler serves one access after the other.
 //!
 //! # Model
 //! When the last burst of an access has been issued, the next access starts. It first closes or opens a row

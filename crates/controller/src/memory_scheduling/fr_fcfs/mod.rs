@@ -42,7 +42,7 @@ pub struct Config {
         default = 32,
         min = 1,
         max = 1024,
-        source = "assumed: usual in simulators of memory controllers"
+        source = "assumed: a usual value in simulators of memory controllers"
     )]
     pub queue: u32,
 }

@@ -78,7 +78,7 @@ pub struct Config {
     )]
     pub window: u32,
     /// Number of counters for the most-written rows, per domain.
-    #[config(default = 16, min = 1, max = 1024, source = "assumed: like the detector of qureshi-2011")]
+    #[config(default = 16, min = 1, max = 1024, source = "assumed: as in the detector of qureshi-2011")]
     pub watched: u32,
     /// Maximum share of the endurance of a row that writes may use between two moves of the row.
     #[config(

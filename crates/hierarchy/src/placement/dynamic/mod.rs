@@ -56,11 +56,7 @@ pub struct Config {
     )]
     pub epoch: Time,
     /// Weight of earlier epochs at the end of an epoch.
-    #[config(
-        default = "50 %",
-        max = "99 %",
-        source = "assumed: half of the weight is at least two epochs old"
-    )]
+    #[config(default = "50 %", max = "99 %", source = "assumed: the last epoch has half of the weight")]
     pub memory: Ratio,
     /// Margin by which the saving of one extent must exceed the loss of the other extent, as a share of the
     /// loss.

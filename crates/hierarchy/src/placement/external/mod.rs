@@ -32,7 +32,7 @@ pub struct Config {
     #[config(default = "spread", source = "assumed: addresses are unrelated to access frequency")]
     pub layout: Layout,
     /// Length of an epoch. Accesses are counted during an epoch, and the function is called at its end.
-    #[config(default = "1 h", min = "1 us", source = "assumed: that of `dynamic`")]
+    #[config(default = "1 h", min = "1 us", source = "assumed: the default of `dynamic`")]
     pub epoch: Time,
 }
 

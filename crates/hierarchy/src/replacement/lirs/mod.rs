@@ -43,7 +43,12 @@ pub struct Config {
     #[config(default = "1 %", min = "0 %", max = "100 %", source = "paper: Jiang and Zhang 2002, section 4")]
     pub hir: Ratio,
     /// Maximum number of evicted blocks that are tracked, as a share of the capacity.
-    #[config(default = "200 %", min = "0 %", max = "10000 %", source = "assumed: twice the number of resident blocks")]
+    #[config(
+        default = "200 %",
+        min = "0 %",
+        max = "10000 %",
+        source = "assumed: twice the number of resident blocks"
+    )]
     pub remembered: Ratio,
 }
 

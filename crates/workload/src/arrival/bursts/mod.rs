@@ -31,7 +31,7 @@ pub struct Config {
     #[config(min = "0.000001 /s", max = "1000 GHz")]
     pub rate: Rate,
     /// Mean request rate between bursts.
-    #[config(default = "0 /s", max = "1000 GHz", source = "assumed: pauses are silent")]
+    #[config(default = "0 /s", max = "1000 GHz", source = "assumed: no requests during pauses")]
     pub idle_rate: Rate,
     /// Mean length of a burst.
     #[config(min = "1 ns")]

@@ -38,13 +38,18 @@ pub struct Config {
     #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
     pub request: Bytes,
     /// Number of addresses per set.
-    #[config(default = 1, min = 1, max = 1048576, source = "paper: seznec-2009, sequential")]
+    #[config(
+        default = 1,
+        min = 1,
+        max = 1048576,
+        source = "paper: seznec-2009, one address after the other"
+    )]
     pub lines: u32,
     /// Number of writes to each address of a set.
     #[config(
         default = 33554432,
         min = 1,
-        source = "paper: akel-2011 section 3.3, the stay of a row in one location"
+        source = "paper: akel-2011 section 3.3, the writes until a row moves"
     )]
     pub writes: u64,
     /// Number of consecutive writes to an address before the next address of its set; a divisor of `writes`.

@@ -27,7 +27,7 @@ use nacre_kernel::{Burst, Bytes, Op, Ranges, Request};
 #[config(check = "check")]
 pub struct Config {
     /// Address of all writes.
-    #[config(default = "0 B", max = "8192 PiB", source = "assumed: any address")]
+    #[config(default = "0 B", max = "8192 PiB", source = "assumed: the address does not matter")]
     pub address: Bytes,
     /// Size of a write in bytes.
     #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]

@@ -61,7 +61,11 @@ pub struct Config {
     /// After the last factor, the list repeats. If absent, the odds are constant.
     pub growth: Option<Vec<f64>>,
     /// Number of requests in one step of `growth`.
-    #[config(default = 10000, min = 1, source = "assumed: long against the runs of most workloads")]
+    #[config(
+        default = 10000,
+        min = 1,
+        source = "assumed: longer than the sequential runs of most workloads"
+    )]
     pub growth_step: u64,
     /// Classes of requests, at most 256. Their shares sum to 100 %.
     pub group: Vec<Class>,

@@ -30,7 +30,7 @@ use nacre_kernel::{Bytes, Op, Request, Time};
 #[config(check = "check")]
 pub struct Config {
     /// Distance from the requested address.
-    #[config(default = "64 KiB", min = "512 B", source = "assumed: another track or page")]
+    #[config(default = "64 KiB", min = "512 B", source = "assumed: the distance to another track or page")]
     pub distance: Bytes,
     /// Selects the affected requests and times.
     #[config(flatten)]
