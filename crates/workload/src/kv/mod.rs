@@ -2,18 +2,19 @@
 //! executes the store to obtain its block requests.
 //!
 //! # Model
-//! The store has `keys` pairs in a hash table or a B+tree, on pages of equal size. It has a page cache and a
-//! write-ahead log. The store is implemented completely, except that it has no data bytes. Its pages hold
-//! pairs, a search reads all pages on its path, and the swap of two values is permanent. A key is a number,
-//! and a value represents `value` bytes.
+//! The store has `keys` pairs in a hash table or a B+tree, on pages of equal size. The store has a page cache
+//! and a write-ahead log. The store is implemented completely, except that it has no data bytes. The pages
+//! hold pairs, a search reads all pages on its path, and the swap of two values is permanent. A key is a
+//! number, and a value represents `value` bytes.
 //!
-//! *Transaction*: a transaction selects two different keys, all with equal probability. It gets both values,
-//! puts each value under the other key, and commits. It therefore has four searches, two changed pairs, and
-//! three log records.
+//! *Transaction*: a transaction selects two different random keys. The transaction gets both values, puts
+//! each value under the other key, and commits. A transaction therefore has four searches, two changed pairs,
+//! and three log records.
 //!
 //! - `hash` is linear hashing (Litwin 1980, as in Seltzer and Yigit 1991). A search first reads a page that
-//!   describes the table. It then reads the page of the bucket and its overflow pages. If the table has more
-//!   than `fill` pairs per bucket, the next bucket in order is split. Free overflow pages are reused.
+//!   describes the table. Then the search reads the page of the bucket and the overflow pages of the bucket.
+//!   If the table has more than `fill` pairs per bucket, the next bucket in order is split. Free overflow
+//!   pages are reused.
 //! - `btree` is a B+tree. A search reads the pages from the root to a leaf. A full page is split in the
 //!   middle. An exception is a page at the right end of its level that grows at its end: it stays full. Keys
 //!   that are loaded in order therefore fill the leaves completely.
@@ -30,14 +31,14 @@
 //! - *Commit*: a commit appends its record and makes the log durable. One request writes all log blocks with
 //!   new records, and a flush follows. Only one client at a time writes the log. The other clients wait, and
 //!   the next write includes all records that were appended in the meantime (group commit).
-//! - *Locks*: a transaction locks the two pages that it changes. These are leaves or the first pages of
-//!   buckets. It holds the locks from its first get to the end of its commit. It acquires the locks in page
-//!   order, so deadlocks are impossible.
-//! - *Checkpoint*: a checkpoint starts after every `checkpoint` transactions. It also starts when recovery
-//!   needs more than half of the log region. `writers` separate clients write the pages that are dirty at
-//!   that time, in ascending order. Transactions continue in the meantime. After a flush, a checkpoint record
-//!   is appended to the log, written, and flushed. The log region is circular. If it is full, new
-//!   transactions wait for the checkpoint.
+//! - *Locks*: a transaction locks the two pages that it changes: leaves, or the first pages of buckets. The
+//!   locks are held from the first get to the end of the commit. Locks are acquired in page order, so
+//!   deadlocks are impossible.
+//! - *Checkpoint*: a checkpoint starts after every `checkpoint` transactions, or when recovery needs more
+//!   than half of the log region. `writers` separate clients write the pages that are dirty at that time, in
+//!   ascending order. Transactions continue in the meantime. After a flush, a checkpoint record is appended
+//!   to the log, written, and flushed. The log region is circular. If it is full, new transactions wait for
+//!   the checkpoint.
 //! - *Threads*: `threads` threads run transactions without pauses. A get or put takes the CPU time
 //!   `operation`, and a commit takes the CPU time `commit`. A thread issues a request when its previous
 //!   request has completed. The store receives every completion. The device therefore determines which
@@ -68,7 +69,7 @@
 //! # Checks
 //! - After random insertions and swaps, the contents equal those of a plain map.
 //! - The tests check the order, depth, and utilization of the tree. Under random insertions, the utilization
-//!   is ln 2. They also check the addresses, size, and overflow pages of the hash table.
+//!   is ln 2. For the hash table, the tests check addresses, size, and overflow pages.
 //! - After a power loss at any time, recovery returns the committed data, regardless of the writes that
 //!   survive.
 //! - Every request of a single thread equals that of a simple reference implementation.

@@ -3,17 +3,17 @@
 //! # Model
 //! A directory has 36 files, nine in each of four classes. The file sizes of the classes are n times 102.4 B,
 //! 1 KiB, 10 KiB, and 100 KiB, for n = 1..9. A request selects a directory according to Zipf's law with the
-//! exponent `theta`. It selects a class with probabilities of 35, 50, 14, and 1 %. It selects one of the nine
-//! files of the class with fixed probabilities. Files are stored contiguously, and each file is aligned to a
-//! block. The order of the directories is scattered.
+//! exponent `theta`. The probabilities of the classes are 35, 50, 14, and 1 %. The nine files of a class also
+//! have fixed probabilities. Files are stored contiguously, and each file is aligned to a block. The order of
+//! the directories is scattered.
 //!
 //! The server reads a file sequentially in requests of at most `read` bytes and then sends it. The fraction
 //! `logged` of the requests also appends to a log. `request` and `send` are the CPU times per request and per
 //! 64 KiB sent. The unit of work is a reply.
 //!
 //! # Not modeled
-//! The model omits connections, and dynamic content except for its CPU time and its log writes. It also omits
-//! the network, which is never the bottleneck.
+//! The model omits connections, and dynamic content except for its CPU time and its log writes. The network
+//! is omitted because it is never the bottleneck.
 //!
 //! # Sources
 //! Classes, sizes, and probabilities are from specweb99. The probabilities of the files in a class and Zipf's

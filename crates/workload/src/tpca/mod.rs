@@ -1,14 +1,14 @@
 //! TPC-A as used by eNVy: banking transactions that search B-trees word by word in a linear memory.
 //!
 //! # Model
-//! A database of branches, tellers, and accounts occupies one address space. It has three B-trees, followed
-//! by three tables of records. A transaction selects an account; all accounts have the same probability. It
-//! updates the balances of the account, its teller, and its branch.
+//! A database of branches, tellers, and accounts occupies one address space. The database has three B-trees,
+//! followed by three tables of records. A transaction selects an account; all accounts have the same
+//! probability. The transaction updates the balances of the account, its teller, and its branch.
 //!
 //! *Search*: for each of the three tables, the transaction searches the B-tree from its root. In every node,
-//! the search first reads the header, which has the number of pointers. It then performs a binary search with
-//! one word read per key, and reads the pointer to the next node. At the end, the transaction reads the id,
-//! the owner, and the balance of the record, and writes the balance.
+//! the search first reads the header, which has the number of pointers. Then the search performs a binary
+//! search with one word read per key, and reads the pointer to the next node. At the end, the transaction
+//! reads the id, the owner, and the balance of the record, and writes the balance.
 //!
 //! *Arrival*: transactions arrive as a Poisson process. A single processor runs them one after the other and
 //! issues their accesses sequentially. A transaction that arrives while another transaction runs waits.
@@ -42,14 +42,14 @@
 //!
 //! The paper does not give the number of accesses. At 30,000 transactions per second, a transaction has 33.3
 //! us. According to the paper, reads of 180 ns take approximately 40 % of this time, which implies about 74
-//! reads. The 70 reads of this layout would take 38 %. This supports the layout, but it is an inference, so
-//! the confidence remains `assumed`.
+//! reads. The 70 reads of this layout would take 38 %. The agreement supports the layout, but it is an
+//! inference, so the confidence remains `assumed`.
 //!
 //! # Checks
 //! - The trees have 2, 3, and 5 levels. Every search reads the words of a binary search over keys and
 //!   pointers in a real memory image.
 //! - Addresses are in bounds and aligned.
-//! - The number of accesses per transaction is within the bounds that follow from the trees. Its mean is
+//! - The number of accesses per transaction is within the bounds that follow from the trees. The mean is
 //!   73.01, which follows from the numbers of nodes.
 //! - The selected accounts pass a chi-square test for uniformity. The tests also check the mean and variance
 //!   of the gaps, the boundaries between batches, and the counts of transactions.
@@ -74,7 +74,7 @@ pub struct Config {
     /// Total number of transactions; if absent, the run is limited otherwise.
     #[config(min = 1)]
     pub transactions: Option<u64>,
-    /// Number of branches. It scales the whole database.
+    /// Number of branches. This number scales the whole database.
     #[config(default = 155, min = 1, max = 1_000_000, source = "paper: wu-1994, figure 12")]
     pub branches: u64,
     /// Number of tellers per branch.

@@ -8,9 +8,9 @@
 //!
 //! # Not modeled
 //! The log-structured file system cleans several segments at once and sorts their valid data by age. Sorting
-//! separates hot data from cold data. This model cleans one segment at a time. It copies the valid pages of
-//! the victim to an erased segment, and new pages fill the rest of that segment. Hot and cold data therefore
-//! mix again, and the gain over greedy is only a few tenths of a percent.
+//! separates hot data from cold data. In contrast, this model cleans one segment at a time. The model copies
+//! the valid pages of the victim to an erased segment, and new pages fill the rest of that segment. Hot and
+//! cold data therefore mix again, and the gain over greedy is only a few tenths of a percent.
 //!
 //! # Sources
 //! rosenblum-1992, section 3.4. wu-1994, section 4.1, explains why the policy is unsuitable for large

@@ -1,13 +1,13 @@
 //! External: a cleaning policy provided by the caller, e.g. a Python function.
 //!
 //! # Model
-//! The function selects the victim and the segments of each partition. It also returns the numbers of valid
-//! pages that move from the victim to the previous and to the next partition. The device performs these
-//! decisions like those of any other policy.
+//! The function selects the victim and the segments of each partition. The function also returns the numbers
+//! of valid pages that move from the victim to the previous and to the next partition. The device performs
+//! these decisions like those of any other policy.
 //!
 //! # Not modeled
-//! The device decides when cleaning starts, e.g. with the setting `reserve` of an SSD. It rejects invalid
-//! decisions of the function.
+//! The device decides when cleaning starts, e.g. with the setting `reserve` of an SSD. The device rejects
+//! invalid decisions of the function.
 //!
 //! # Sources
 //! None: the caller provides the model.

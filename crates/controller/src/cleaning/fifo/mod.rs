@@ -1,9 +1,9 @@
 //! First in, first out (FIFO): clean segments in the order in which they were written.
 //!
 //! # Model
-//! All segment positions form one partition. The victim is the position that was cleaned least recently. It
-//! is also the position that was written least recently. Positions that were never cleaned come first, in
-//! position order. A segment without an invalid page is skipped.
+//! All segment positions form one partition. The victim is the position that was cleaned least recently,
+//! which is also the position that was written least recently. Positions that were never cleaned come first,
+//! in position order. A segment without an invalid page is skipped.
 //!
 //! # Not modeled
 //! Nothing is left out.

@@ -11,14 +11,14 @@
 //! during one pass through the partition, the victim of FIFO contains no hot page. Without the rule,
 //! gathering scattered hot data at 5/95 would take a thousand turnovers of the valid data. If hot and cold
 //! pages are mixed, a young segment has nearly as many invalid pages as an old segment. At intervals, the
-//! policy searches for segments with nearly as many invalid pages as the oldest segment. It cleans the
-//! youngest of these segments instead of the oldest segment. The valid pages at the end of this young segment
-//! are nearly all hot and move to the previous partition. Under uniform writes, the rule increases the
-//! cleaning cost by 1.5 %.
+//! policy searches for segments with nearly as many invalid pages as the oldest segment. The policy cleans
+//! the youngest of these segments instead of the oldest segment. The valid pages at the end of this young
+//! segment are nearly all hot and move to the previous partition. Under uniform writes, the rule increases
+//! the cleaning cost by 1.5 %.
 //!
 //! With hot data in the first positions, the cost is steady after 20 turnovers of the valid data. With
-//! scattered hot data, the cost after 80 turnovers is within 10 % of the cost after 100 turnovers. It still
-//! decreases slowly.
+//! scattered hot data, the cost after 80 turnovers is within 10 % of the cost after 100 turnovers. The cost
+//! still decreases slowly.
 //!
 //! # Not modeled
 //! The stored state of a device does not contain the write statistics.
@@ -44,7 +44,7 @@ mod tests;
 /// The hybrid policy.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Segments per partition. This must divide the number of segments of the array.
+    /// Number of segments per partition; a divisor of the number of segments of the array.
     #[config(default = 16, min = 1, source = "paper: wu-1994 section 4.4, the best of its figure 9")]
     pub segments_per_partition: u32,
     /// Redistribution of valid pages to adjacent partitions.

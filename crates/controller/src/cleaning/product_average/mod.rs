@@ -11,7 +11,7 @@
 //! latest products of all partitions.
 //!
 //! *Above the average*: if the product is above the average, the segment gives valid pages to its neighbors.
-//! Its product then approaches the average. At the same frequency, the product would equal the average at the
+//! The product then approaches the average. At the same frequency, the product would equal the average at the
 //! utilization `c / (1 + c)`, with `c` = average / frequency. One cleaning covers the share `step` of the
 //! distance to this utilization. Half of the pages come from the end of the segment and move to the previous
 //! partition. The other half come from its head and move to the next partition. At the ends of the array, all
@@ -22,7 +22,7 @@
 //! come from the end of the active segment of the next partition. The cleaning frequency changes as a result.
 //! Let `w` be the number of pages drained into a segment per page drained into the array. Let `f` be the
 //! number of free pages among the `p` pages of the segment when it is cleaned. Per page drained into the
-//! array, the segment is cleaned `w / f` times, at the cost `(p - f) / f`. Its product therefore equals the
+//! array, the segment is cleaned `w / f` times, at the cost `(p - f) / f`. The product therefore equals the
 //! average `a` if `f` solves `a f^2 + w f = w p`. With `raises`, all segments give and receive pages
 //! according to this equation. With the previous frequency instead, half of the distance would overshoot.
 //! Cold segments would then fill up, and the cost at 5/95 would be a hundred times as high.
@@ -62,7 +62,7 @@ mod tests;
 /// Locality gathering with product and average.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// Segments per partition. This must divide the number of segments of the array.
+    /// Number of segments per partition; a divisor of the number of segments of the array.
     #[config(default = 1, min = 1, source = "paper: wu-1994 section 4.3; 16 is the best of its figure 9")]
     pub segments_per_partition: u32,
     /// Share of the distance to the average that one cleaning covers.

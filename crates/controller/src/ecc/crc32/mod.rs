@@ -15,8 +15,7 @@
 //!
 //! # Checks
 //! The CRC of "123456789" is the check value of the CRC catalogs, 0xcbf43926. All randomly selected pairs of
-//! bit errors within a page are detected. This follows from the Hamming distance, which is four for up to
-//! 91,607 bits.
+//! bit errors within a page are detected, because the Hamming distance is four for up to 91,607 bits.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Misfit, Verdict, Work};
 use nacre_config::{Configuration, Descriptor, Room};

@@ -4,7 +4,7 @@
 //! # Model
 //! The decoder first uses the bits of the first read (hard decision). If decoding fails, the page is read
 //! again at other reference voltages (read retry). The codeword is then decoded with the information of all
-//! reads (soft decision). There are at most `senses` retries. Each retry raises the correctable bit error
+//! reads (soft decision). A page has at most `senses` retries. Each retry raises the correctable bit error
 //! rate by an equal step, from `hard` to `soft`. A codeword with more bit errors than the last step allows is
 //! uncorrectable. Every attempt takes decoding time. The code determines the number of reads, and the medium
 //! performs them.
@@ -55,8 +55,8 @@ pub struct Config {
         source = "assumed: about the limit of a BCH code of this rate"
     )]
     pub hard: Ratio,
-    /// Bit error rate up to which soft decisions correct a codeword after the last read retry. It is unused
-    /// without retries.
+    /// Bit error rate up to which soft decisions correct a codeword after the last read retry. Without
+    /// retries, the setting has no effect.
     #[config(
         default = "1.1 %",
         max = "20 %",

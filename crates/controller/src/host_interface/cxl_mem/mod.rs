@@ -2,16 +2,16 @@
 //!
 //! # Model
 //! The host reads and writes cache lines of 64 B. A CPU has at most `lines` outstanding lines. The device
-//! answers the read of a line with its data. It acknowledges the write of a line when the data has arrived.
-//! After the last acknowledgement, all data of a write is therefore in the device. The link carries slots of
-//! 16 B. A flit consists of four slots and 4 B of overhead. A request or a reply without data takes one slot,
-//! and the data of a line takes five slots.
+//! answers the read of a line with the data. The device acknowledges the write of a line when the data has
+//! arrived. After the last acknowledgement, all data of a write is therefore in the device. The link carries
+//! slots of 16 B. A flit consists of four slots and 4 B of overhead. A request or a reply without data takes
+//! one slot, and the data of a line takes five slots.
 //!
 //! # Not modeled
 //! - The CPU cache, including reads of lines before they are written.
 //! - Back-invalidation, credits, and empty slots.
-//! - Service by line: `ssd` and `onyx` start a whole read when its first line is requested. They start a
-//!   write when all of its lines have arrived. They answer the last line of a request on completion, and the
+//! - Service by line: `ssd` and `onyx` start a whole read when its first line is requested, and a write when
+//!   all of its lines have arrived. Both devices answer the last line of a request on completion, and the
 //!   other lines immediately.
 //!
 //! # Sources

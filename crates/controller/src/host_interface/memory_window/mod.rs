@@ -3,8 +3,8 @@
 //! # Model
 //! *Writes* are stores. With `write_combining`, a CPU collects 64 B and sends them as one packet. Without
 //! `write_combining`, each store of 8 B is a packet. Stores are posted, so the CPU continues immediately.
-//! After the last store, the CPU reads from the device. This read cannot overtake the stores on the link.
-//! When it returns, all stores have arrived, and the write is complete.
+//! After the last store, the CPU reads from the device. The read cannot overtake the stores on the link. When
+//! the read returns, all stores have arrived, and the write is complete.
 //!
 //! *Reads* are loads of 8 B each. If the window is write-combining, the CPU uses streaming loads of 64 B. A
 //! CPU has at most `loads` outstanding loads. A read or write occupies one CPU.
@@ -14,8 +14,8 @@
 //! - CPU caches. Real caches do not hold data of a window.
 //! - Effects of a stalled CPU on other CPUs.
 //! - The time of trims.
-//! - Service by load or store: `ssd` and `onyx` start a whole read when its first load arrives. They start a
-//!   write when all of its stores have arrived.
+//! - Service by load or store: `ssd` and `onyx` start a whole read when its first load arrives, and a write
+//!   when all of its stores have arrived.
 //!
 //! # Sources
 //! Link latencies are from neugebauer-2018, and packets are those of `kernel::pcie`. The behavior of CPUs is

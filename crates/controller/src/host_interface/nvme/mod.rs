@@ -4,7 +4,7 @@
 //! 1. The driver takes CPU time, writes a command to a submission queue, and rings the doorbell with a posted
 //!    write.
 //! 2. The device fetches the command of 64 B from host memory.
-//! 3. For a *write*, the device reads each page of data from host memory. It sends read requests of at most
+//! 3. For a *write*, the device reads each page of data from host memory. The read requests have at most
 //!    `read_request` bytes, and the host replies with packets of at most `payload` bytes. For a *read*, the
 //!    device writes each page to host memory.
 //! 4. The device writes a completion of 16 B and sends an interrupt. With `coalescing`, the device sends the
@@ -84,7 +84,7 @@ pub struct Config {
     /// Method by which the host learns of a completion.
     #[config(default = "interrupt", source = "assumed: drivers of 2017")]
     pub notice: Notice,
-    /// Time that an interrupt waits for more completions after the first one.
+    /// Time that an interrupt waits for more completions after the first completion.
     #[config(default = "0 s", max = "1 s", source = "standard: nvme-1.1, off unless the host sets it")]
     pub coalescing: Time,
     /// Host memory latency, from the arrival of a read to its reply.

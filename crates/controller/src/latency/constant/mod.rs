@@ -11,7 +11,7 @@
 //! The model needs no sources, because it is a single measured number.
 //!
 //! # Checks
-//! With Poisson arrivals, a device with this latency is an M/D/1 queue. Its mean wait is rho S / (2 (1 -
+//! With Poisson arrivals, a device with this latency is an M/D/1 queue with the mean wait rho S / (2 (1 -
 //! rho)).
 
 #[cfg(test)]

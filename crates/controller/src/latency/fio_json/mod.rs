@@ -2,10 +2,10 @@
 //!
 //! # Model
 //! With `--output-format=json+`, fio writes every histogram bin of the completion latencies (`clat_ns.bins`).
-//! A sample selects a bin in proportion to its count. It returns the middle of the bin, which is within 1 %
-//! of any latency in the bin. With plain `json`, fio writes only percentiles. In this case, the distribution
-//! is linear between the minimum, the percentiles, and the maximum. The mean of the samples is the mean of
-//! this piecewise linear distribution. It may differ from the mean that fio prints.
+//! A sample selects a bin in proportion to its count. The sample is the middle of the bin, which is within 1
+//! % of any latency in the bin. With plain `json`, fio writes only percentiles. In this case, the
+//! distribution is linear between the minimum, the percentiles, and the maximum. The mean of the samples is
+//! the mean of this piecewise linear distribution, which may differ from the mean that fio prints.
 //!
 //! # Not modeled
 //! - The order of the latencies: samples are independent.

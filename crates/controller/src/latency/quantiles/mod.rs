@@ -7,15 +7,15 @@
 //!
 //! # Not modeled
 //! The real distribution between the points is not known. Uniform samples between the 99 % point and the
-//! maximum give a heavier tail than that of most devices. The mean follows from the points. It may differ
-//! from a mean that was published with them.
+//! maximum give a heavier tail than that of most devices. The mean follows from the points, so it may differ
+//! from a mean that was published with the points.
 //!
 //! # Sources
 //! Devroye, *Non-Uniform Random Variate Generation* (1986), s. 2.2 (inversion) and 2.4 (tables).
 //!
 //! # Checks
-//! The tests compare the share of samples at every point with the settings. They compare the mean of the
-//! samples with `sum of (share step) (mean of the two latencies)`.
+//! The tests compare the share of samples at every point with the settings, and the mean of the samples with
+//! `sum of (share step) (mean of the two latencies)`.
 
 #[cfg(test)]
 mod tests;

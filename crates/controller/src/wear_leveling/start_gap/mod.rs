@@ -8,8 +8,8 @@
 //! `start` increases by one.
 //!
 //! Each move of the gap moves one row, and the N rows move in turn. A row therefore stays in one location for
-//! `N * interval` writes to its domain. This number is the line vulnerability factor. After `(N + 1) *
-//! interval` writes, the gap returns to a location, and `start` increases.
+//! `N * interval` writes to its domain (the line vulnerability factor). After `(N + 1) * interval` writes,
+//! the gap returns to a location, and `start` increases.
 //!
 //! *Randomization* (`randomize`): row numbers first pass through a Feistel network with keys from the random
 //! seed. Adjacent logical rows are then not adjacent in the array. If the number of rows is not a power of
@@ -23,8 +23,8 @@
 //! original value.
 //!
 //! # Not modeled
-//! The model omits a random invertible matrix instead of the Feistel network, and changes of the keys. It
-//! also omits write buffers that delay repeated writes (delayed write).
+//! The model omits a random invertible matrix instead of the Feistel network, and changes of the keys. Write
+//! buffers that delay repeated writes (delayed write) are also omitted.
 //!
 //! # Sources
 //! The scheme, the domains, and the Feistel network are from qureshi-2009. The interval of 128 and rows of 4

@@ -7,13 +7,13 @@
 //! 3. The model computes the best placement from the running means. `static_optimal` computes it in the same
 //!    way from the whole workload.
 //! 4. Misplaced extents are exchanged in order of saving, the largest saving first. An exchange moves one
-//!    extent to its best tier, and another extent in the opposite direction. It has two conditions. The
-//!    saving of the first extent must exceed the loss of the second by more than `hysteresis`. Both together
-//!    must save at least `least_saving` per epoch.
+//!    extent to its best tier, and another extent in the opposite direction. An exchange has two conditions.
+//!    The saving of the first extent must exceed the loss of the second extent by more than `hysteresis`. The
+//!    exchange must save at least `least_saving` per epoch.
 //!
 //! The device limits the bandwidth of the moves. If a move was not performed within its epoch, it is decided
-//! again. With `weigh = "accesses"`, a write counts like a read. This is correct only if no tier has slow
-//! writes.
+//! again. With `weigh = "accesses"`, a write counts like a read. This setting is correct only if no tier has
+//! slow writes.
 //!
 //! # Not modeled
 //! - Queueing: latencies are those of an idle device.
@@ -26,8 +26,8 @@
 //! of the model are assumed.
 //!
 //! # Checks
-//! - Under stationary requests, the placement converges to the best placement without moves. It is never
-//!   faster than the best placement.
+//! - Under stationary requests, the placement converges to the best placement without moves. The mean latency
+//!   is never lower than with the best placement.
 //! - The placement follows a moving hot spot. An extent does not move if the move saves no time.
 //! - With `weigh = "accesses"`, an extent with mostly writes moves to PCM. With `weigh = "latency"`, this
 //!   extent moves to flash.

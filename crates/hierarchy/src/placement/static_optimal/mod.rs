@@ -2,9 +2,9 @@
 //!
 //! # Model
 //! Before simulated time starts, the model reads the whole workload once and counts the reads and writes of
-//! every extent. It then fills all tiers with extents so that the sum of (reads x read latency + writes x
-//! write latency) is minimal. Reads and writes count separately. An extent with more writes than reads may
-//! therefore be better on flash than on PCM.
+//! every extent. Then the model fills all tiers with extents so that the sum of (reads x read latency +
+//! writes x write latency) is minimal. Reads and writes count separately. An extent with more writes than
+//! reads may therefore be better on flash than on PCM.
 //!
 //! The latency of an access is that of an access of the same size to an idle device of the tier. A request to
 //! several extents is one access to each extent, with the size of its part. A size is rounded up to a

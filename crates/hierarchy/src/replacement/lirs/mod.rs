@@ -3,7 +3,7 @@
 //! # Model
 //! LIRS ranks blocks by the distance between their last two uses, not by their recency. Blocks with a low
 //! inter-reference recency are LIR, and the others are HIR. The stack S orders blocks by their last use. S
-//! holds all LIR blocks, which are always resident. It also holds the HIR blocks that were used after the LIR
+//! holds all LIR blocks, which are always resident. S also holds the HIR blocks that were used after the LIR
 //! block at the bottom of S. Some of these HIR blocks are not resident. The list Q holds the resident HIR
 //! blocks, and the policy evicts the oldest block of Q. If a HIR block in S is used, it becomes LIR, and the
 //! LIR block at the bottom of S becomes HIR. Pruning then removes HIR blocks from the bottom of S until a LIR

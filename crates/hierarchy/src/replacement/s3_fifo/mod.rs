@@ -1,15 +1,16 @@
 //! S3-FIFO: a small queue, a main queue, and a ghost queue, all of which are FIFO.
 //!
 //! # Model
-//! If the ghost of a new block is still tracked, the block enters the main queue. Otherwise, it enters the
-//! small queue. A use increments the counter of the block, up to three, and does not move the block. An
+//! If the ghost of a new block is still tracked, the block enters the main queue. All other new blocks enter
+//! the small queue. A use increments the counter of the block, up to three, and does not move the block. An
 //! eviction has two cases:
 //!
 //! - If the small queue has at least its share, the policy examines the block at its tail. If this block was
-//!   used more than once, it moves to the main queue. Otherwise, it is evicted and leaves a ghost.
+//!   used more than once, it moves to the main queue. If it was used at most once, it is evicted and leaves a
+//!   ghost.
 //! - If the small queue is below its share, the policy examines the block at the tail of the main queue. If
-//!   its counter is zero, the block is evicted. Otherwise, the block moves to the head, and its counter is
-//!   decremented.
+//!   the counter of this block is zero, the block is evicted. If the counter is positive, the block moves to
+//!   the head, and its counter is decremented.
 //!
 //! The number of ghosts equals the number of slots in the main queue.
 //!

@@ -2,9 +2,9 @@
 //!
 //! # Model
 //! New blocks enter at the head of a queue. A use sets the visited bit of the block and does not move the
-//! block. On a miss, the hand moves from its last position toward the head. It clears visited bits until it
-//! reaches a block whose bit is clear, and evicts this block. From the head, the hand continues at the tail.
-//! Retained blocks keep their position, so the hand examines new blocks early.
+//! block. On a miss, the hand moves from its last position toward the head. The hand clears visited bits
+//! until it reaches a block whose bit is clear, and evicts this block. From the head, the hand continues at
+//! the tail. Retained blocks keep their position, so the hand examines new blocks early.
 //!
 //! # Not modeled
 //! Nothing is left out.

@@ -10,8 +10,8 @@
 //! halved.
 //!
 //! # Not modeled
-//! The model omits adaptation of the window to the workload. It also omits counts of blocks that are admitted
-//! without a request.
+//! The model omits adaptation of the window to the workload, and counts of blocks that are admitted without a
+//! request.
 //!
 //! # Sources
 //! G. Einziger, R. Friedman, B. Manes, "TinyLFU: a highly efficient cache admission policy", ACM Transactions

@@ -1,10 +1,10 @@
 //! Bursts: an open loop with bursts and pauses of random length and Poisson arrivals in each.
 //!
 //! # Model
-//! In this open loop, bursts and pauses alternate. Their lengths are exponentially distributed. Arrivals are
-//! Poisson, with `rate` during a burst and `idle_rate` during a pause. The result is a Markov-modulated
-//! Poisson process with two states, which starts with a burst. The mean rate is (rate * on + idle_rate * off)
-//! / (on + off).
+//! In this open loop, bursts and pauses alternate. The lengths of bursts and pauses are exponentially
+//! distributed. Arrivals are Poisson, with `rate` during a burst and `idle_rate` during a pause. The result
+//! is a Markov-modulated Poisson process with two states, which starts with a burst. The mean rate is (rate *
+//! on + idle_rate * off) / (on + off).
 //!
 //! # Not modeled
 //! The model omits a daily rhythm, burstiness on several time scales, and heavy-tailed pauses.

@@ -6,13 +6,13 @@
 //! arrivals.
 //!
 //! # Not modeled
-//! The model omits jitter. It also omits several periodic sources with different phases.
+//! The model omits jitter, and sources with different phases.
 //!
 //! # Sources
 //! kleinrock-1975: L. Kleinrock, Queueing Systems I, which defines D in Kendall's notation.
 //!
 //! # Checks
-//! Request n arrives at n / rate, exact to the picosecond. This also holds after a billion requests.
+//! Request n arrives at n / rate, exact to the picosecond, even after a billion requests.
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;

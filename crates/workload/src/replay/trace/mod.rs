@@ -1,17 +1,17 @@
 //! Replay of a recorded trace.
 //!
 //! # Model
-//! The model issues the requests of a trace at their recorded times or according to another arrival process.
-//! It reads all supported formats. The volumes of the trace are mapped into one address space:
+//! The model reads a trace in any supported format. It issues the requests at their recorded times or
+//! according to another arrival process. The volumes of the trace are mapped into one address space:
 //!
 //! - `as_recorded`: volume k starts at k times 16 TiB, and addresses within a volume do not change.
 //! - `compact`: extents of 1 MiB are stored contiguously in the order of their first access. The trace then
 //!   fits a device that is hardly larger than its footprint. If the extents of a request are no longer
-//!   contiguous, the request is split. This mapping uses about 32 bytes of memory per extent.
+//!   contiguous, the request is split. The mapping `compact` uses about 32 bytes of memory per extent.
 //!
 //! All requests go to volume 0. Nacre streams traces, so memory use does not depend on their length. A `part`
-//! of a trace has the requests of some of its volumes or extents. These requests arrive at the same times as
-//! in the whole trace.
+//! of a trace has the requests of some of its volumes or extents. Requests of a part arrive at the same times
+//! as in the whole trace.
 //!
 //! # Not modeled
 //! The model omits dependencies between requests in the recorded system, and the contents of writes.

@@ -3,8 +3,8 @@
 //! # Model
 //! Hammering is the simplest attack on a medium with limited endurance. Every request writes the same range,
 //! and requests follow each other as fast as they complete. Without wear leveling, the attack wears out a row
-//! within minutes. It also does so if wear leveling keeps a row in one location for more writes than its
-//! endurance.
+//! within minutes. A row also wears out within minutes if wear leveling keeps it in one location for more
+//! writes than its endurance.
 //!
 //! # Not modeled
 //! The model omits host caches, because a real attacker bypasses them with flushes.

@@ -6,8 +6,8 @@
 //! first zone follows the last zone. With `open_zones` = n, n consecutive zones are written at the same time,
 //! and their requests alternate. A read selects one of the writes whose data is still in the log, with equal
 //! probability, and reads its data. The pattern represents the logs of databases and log-structured file
-//! systems. It also represents key-value stores that drop their segments in write order. For several logs
-//! with different rates, use `tenants`.
+//! systems, and key-value stores that drop their segments in write order. For several logs with different
+//! rates, use `tenants`.
 //!
 //! # Not modeled
 //! - Copies of valid data before a zone is reset. In this model, all data of a zone is invalid at that time.

@@ -10,8 +10,8 @@
 //! The model omits backward streams. For streams with different rates or request sizes, use a `mix`.
 //!
 //! # Sources
-//! The fio manual describes `readwrite=read` and `readwrite=write` with `numjobs` and `offset_increment`. It
-//! describes strided access under `zonemode=strided`.
+//! The fio manual describes `readwrite=read` and `readwrite=write` with `numjobs` and `offset_increment`, and
+//! strided access with `zonemode=strided`.
 //!
 //! # Checks
 //! Every address is exact. The tests use one stream, several streams, strides, and both settings of `wrap`.

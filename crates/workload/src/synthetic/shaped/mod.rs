@@ -9,9 +9,10 @@
 //! trace.
 //!
 //! With the probability `follow`, a request continues the previous request and has the same class. If the
-//! previous request accessed a new object, this request accesses the adjacent new object. Otherwise, this
-//! request accesses the object that followed the previous object last time, if the stack distances of both
-//! are similar. Sequential runs are therefore repeated with their addresses in order.
+//! previous request accessed a new object, this request accesses the adjacent new object. If the previous
+//! request accessed an old object, this request accesses the object that followed the old object last time.
+//! Both objects must have similar stack distances. Sequential runs are therefore repeated with their
+//! addresses in order.
 //!
 //! # Not modeled
 //! - Popularity beyond its effect on stack distances.
@@ -67,7 +68,7 @@ pub struct Config {
         source = "assumed: longer than the sequential runs of most workloads"
     )]
     pub growth_step: u64,
-    /// Classes of requests, at most 256. Their shares sum to 100 %.
+    /// Classes of requests, at most 256. The shares of the classes sum to 100 %.
     pub group: Vec<Class>,
 }
 

@@ -6,7 +6,7 @@
 //!
 //! # Not modeled
 //! The model omits bits that flip some time after the write: all reads after the write return the inverted
-//! bit. It also omits more than one inverted bit per write.
+//! bit. A write has at most one inverted bit.
 //!
 //! # Sources
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.

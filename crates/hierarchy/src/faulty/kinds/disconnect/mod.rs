@@ -3,8 +3,8 @@
 //! # Model
 //! The device does not perform a request that arrives during the disconnection. The request fails with a
 //! transport error after `timeout`. If a request is already in progress, the device performs it, but a reply
-//! during the disconnection is lost. This request also fails with a transport error after `timeout`. If it is
-//! a write, its data is on the medium. The device keeps its power.
+//! during the disconnection is lost. The request in progress also fails with a transport error after
+//! `timeout`. If it is a write, its data is on the medium. The device keeps its power.
 //!
 //! # Not modeled
 //! The model omits the time to reconnect, and power losses that accompany the disconnection.

@@ -2,9 +2,9 @@
 //!
 //! # Model
 //! The fault sends requests to the device in the order of their arrival. A request is sent at least `1 /
-//! iops` after the previous request. It is also not sent before the data of the previous request has passed
-//! at `bandwidth`. The first request after a pause is sent immediately. When the fault ends, all waiting
-//! requests are sent immediately.
+//! iops` after the previous request, and after the data of the previous request has passed at `bandwidth`.
+//! The first request after a pause is sent immediately. When the fault ends, all waiting requests are sent
+//! immediately.
 //!
 //! # Not modeled
 //! Burst credits.

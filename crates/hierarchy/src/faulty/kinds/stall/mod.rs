@@ -1,9 +1,9 @@
 //! Stall: replies are held and then sent together.
 //!
 //! # Model
-//! The fault holds the replies of the device until the stall ends and then sends them together. It also holds
-//! replies to requests that were in progress when the stall started. The device continues to work during the
-//! stall.
+//! The fault holds the replies of the device until the stall ends and then sends them together. The replies
+//! to requests that were in progress when the stall started are also held. The device continues to work
+//! during the stall.
 //!
 //! # Not modeled
 //! The model omits devices that do no work during a stall. For a device that has to catch up afterwards, use
