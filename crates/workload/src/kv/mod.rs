@@ -120,7 +120,7 @@ pub enum Load {
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Total number of transactions; if absent, the run is limited otherwise.
+    /// Total number of transactions. If absent, settings of the run limit its length.
     #[config(min = 1)]
     pub transactions: Option<u64>,
     /// Index structure.

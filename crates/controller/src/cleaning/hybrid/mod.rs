@@ -7,14 +7,14 @@
 //! moves pages between segments in the same way (see `redistribution.rs`). The paper states the aim, but the
 //! method and its constants are ours.
 //!
-//! The model adds one rule to the paper, which `gather_young` enables. If hot pages are written many times
-//! during one pass through the partition, the victim of FIFO contains no hot page. Without the rule,
-//! gathering scattered hot data at 5/95 would take a thousand turnovers of the valid data. If hot and cold
-//! pages are mixed, a young segment has nearly as many invalid pages as an old segment. At intervals, the
-//! policy searches for segments with nearly as many invalid pages as the oldest segment. The policy cleans
-//! the youngest of these segments instead of the oldest segment. The valid pages at the end of this young
-//! segment are nearly all hot and move to the previous partition. Under uniform writes, the rule increases
-//! the cleaning cost by 1.5 %.
+//! The model adds a rule to the policy of the paper. The setting `gather_young` enables this rule. If hot
+//! pages are written many times during one pass through the partition, the victim of FIFO contains no hot
+//! page. Without the rule, gathering scattered hot data at 5/95 would take a thousand turnovers of the valid
+//! data. If hot and cold pages are mixed, a young segment has nearly as many invalid pages as an old segment.
+//! At intervals, the policy searches for segments with nearly as many invalid pages as the oldest segment.
+//! The policy cleans the youngest of these segments instead of the oldest segment. The valid pages at the end
+//! of this young segment are nearly all hot and move to the previous partition. Under uniform writes, the
+//! rule increases the cleaning cost by 1.5 %.
 //!
 //! With hot data in the first positions, the cost is steady after 20 turnovers of the valid data. With
 //! scattered hot data, the cost after 80 turnovers is within 10 % of the cost after 100 turnovers. The cost

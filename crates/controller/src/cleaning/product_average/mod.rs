@@ -24,8 +24,8 @@
 //! number of free pages among the `p` pages of the segment when it is cleaned. Per page drained into the
 //! array, the segment is cleaned `w / f` times, at the cost `(p - f) / f`. The product therefore equals the
 //! average `a` if `f` solves `a f^2 + w f = w p`. With `raises`, all segments give and receive pages
-//! according to this equation. With the previous frequency instead, half of the distance would overshoot.
-//! Cold segments would then fill up, and the cost at 5/95 would be a hundred times as high.
+//! according to this equation. If the policy used the previous frequency, a step of half of the distance
+//! would overshoot. Cold segments would then fill up, and the cost at 5/95 would be a hundred times as high.
 //!
 //! With one segment per partition, the policy is the locality gathering of the paper. With sixteen segments
 //! per partition, it is the paper's hybrid. The policy counts every quantity, and no value is fitted. The
@@ -48,7 +48,7 @@
 //! Under uniform writes, the cost is within 5 % of u / (1 - u). With partitions of 16 segments, the cost is
 //! within 20 % of that of greedy, and below it at high locality. The cost is never below that of perfect
 //! sorting, `[u / (1 - u)] (sum of sqrt(f r))^2`. A segment at the average gives no pages. A segment above
-//! the average gives the number of pages that follows from the equation, times `step`. With `raises`, a
+//! the average gives `step` times the number of pages that follows from the equation. With `raises`, a
 //! segment below the average receives that number.
 
 use super::{Cleaner, CleaningFamily, Decision, View, check_partitions};

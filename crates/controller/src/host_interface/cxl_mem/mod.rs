@@ -18,8 +18,9 @@
 //! Flits and slots are from cxl-2.0, and latencies are from li-2023.
 //!
 //! # Checks
-//! The latency of a single line is exact, slot by slot. The rate equals the number of outstanding lines
-//! divided by their round-trip time. In front of a drive, the expected times include the time of the drive.
+//! The tests check the latency of a single line exactly, slot by slot. The rate equals the number of
+//! outstanding lines divided by their round-trip time. In front of a drive, the expected times include the
+//! time of the drive.
 
 use super::HostInterfaceFamily;
 use super::express::ExpressConfig;

@@ -22,8 +22,9 @@
 //! assumed.
 //!
 //! # Checks
-//! The latencies of a single store and of a single load are exact, byte by byte. A read takes one round trip
-//! per group of outstanding loads. In front of a drive, the expected times include the time of the drive.
+//! The tests check the latencies of a single store and of a single load exactly, byte by byte. A read takes
+//! one round trip per group of outstanding loads. In front of a drive, the expected times include the time of
+//! the drive.
 
 use super::HostInterfaceFamily;
 use super::express::ExpressConfig;

@@ -36,8 +36,8 @@
 //! models packets.
 //!
 //! # Checks
-//! - The latency of a single request is exact, byte by byte. Data rates are within 1 % of the closed form for
-//!   packets.
+//! - The tests check the latency of a single request exactly, byte by byte. Data rates are within 1 % of the
+//!   closed form for packets.
 //! - With `coalescing`, one interrupt covers many completions. Fetches are serial within a pair and parallel
 //!   across pairs.
 //! - Rates equal closed forms for the throughput of a closed loop and for the limits by CPU time, credits,

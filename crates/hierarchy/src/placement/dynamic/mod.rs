@@ -17,7 +17,7 @@
 //!
 //! # Not modeled
 //! - Queueing: latencies are those of an idle device.
-//! - Request sizes: latencies are those of 4 KiB.
+//! - Request sizes: the latencies are those of 4 KiB requests.
 //! - The time of a move in decisions. Only `least_saving` represents it.
 //! - Moves of parts of an extent.
 //!

@@ -15,8 +15,8 @@
 //! Yue, K. V. Rashmi, "FIFO can be better than LRU", HotOS'23.
 //!
 //! # Checks
-//! Hits and victims equal those of a naive ring. If no block is used again, CLOCK evicts the same blocks as
-//! FIFO.
+//! Hits and victims equal those of a simple reference implementation with a ring. If no block is used again,
+//! CLOCK evicts the same blocks as FIFO.
 
 use super::ReplacementFamily;
 use super::ring::{Ring, Turn};

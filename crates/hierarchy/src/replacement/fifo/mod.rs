@@ -12,7 +12,8 @@
 //! 5(2), 1966.
 //!
 //! # Checks
-//! Hits and victims equal those of a naive queue. Belady's example shows Belady's anomaly.
+//! Hits and victims equal those of a simple reference implementation with a queue. Belady's example shows
+//! Belady's anomaly.
 
 use super::ReplacementFamily;
 use super::ring::{Ring, Turn};

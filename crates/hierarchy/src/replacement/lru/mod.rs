@@ -16,7 +16,7 @@
 //! # Checks
 //! For every capacity, the hits equal those that follow from the stack distances of Mattson's algorithm. A
 //! larger cache holds every block that a smaller cache holds. The hit ratio is within .005 of Che's
-//! approximation. Hits and victims equal those of a naive list.
+//! approximation. Hits and victims equal those of a simple reference implementation with a list.
 
 use super::ReplacementFamily;
 use super::arena::Slot;

@@ -24,8 +24,8 @@
 //! SOSP'23, algorithm 1 and section 4.1.
 //!
 //! # Checks
-//! Hits and victims equal those of naive queues. On a Zipf sequence that is polluted by scans, S3-FIFO has
-//! fewer misses than LRU.
+//! Hits and victims equal those of a simple reference implementation with queues. On a Zipf sequence that is
+//! polluted by scans, S3-FIFO has fewer misses than LRU.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};

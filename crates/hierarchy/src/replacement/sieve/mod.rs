@@ -3,8 +3,8 @@
 //! # Model
 //! New blocks enter at the head of a queue. A use sets the visited bit of the block and does not move the
 //! block. On a miss, the hand moves from its last position toward the head. The hand clears visited bits
-//! until it reaches a block whose bit is clear, and evicts this block. From the head, the hand continues at
-//! the tail. Retained blocks keep their position, so the hand examines new blocks early.
+//! until it reaches a block whose bit is clear, and evicts this block. When the hand has passed the head, it
+//! continues at the tail. Retained blocks keep their position, so the hand examines new blocks early.
 //!
 //! # Not modeled
 //! Nothing is left out.
@@ -14,8 +14,8 @@
 //! eviction algorithm for Web caches", NSDI'24, algorithm 1.
 //!
 //! # Checks
-//! Hits and victims equal those of a naive list with a hand. On a Zipf sequence that is polluted by scans,
-//! SIEVE has fewer misses than LRU.
+//! Hits and victims equal those of a simple reference implementation with a list and a hand. On a Zipf
+//! sequence that is polluted by scans, SIEVE has fewer misses than LRU.
 
 use super::ReplacementFamily;
 use super::ring::{Ring, Turn};

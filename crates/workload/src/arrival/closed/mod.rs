@@ -12,7 +12,7 @@
 //! fio: the fio manual, `iodepth`.
 //!
 //! # Checks
-//! The workload has only arrival times of zero, and the driver receives the queue depth and the think time.
+//! All arrival times of the workload are zero, and the driver receives the queue depth and the think time.
 //! The driver's tests compare closed loops with closed forms.
 
 use super::{Arrival, ArrivalFamily, Pacing};

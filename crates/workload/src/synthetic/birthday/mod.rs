@@ -15,8 +15,8 @@
 //! seznec-2009: the attack; qureshi-2011: sets of addresses that evade detectors.
 //!
 //! # Checks
-//! Writes per address, rotation, and set sizes are exact. The addresses pass a chi-square test for
-//! uniformity. Writes that are generated as bursts equal writes that are generated one by one.
+//! The tests check writes per address, rotation, and set sizes exactly. The addresses pass a chi-square test
+//! for uniformity. Writes that are generated as bursts equal writes that are generated one by one.
 
 use super::{Pattern, PatternFamily, area::Area, area::END_MAX, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};

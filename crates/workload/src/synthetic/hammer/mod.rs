@@ -13,8 +13,8 @@
 //! qureshi-2009, section 6: the repeated address attack.
 //!
 //! # Checks
-//! The address and size of every request are exact. Writes that are generated as bursts equal writes that are
-//! generated one by one.
+//! The tests check the address and size of every request exactly. Writes that are generated as bursts equal
+//! writes that are generated one by one.
 
 use super::{Pattern, PatternFamily, area::Area, area::END_MAX, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};

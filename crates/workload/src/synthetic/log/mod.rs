@@ -17,8 +17,8 @@
 //! rosenblum-1992 writes whole segments. fio with `zonemode=zbd` writes zones in order and resets them.
 //!
 //! # Checks
-//! Every address and operation is exact, also when the log returns to its first zone. Reads are within the
-//! log and cover the whole log.
+//! The tests check every address and operation, also when the log returns to its first zone. Reads are within
+//! the log and cover the whole log.
 
 use super::{Pattern, PatternFamily, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};

@@ -14,7 +14,7 @@
 //! strided access with `zonemode=strided`.
 //!
 //! # Checks
-//! Every address is exact. The tests use one stream, several streams, strides, and both settings of `wrap`.
+//! The tests check every address, for one stream, several streams, strides, and both settings of `wrap`.
 
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};

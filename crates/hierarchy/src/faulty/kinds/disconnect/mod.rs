@@ -4,7 +4,7 @@
 //! The device does not perform a request that arrives during the disconnection. The request fails with a
 //! transport error after `timeout`. If a request is already in progress, the device performs it, but a reply
 //! during the disconnection is lost. The request in progress also fails with a transport error after
-//! `timeout`. If it is a write, its data is on the medium. The device keeps its power.
+//! `timeout`, but the data of a write is on the medium. The device stays powered.
 //!
 //! # Not modeled
 //! The model omits the time to reconnect, and power losses that accompany the disconnection.
