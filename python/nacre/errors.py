@@ -88,7 +88,8 @@ class InternalError(Error):
 class Problem(TypedDict, total=False):
     """One error in a scenario: an entry of `ConfigError.problems`.
 
-    `override` is the path of the override that set the value; empty if it is not from one.
+    `override` is the path of the override that set the value. It is empty if no override set the
+    value.
     """
 
     code: Required[Code]

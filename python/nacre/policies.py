@@ -49,8 +49,8 @@ class Replacement(Protocol):
     def evict(self, block: int) -> int:
         """Returns the block to evict for a new one; the new block itself to bypass the cache.
 
-        Called only if the cache is full. Nacre then evicts the returned block without calling
-        `remove`.
+        Nacre calls this method only if the cache is full. It then evicts the returned block without
+        calling `remove`.
         """
         ...
 

@@ -28,9 +28,9 @@ _PATIENCE = 30.0
 class Control:
     """Connection to a running server; `path` is its image or its control socket.
 
-    Each method sends one command. It raises `Error` if no server listens there or the server
-    rejects the command. As a context manager it closes the connection at the end of the block;
-    otherwise the connection ends with the object.
+    Each method sends one command. A method raises `Error` if no server listens at `path`, or if the
+    server rejects the command. In a `with` block, the connection is closed at the end of the block.
+    Without a `with` block, the connection ends with the object.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -47,8 +47,8 @@ class Control:
     ) -> None:
         """Starts recording requests to a trace that `nacre.run` replays.
 
-        The file appears at `path` when the recording ends; an existing file is replaced only with
-        `force`.
+        The file is created at `path` when the recording ends. An existing file is replaced only
+        with `force`.
         """
         place = str(Path(path).absolute())
         self._ask("record", patience=None, path=place, force=force, export=export)
@@ -60,8 +60,8 @@ class Control:
     def power_fail(self, *, again: float | None = None, export: str | None = None) -> Outage:
         """Cuts power and restores it: disconnects all clients and drops volatile data.
 
-        The design decides what is volatile: protected buffers keep their data. With `again`, power
-        fails once more at that share of the recovery, 0 to 1.
+        The design of the device determines which data is volatile; e.g. protected buffers keep
+        their data. With `again`, power fails once more at this share of the recovery, from 0 to 1.
         """
         permille = None if again is None else round(again * 1000)
         return Outage(self._ask("power-fail", again_permille=permille, export=export))
@@ -84,9 +84,9 @@ class Control:
     ) -> int:
         """Adds a fault to the device, as in a `faulty` device, and returns its number.
 
-        `settings` select requests and times, such as `{"start": "10 s", "duration": "5 s"}`; the
-        start is relative to now, in simulated time. A fault stays until it is cleared or the server
-        ends. The image keeps its effects on data, but not the fault.
+        `settings` select requests and times, e.g. `{"start": "10 s", "duration": "5 s"}`. The start
+        is relative to the current simulated time. A fault remains until it is cleared or the server
+        ends. The image keeps the effects of the fault on data, but not the fault.
         """
         lines = [f"{name} = {value(of)}" for name, of in {"kind": kind, **(settings or {})}.items()]
         asked = self._ask("fault-add", settings="\n".join(lines), export=export)
@@ -122,9 +122,9 @@ class Control:
     ) -> Answer:
         """Issues one request like a client, and returns its latency breakdown.
 
-        `op` is `read`, `write`, `trim` or `flush`. The request arrives at the current wall-clock
-        time, queues like others, and returns when it is due. A write stores the byte `fill`
-        everywhere; it is in the image on return.
+        `op` is `read`, `write`, `trim`, or `flush`. The request arrives at the current wall-clock
+        time and queues like other requests. The method returns when the reply is due. A write fills
+        its range with the byte `fill`; on return, the data is in the image.
         """
         request = {"op": op, "offset": address, "length": size, "fill": fill}
         return Answer(self._ask("step", patience=None, **request, export=export))

@@ -28,8 +28,8 @@ class CheckpointCopies(View):
 class ImagePages(View):
     """Number of pages and of damaged pages in the checkpoint.
 
-    `named` lists the first damaged page numbers. Without checksums (`are_checked`), damage cannot
-    be detected.
+    `named` lists the numbers of the first damaged pages. If the image has no checksums
+    (`are_checked`), damage cannot be detected.
     """
 
     programmed: int
@@ -41,9 +41,10 @@ class ImagePages(View):
 class ImageJournal(View):
     """Journal of requests since the checkpoint.
 
-    `records` can be replayed. A journal `is_torn` after a kill, with all flushed data intact; a
-    damaged record after the last flush may look the same. `damage` explains why later records
-    cannot be replayed, and `lost` is the number of intact ones among them.
+    `records` is the number of records that can be replayed. If the server was killed, the journal
+    may be torn (`is_torn`), but all flushed data is intact. A damaged record after the last flush
+    may have the same effect. `damage` explains why later records cannot be replayed, and `lost` is
+    the number of intact records among them.
     """
 
     records: int
@@ -55,8 +56,8 @@ class ImageJournal(View):
 class ImageCheck(View):
     """Result of checking an image.
 
-    `identity` has the settings of its device. `raw_bytes` is the data size of an image without a
-    device (`--timing none`), which has no checksums.
+    `identity` has the settings of the device. `raw_bytes` is the data size of an image without a
+    device (`--timing none`). Such an image has no checksums.
     """
 
     parts: ClassVar[Mapping[str, type[View]]] = {
@@ -82,7 +83,8 @@ class ImageCheck(View):
 def check(path: str | os.PathLike[str]) -> ImageCheck:
     """Checks the image at `path`, without its scenario.
 
-    Raises `Error` if it is not an image, is open elsewhere, or neither superblock is intact.
+    Raises `Error` if the file is not an image, if another process has opened it, or if no
+    superblock is intact.
     """
     return ImageCheck(json.loads(_core.check_image(os.fspath(path))))
 
@@ -90,8 +92,8 @@ def check(path: str | os.PathLike[str]) -> ImageCheck:
 def repair(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> ImageCheck:
     """Writes a usable image with the intact data to `out`; the original is not changed.
 
-    Damaged pages keep their current bytes, and the journal ends before its damage. Returns the
-    result of the check. Raises `Error` as `check` does, if `out` exists, and if the state of the
-    device is lost.
+    Damaged pages keep their current bytes, and the journal ends before its first damaged record.
+    Returns the result of the check. Raises `Error` for the same reasons as `check`, if `out`
+    exists, or if the state of the device is lost.
     """
     return ImageCheck(json.loads(_core.repair_image(os.fspath(path), os.fspath(out))))

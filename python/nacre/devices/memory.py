@@ -58,20 +58,21 @@ def open(  # noqa: A001 (as of gzip and shelve: nacre.open)
 ) -> Memory:
     """Opens the stack of a scenario, such as `"envy"`, as a memory.
 
-    With `image`, data and state are stored in that file, which is created if it does not exist.
-    Every completed operation is in the file, even if the process is killed; an open transaction is
-    then rolled back, as after a power failure. Without `image`, data and state end with the
+    With `image`, this file stores data and state. If the file does not exist, it is created. Every
+    completed operation is in the file, even if the process is killed. In this case, an open
+    transaction is rolled back, as after a power loss. Without `image`, data and state end with the
     process.
 
-    Every page of a new image has a checksum: data changed by the disk is detected and never
-    returned (see `nacre.devices.images`). Without `checksums`, changed data is not detected.
+    Every page of a new image has a checksum. Data that the host disk has corrupted is therefore
+    detected and never returned (see `nacre.devices.images`). Without `checksums`, such data is not
+    detected.
 
-    The memory starts new or, with `start`, from the state of a run: its saved state, or the record
-    of the run. The run had no data, so what it wrote reads as zero. With `start`, the image must
-    not exist yet.
+    Without `start`, the memory is new. With `start`, it continues from the state of a run; `start`
+    is the saved state or the record of the run. A run has no data, so its writes read as zero. With
+    `start`, the image must not exist.
 
-    Raises `ConfigError` for errors in the scenario and for stacks without data, and `Error` for a
-    file that is not an image of this memory, which is not changed.
+    Raises `ConfigError` for errors in the scenario, and for stacks without data. If the file is not
+    an image of this memory, raises `Error` and does not change the file.
     """
     source, settings = read(scenario), assignments(overrides)
     warn_of_host(source, settings, "a program issues one operation at a time and waits for it")
@@ -83,9 +84,10 @@ class Memory:
     """A simulated memory: `mem[i]`, `mem[a:b] = data`, transactions, power failures.
 
     Operations are serial; `now` is the simulated time that they took. Lost data is never returned:
-    reading it raises `Error` until all of it is rewritten. The first flush after a loss, and writes
-    that the device rejects, raise `Error`, too. Other threads run during an operation, and threads
-    take turns; a transaction belongs to the memory, not to a thread.
+    a read of lost data raises `Error` until all of this data is rewritten. The first flush after a
+    loss also raises `Error`, and so do writes that the device rejects. During an operation, other
+    threads can run. Operations of several threads take turns. A transaction belongs to the memory
+    and not to a thread.
     """
 
     def __init__(self, core: _core.Memory, image: str | None) -> None:
@@ -146,7 +148,7 @@ class Memory:
     def append(self, zone: int, data: Data) -> int:
         """Appends `data` to the zone that begins at address `zone`; returns the data's address.
 
-        Raises `Error`, as all zone commands do, if the zone refuses it.
+        Like all zone commands, this method raises `Error` if the zone rejects the command.
         """
         return self._core.append(zone, _bytes(data))
 

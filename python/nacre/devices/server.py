@@ -26,9 +26,9 @@ _ENDS_WITHIN = 60.0
 class Served:
     """A device that is being served.
 
-    `uri` is the address for NBD clients, `size` the size in bytes, and `image` the image file;
-    `control` adds faults, cuts power, and returns statistics. `service` is the summary after the
-    server has ended.
+    `uri` is the address for NBD clients, `size` is the size in bytes, and `image` is the image
+    file. `control` adds faults, cuts power, and returns statistics. After the server has ended,
+    `service` has the summary.
     """
 
     def __init__(self, uri: str, size: int, image: Path, control: Control) -> None:
@@ -50,8 +50,9 @@ def served(
 ) -> Iterator[Served]:
     """Serves the stack of a scenario over NBD in the background, until the block ends.
 
-    `image` and the unix sockets are in a temporary folder, unless they are given. Raises the errors
-    of `nacre.serve`, at the start of the block, or at its end if the server failed meanwhile.
+    Unless they are given, `image` and the unix sockets are in a temporary folder. Raises the errors
+    of `nacre.serve` at the start of the block. If the server fails later, raises its error at the
+    end of the block.
 
         with nacre.devices.served("ssd") as device:
             device.control.add_fault("stall", {"start": "1 s", "duration": "5 s"})

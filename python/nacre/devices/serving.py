@@ -86,23 +86,23 @@ def serve(
 ) -> Service:
     """Serves the stack of a scenario over NBD until `stop` returns true.
 
-    `image` is the file for data and state; it is created if it does not exist. `listen` is
-    `unix:PATH` or `tcp:HOST:PORT`, where the host is this machine unless `options.tls` names a
-    folder of certificates. `exports` are further devices at the same address, by name: scenario and
-    image.
+    `image` is the file for data and state. If it does not exist, it is created. `listen` is
+    `unix:PATH` or `tcp:HOST:PORT`. Without `options.tls`, a folder of certificates, the host must
+    be this machine. `exports` maps the names of further devices at the same address to their
+    scenario and image.
 
-    With `timing="emulated"`, replies leave at the modeled time after the arrival of their requests,
-    with every duration multiplied by `dilate`. Clients therefore measure at least the modeled
-    latency plus the transport delay. With `"compensated"`, replies leave earlier by the usual
-    transport delay, and some replies are early. With `"none"`, replies leave immediately.
+    With `timing="emulated"`, a reply is sent when the modeled latency, multiplied by `dilate`, has
+    passed since the arrival of its request. Clients therefore measure at least the modeled latency
+    plus the transport delay. With `"compensated"`, replies are sent earlier by the usual transport
+    delay, so some replies are early. With `"none"`, replies are sent immediately.
 
-    An existing image continues at the point where its server ended or was killed. Images of a
-    `Memory` can be served and vice versa, if the stack is the same. A new image starts with a new
-    device, or with the saved state `start` of a run; the run had no data, so what it wrote reads as
-    zero.
+    With an existing image, the device continues from the state at which its server ended or was
+    killed. If the stack is the same, an image of a `Memory` can be served, and vice versa. A new
+    image starts with a new device, or with the saved state `start` of a run. A run has no data, so
+    its writes read as zero.
 
-    `tell` is called with each note for the user, then `ready` once with the addresses of the
-    devices; `stop` is called about twenty times a second.
+    The server calls `tell` with each note for the user, and then calls `ready` once with the
+    addresses of the devices. It calls `stop` about twenty times per second.
 
     Raises `ConfigError` for errors of the scenarios, and for unusable images, certificates, files,
     or addresses.

@@ -17,7 +17,7 @@ from nacre.results.record import Record
 def cleaning(record: Record, component: str | None = None) -> alt.Chart:
     """Pages programmed by garbage collection per reclaimed or host-written page, as steps.
 
-    There is a gap if no page was reclaimed in an interval.
+    If no page was reclaimed in an interval, the figure has a gap.
     """
     frame = record.cleaning(component)
     if "cost" not in frame.columns or not frame["cost"].count():

@@ -58,8 +58,8 @@ def _encoded(drawing: str, suffix: str) -> bytes:
 def save(chart: alt.TopLevelMixin, path: str | os.PathLike[str]) -> None:
     """Writes the figure in the format of the suffix: svg, png, pdf or html.
 
-    Without one of these suffixes, writes PATH.svg and PATH.png. Each file is written completely or
-    not at all.
+    If the path has none of these suffixes, writes PATH.svg and PATH.png. Each file is written
+    completely or not at all.
     """
     suffix = Path(path).suffix.removeprefix(".").lower()
     if suffix in FORMATS:

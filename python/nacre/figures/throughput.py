@@ -20,9 +20,9 @@ _PART_MIN = 0.1
 def throughput(record: Record) -> alt.VConcatChart:
     """Requests per second by kind, bytes per second, and mean latency, in panels.
 
-    The run ends within the last interval: the rates are those of the part before the end, and the
-    step is as wide as this part. A part of less than 10 % of an interval is omitted, unless it is
-    the only one.
+    The run ends within the last interval. The rates of this interval are those of the part before
+    the end, and the step has the width of this part. A part of less than 10 % of an interval is
+    omitted, unless the run has no other interval.
     """
     width_s = interval_s(record)
     intervals = _intervals(record, width_s)

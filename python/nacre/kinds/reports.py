@@ -31,8 +31,8 @@ def load(
 ) -> Result:
     """Reads a result from a directory or a JSON file, or analyzes a trace.
 
-    Reads the output of `save` and `--out`, and of `--json` if it is a result in one document.
-    Raises `ConfigError` for any other file or directory.
+    Reads the output of `save` and `--out`. Also reads the output of `--json` if it is one document
+    with a result. Raises `ConfigError` for any other file or directory.
     """
     path = Path(path)
     if path.name in _SEALS and path.is_file():

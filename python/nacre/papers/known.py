@@ -97,7 +97,7 @@ class Paper:
     def seconds(self) -> float:
         """Approximate run time on one core, from the shipped reproduction.
 
-        For a paper that is not in it, the estimate of its plan.
+        If the shipped reproduction does not have the paper, the time is the estimate of the plan.
         """
         took = _took(REPRODUCED).get(self.name)
         return sum(jobs_of([self.target]).values()) if took is None else took

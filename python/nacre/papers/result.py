@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Reproduction(base.Result):
     """Comparison of simulated with published results, row by row.
 
-    `rows` come from a saved reproduction; otherwise the `ended` runs are judged.
+    `rows` are from a saved reproduction. Without them, the rows are computed from the `ended` runs.
     """
 
     def __init__(

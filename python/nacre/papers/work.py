@@ -35,10 +35,10 @@ def reproduce(
 ) -> Reproduction:
     """Reproduces the published results of a paper by running the model, on all cores.
 
-    `paper` is a name, also with a figure such as `"envy/fig8"`; None selects all papers. `figure`
-    selects one figure. `out` is a directory that keeps runs as they complete, and then rows,
-    records and, if requested, figures; `resume` reuses its runs. `progress` shows a bar on standard
-    error, or calls your function.
+    `paper` is the name of a paper, optionally with a figure, e.g. `"envy/fig8"`. None selects all
+    papers. `figure` selects one figure. The directory `out` receives each run when it completes,
+    and then the rows, the records, and the requested figures. `resume` reuses the runs in this
+    directory. `progress` shows a bar on standard error, or calls your function.
 
     Raises `ConfigError` for an unknown name. A failed run gives a failed row.
     """

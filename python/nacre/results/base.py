@@ -40,9 +40,9 @@ class Result:
     ) -> Path:
         """Saves the result like the command line: as a directory, or a curve as a file.
 
-        Each file is written completely or not at all; figures, if requested, come last. Figures of
-        an earlier result in the directory are removed. An existing result is kept unless `replace`
-        is true.
+        Each file is written completely or not at all. Requested figures are written last. Figures
+        of an earlier result in the directory are removed. An existing result is kept unless
+        `replace` is true.
         """
         from nacre import kinds
 

@@ -85,7 +85,7 @@ class Crash(Result, View):
     def silent(self) -> int:
         """Runs of the device in which it returned corrupted data without an error.
 
-        Only faults that a device cannot detect have this effect; they violate no guarantee.
+        Only faults that a device cannot detect have this effect. They do not violate a guarantee.
         """
         return sum(tried.lost_unseen for tried in self.faults)
 

@@ -55,7 +55,7 @@ class Curve(Result):
 class MissRatioCurve(Curve):
     """Miss ratios of reads, of writes, and of both by the size of an LRU cache.
 
-    `about` describes the trace; a curve of a sample is an estimate, and `ci95` has half of each 95
+    `about` describes the trace. A curve of a sample is an estimate, and `ci95` has half of each 95
     % confidence interval.
     """
 
@@ -122,8 +122,8 @@ class MissRatioCurve(Curve):
     def two_levels(self, upper: int, lower: int, kind: Kind = "all") -> tuple[float, float]:
         """Hit shares of two exclusive caches: `upper` bytes, and `lower` bytes below.
 
-        The lower cache receives the victims of the upper one and returns them on a hit (exclusive):
-        together they are one LRU stack in two parts.
+        The lower cache receives the victims of the upper cache and returns them on a hit
+        (exclusive). Together, the two caches are one LRU stack in two parts.
         """
         first, both = self.hits(upper, kind), self.hits(upper + lower, kind)
         accesses = self.accesses(kind)
@@ -196,8 +196,8 @@ def _kind(kind: Kind) -> Kind:
 class CacheCurves(Curve):
     """Miss ratios by policy and size, of blocks and of bytes, of reads and of writes.
 
-    `about` describes the trace. If only a sample of the blocks was tracked, they are estimates, and
-    `ci95` has half of each 95 % confidence interval.
+    `about` describes the trace. If only a sample of the blocks was tracked, the ratios are
+    estimates, and `ci95` has half of each 95 % confidence interval.
     """
 
     def __init__(self, name: str, about: Mapping[str, Any]) -> None:
@@ -242,7 +242,8 @@ class CacheCurves(Curve):
     def to_polars(self, by: Unit | None = None) -> pl.DataFrame:
         """One row per policy and size: `policy`, `bytes`, miss ratios, and their intervals.
 
-        Ratios are by block and, as `byte_all`, by byte; or only those that `by` names.
+        Ratios are by block and, in `byte_all`, by byte. With `by`, the table has only the named
+        ratios.
         """
         if by is not None:
             return self._of(by)

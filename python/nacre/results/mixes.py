@@ -41,10 +41,10 @@ class Tier:
 class Mixes(Result):
     """Every mix of some tiers in equal steps, with optimal static placement of extents.
 
-    Accesses are serial, with the idle latency of their size: `iops` is the inverse of the mean
-    latency, without queueing. A request that spans several extents is an access to each. `cost`
-    is the mean price per GiB; if the prices of the tiers have different currencies, it is unknown,
-    and `findings` has a note.
+    Accesses are serial and have the idle latency of their size. `iops` is the inverse of the mean
+    latency, without queueing. A request that spans several extents is one access to each extent.
+    `cost` is the mean price per GiB. If the prices of the tiers have different currencies, the cost
+    is unknown, and `findings` has a note.
     """
 
     def __init__(

@@ -188,7 +188,7 @@ class Record(Result, Tabled):
     def hit_ratio(self) -> float:
         """Share of block reads that hit the outermost cache; raises `Error` if there are none.
 
-        A read that waits for a block already being fetched counts as a hit.
+        A read that waits for a block counts as a hit if the block is already being fetched.
         """
         found = self.find_hit_ratio()
         if found is None:

@@ -85,9 +85,10 @@ class ServedFault(View):
 class Outage(Result, View):
     """Effects of a power loss.
 
-    `acknowledged_lost` programs of completed writes had not landed and are lost, with `bytes_lost`;
-    a program is the unit of writing of the medium, for a disk a whole write. `under_way` writes
-    were not completed. The device is ready again after `ready_after_s` of simulated time.
+    `acknowledged_lost` is the number of programs of completed writes that had not reached the
+    medium and are lost, and `bytes_lost` is their size. A program is the unit in which the medium
+    is written; for a disk, it is a whole write. `under_way` is the number of writes that were not
+    completed. The device is ready again after `ready_after_s` of simulated time.
     """
 
     acknowledged_lost: int
@@ -190,7 +191,7 @@ class Statistics(Result, View):
 class Service(View):
     """Summary of a server's run: its clients and devices.
 
-    `unsynced` names images that could not be written to the disk at the end, with reasons.
+    `unsynced` lists the images that could not be written to the disk at the end, with the reasons.
     """
 
     parts: ClassVar[Mapping[str, type[View]]] = {"exports": ExportStatistics}

@@ -1,12 +1,12 @@
 """Scores every mix of the tiers of a scenario, in `steps` equal parts of their capacity.
 
-The stack of the scenario must be of kind `tiers`; its shares, sizes, and placement are ignored. The
-workload is read once, and nothing is simulated. `prices` converts prices in different currencies,
-as in `run`. `budget` is the maximum price per GiB of a mix. `progress` shows a bar on standard
-error, or calls your function.
+The stack of the scenario must be of kind `tiers`. The shares, sizes, and placement in the scenario
+are ignored. The workload is read once and is not simulated. `prices` converts prices in different
+currencies, as in `run`. `budget` is the maximum price per GiB of a mix. `progress` shows a bar on
+standard error, or calls your function.
 
 Raises `ConfigError` for another kind of stack, a workload without an end, more steps than extents,
-or a budget below every mix, and `Error` if `progress` stopped it.
+or a budget below the price of every mix. Raises `Error` if `progress` stopped the calculation.
 """
 
 from __future__ import annotations
@@ -50,13 +50,14 @@ def mixes(
 ) -> Mixes:
     """Scores every mix of the tiers of a scenario, in `steps` equal parts of their capacity.
 
-    The stack of the scenario must be of kind `tiers`; its shares, sizes, and placement are ignored.
-    The workload is read once, and nothing is simulated. `prices` converts prices in different
-    currencies, as in `run`. `budget` is the maximum price per GiB of a mix. `progress` shows a bar
-    on standard error, or calls your function.
+    The stack of the scenario must be of kind `tiers`. The shares, sizes, and placement in the
+    scenario are ignored. The workload is read once and is not simulated. `prices` converts prices
+    in different currencies, as in `run`. `budget` is the maximum price per GiB of a mix. `progress`
+    shows a bar on standard error, or calls your function.
 
     Raises `ConfigError` for another kind of stack, a workload without an end, more steps than
-    extents, or a budget below every mix, and `Error` if `progress` stopped it.
+    extents, or a budget below the price of every mix. Raises `Error` if `progress` stopped the
+    calculation.
     """
     if budget is not None and not 0 < budget < math.inf:
         hint = "give the maximum price per GiB, in the currency of the prices"

@@ -72,8 +72,8 @@ class Plan(Result):
     def flush_ns(self) -> dict[str, float]:
         """Flush latency of each device, in nanoseconds.
 
-        It is measured after a single write of 4 KiB on an idle device, so it is a lower bound under
-        load.
+        The latency is measured after a single write of 4 KiB on an idle device. Under load, it is
+        therefore a lower bound.
         """
         devices = (tier["device"] for tier in self.scenario["stack"]["tier"])
         asked = (("write", 0, _BLOCK), ("flush", 0, 0))
@@ -85,7 +85,8 @@ class Plan(Result):
     def to_polars(self) -> pl.DataFrame:
         """One row per mix, as in `mixes`, with `flush_ns`.
 
-        A flush goes to every tier of a mix and takes as long as the slowest; see `flush_ns()`.
+        A flush goes to every tier of a mix and takes the time of the slowest tier (see
+        `flush_ns()`).
         """
         import polars as pl
 

@@ -46,10 +46,10 @@ def crash(
     """Tests power loss at many random points on the stack of a scenario.
 
     The workload is random: writes, reads, trims, flushes, and transactions at a few locations. In
-    every second run of the device, one of the `faults` also affects its medium. For a fault that
-    did not occur, up to 64 more runs are tried.
+    every second run of the device, one of the `faults` also affects the medium. If a fault did not
+    occur, up to 64 more runs follow.
 
-    Raises `ConfigError` with all errors at once; a stack without data is one of them.
+    Raises `ConfigError` with all errors at once. A stack without data is also an error.
     """
     source = read(scenario)
     known = _core.crash_faults()

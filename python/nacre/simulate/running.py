@@ -36,23 +36,23 @@ def run(
     """Simulates a scenario in virtual time.
 
     `scenario` is a built-in name, the path of a TOML file, a table, or a typed configuration.
-    `overrides` maps dotted paths to values: `{"workload.rate": "20 kHz"}`. A policy may be your
-    own: a function for garbage collection or placement, or a class for a cache; `nacre.policies`
-    documents their arguments and results. `progress` shows a bar on standard error, or calls your
-    function.
+    `overrides` maps dotted paths to values, e.g. `{"workload.rate": "20 kHz"}`. A policy can be
+    your function (garbage collection, placement) or your class (cache replacement).
+    `nacre.policies` documents their arguments and results. `progress` shows a bar on standard
+    error, or calls your function.
 
-    `until` extends the run until the mean latencies are precise: `"1 %"` limits half of the 95 %
-    confidence interval relative to the mean. A random workload with a number of requests or
-    transactions continues past that number, up to a thousand times as far; if that does not
-    suffice, or a trace ends earlier, the record has a finding.
+    `until` extends the run until the mean latencies are precise. For example, `"1 %"` limits half
+    of the 95 % confidence interval to 1 % of the mean. A random workload then continues past its
+    number of requests or transactions, up to a thousand times this number. If the intervals are
+    still too wide, or if a trace ends earlier, the record has a finding.
 
-    `prices` converts prices in different currencies: `{"USD 2009": "1.42 USD 2023"}`.
+    `prices` converts prices in different currencies, e.g. `{"USD 2009": "1.42 USD 2023"}`.
 
     `save_state` is a file for the state after the last request. `start` is such a file, or the
-    record of a run, whose state this run continues from: with the next request of the same
-    workload, or with another workload when the stack is idle. `start` may also be an image of a
-    memory or of a served device that is not open. Stack and seed must be the same. Only an earlier
-    state in `save_state` is replaced.
+    record of a run. This run continues from that state with the next request of the same workload,
+    or with another workload when the stack is idle. `start` can also be an image of a memory or of
+    a served device that is not open. Stack and seed must be the same. If `save_state` exists, it is
+    replaced only if it is an earlier state.
 
     Raises `ConfigError` with all errors at once, `TypeError` for an invalid type of scenario, and
     exceptions of your functions.
@@ -80,8 +80,8 @@ def check(
 ) -> CheckedScenario:
     """Resolves every value of a scenario, with its origin; raises `ConfigError` with all errors.
 
-    Serving, stepping, and power-loss tests need no workload; `run` does: `needs_workload` requires
-    one.
+    Serving, stepping, and power-loss tests do not need a workload, but `run` does. With
+    `needs_workload`, a missing workload is an error.
     """
     source, (settings, cleaners) = read(scenario), with_functions(overrides)
     none = [] if needs_workload else without_workload(source, settings)

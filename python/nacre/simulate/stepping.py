@@ -67,10 +67,10 @@ def step(
 ) -> list[Answer]:
     """Issues requests to the stack of a scenario, one at a time.
 
-    Each reply has `op`, `address`, `bytes`, `issued_ns`, `latency_ns`, `is_done`; `spent`, a list
-    of `component`, `activity`, `stage` and `ns` that sums to the latency; and `counted`, a list of
-    `component`, `name` and `count` of events during the request. Raises `ConfigError` for an
-    invalid scenario and for a request past the end of the device.
+    Each reply has `op`, `address`, `bytes`, `issued_ns`, `latency_ns`, and `is_done`. `spent` is a
+    list of times with `component`, `activity`, `stage`, and `ns`, whose sum is the latency.
+    `counted` is a list of events during the request with `component`, `name`, and `count`. Raises
+    `ConfigError` for an invalid scenario, and for a request past the end of the device.
     """
     source, (settings, _) = read(scenario), with_functions(overrides)
     asked = [_checked(request) for request in requests]

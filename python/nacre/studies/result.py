@@ -82,9 +82,10 @@ class StudyResult(Result):
     def pareto(self) -> pl.DataFrame:
         """The Pareto front: designs that no other design dominates.
 
-        The best in the first objective comes first. Without objectives it is empty. The fronts
-        of all conditions follow one another. `certain` is true if no other design could be better
-        in all objectives, seed by seed at 95 %; null if designs ran once.
+        The first design is the best in the first objective. Without objectives, the front is empty.
+        The fronts of all conditions follow one another. `certain` is true if no other design is
+        better in all objectives at the 95 % level, compared seed by seed. It is null if designs ran
+        only once.
         """
         import polars as pl
 
@@ -128,8 +129,8 @@ class StudyResult(Result):
     def sensitivity(self) -> pl.DataFrame:
         """Share of each objective that each axis explains: `objective, axis, share, method`.
 
-        Shares are shares of the variance, or those of PED-ANOVA for a search. Without objectives,
-        they are computed for IOPS, p99, and cost.
+        The shares are shares of the variance. For a search, they are those of PED-ANOVA. Without
+        objectives, the shares are computed for IOPS, p99, and cost.
         """
         from nacre.studies.analysis import pareto
 

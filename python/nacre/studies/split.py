@@ -57,12 +57,12 @@ def run_split(
 ) -> Record:
     """Simulates the parts of a trace in parallel, each on a copy of the stack.
 
-    `split` is `"volume"`, a part for each volume of the trace; `"volume:4"`, four parts to which
-    volumes are assigned in rotation; or `"hash:4"`, four parts by a hash of the address, each with
-    a quarter of every capacity of the stack. The record combines all copies. `engine`, `address`,
-    `tls` and `workers` are as in `nacre.study`. `keep` is a directory for completed parts, with
-    which a stopped run can be resumed. `progress` shows a bar on standard error, or calls your
-    function.
+    With `split="volume"`, each volume of the trace is a part. With `"volume:4"`, volumes are
+    assigned to four parts in rotation. With `"hash:4"`, a hash of the address selects one of four
+    parts, and each part has a quarter of every capacity of the stack. The record combines all
+    copies. `engine`, `address`, `tls`, and `workers` have the same meaning as in `nacre.study`.
+    `keep` is a directory for completed parts, from which a stopped run can be resumed. `progress`
+    shows a bar on standard error, or calls your function.
 
     Raises `ConfigError` with all errors before any part is run, `Error` for a failed part, and
     `KeyboardInterrupt` if a progress function stops it.

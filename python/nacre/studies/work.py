@@ -60,13 +60,13 @@ def study(
 ) -> StudyResult:
     """Runs every point of a study: a sweep over axes, or a search.
 
-    `study` is the path of a TOML file, or a table. `engine` is `"local"`, with one process per core
-    or `workers` processes; or `"dask"`, a cluster at `address`, or a temporary local one. `tls` is
-    for a cluster with certificates: three PEM files with the CA certificate, the client
-    certificate, and its key. `out` is a directory that keeps the records of points as they
-    complete, the table and, if requested, the figures; `resume` continues the study in it.
-    `progress` shows a bar on standard error, or calls your function. `begun` is called once, before
-    the first point runs, with an object that returns the results so far.
+    `study` is the path of a TOML file, or a table. With the engine `"local"`, the study uses one
+    process per core, or `workers` processes. With `"dask"`, it uses the cluster at `address`, or a
+    temporary local cluster. For a cluster with certificates, `tls` has three PEM files: the CA
+    certificate, the client certificate, and its key. The directory `out` receives the record of
+    each point when it completes, the table, and the requested figures. `resume` continues the study
+    in this directory. `progress` shows a bar on standard error, or calls your function. `begun` is
+    called once, before the first point runs, with an object that returns the results so far.
 
     Raises `ConfigError` with all errors at once, before any point is run. A failed point is a row
     with its error.

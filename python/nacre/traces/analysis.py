@@ -59,8 +59,9 @@ def mrc(
 ) -> MissRatioCurve:
     """Miss ratios of LRU caches of every size, from one pass.
 
-    Tracks all blocks of `block` bytes, or a sample: a share of them (`sample=0.01`), or a maximum
-    number (`blocks=65536`, with a share that falls as the footprint grows).
+    By default, all blocks of `block` bytes are tracked. A sample is a share of the blocks
+    (`sample=0.01`), or a maximum number of blocks (`blocks=65536`). With a maximum number, the
+    share falls as the footprint grows.
     """
     chosen = chosen_options(options)
     if sample is not None and blocks is not None:
@@ -91,11 +92,12 @@ def caches(
 ) -> CacheCurves:
     """Miss ratios of every policy and size, simulated in parallel in one pass on all cores.
 
-    A policy is a name, a table of its settings, or your class (`nacre.policies.Replacement`);
-    `"all"` selects every built-in one. A size is text such as `"64 MiB"`, or bytes. A single policy
-    or size needs no list. The default is ten sizes, each twice the previous one, up to the
-    footprint of the trace, which takes a short extra pass. With `sample=0.01`, caches are simulated
-    in miniature: all accesses of some blocks are tracked, in a cache of 1 % of the size.
+    A policy is a name, a table of settings, or your class (`nacre.policies.Replacement`). `"all"`
+    selects every built-in policy. A size is text such as `"64 MiB"`, or a number of bytes. A single
+    policy or size does not need a list. By default, there are ten sizes, each twice the previous
+    size, up to the footprint of the trace. Finding the footprint takes a short additional pass.
+    With `sample=0.01`, caches are simulated in miniature: all accesses to 1 % of the blocks are
+    tracked, in a cache of 1 % of the size.
     """
     chosen = chosen_options(options)
     share = _share(sample)

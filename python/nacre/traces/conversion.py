@@ -50,7 +50,7 @@ def convert(
 ) -> View:
     """Converts a trace to another format; `to` defaults to the suffix of `output`.
 
-    Replaces an existing file unless `replace` is false, but never one of `paths`.
+    An existing file is replaced unless `replace` is false. Files in `paths` are never replaced.
     """
     chosen = chosen_options(options)
     target, kind = _target(output, replace, paths), _writable(to, Path(output))
@@ -76,8 +76,9 @@ def sample(
 ) -> View:
     """Writes a sample of a trace: of its blocks (which keeps reuse) or of its requests.
 
-    A request that touches both chosen and other blocks is cut to the chosen ones. With `by="first"`
-    it writes the first `limit` requests. Replaces an existing file unless `replace` is false.
+    If a request accesses selected and other blocks, only the part with the selected blocks is
+    written. With `by="first"`, the first `limit` requests are written. An existing file is replaced
+    unless `replace` is false.
     """
     chosen = chosen_options(options) | {"fraction": fraction, "by": by, "seed": seed_in_range(seed)}
     target, kind = _target(output, replace, paths), _writable(to, Path(output))
