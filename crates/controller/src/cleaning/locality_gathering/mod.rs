@@ -15,7 +15,8 @@
 //!
 //! # Not modeled
 //! The paper computes the products from the number of cleanings of each segment. This model uses the number
-//! of drained pages, because it is less noisy. The write statistics are not part of a device's stored state.
+//! of drained pages, because it is less noisy. The stored state of a device does not contain the write
+//! statistics.
 //!
 //! # Sources
 //! wu-1994, section 4.3.

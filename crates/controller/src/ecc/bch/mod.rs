@@ -31,8 +31,8 @@
 //!   that tries every codeword.
 //! - Codewords with `t + 1` bit errors decode to another codeword with the frequency that the formula above
 //!   predicts.
-//! - The share of uncorrectable pages is a binomial tail. At a bit error rate of 1e-4, it is 2.6e-2 for t = 4
-//!   and 5.7e-5 for t = 8.
+//! - The share of uncorrectable pages is a binomial tail. At a bit error rate of 1e-4, the share is 2.6e-2
+//!   for t = 4 and 5.7e-5 for t = 8.
 
 mod closed;
 mod code;
@@ -84,7 +84,7 @@ pub struct Config {
     )]
     pub decode: Time,
     /// Time to check that a codeword of 2 KiB has no bit error. If absent, a codeword without bit errors
-    /// takes the full decoding time.
+    /// takes the decoding time.
     #[config(max = "1 s")]
     pub check: Option<Time>,
     /// Time to encode a page, in addition to its transfer.

@@ -1,4 +1,4 @@
-//! Slow: the device is slower by a factor.
+//! Slow: requests take a multiple of their time.
 //!
 //! # Model
 //! The fault delays the reply to a request. The request then takes `factor` times the latency of the device,
