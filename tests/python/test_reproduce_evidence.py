@@ -63,7 +63,7 @@ def test_as_many_fitted_values_as_predictions_that_hold_fail_the_paper(
     assert "tiny, fitted: a = 1" in said.out
     ratio = "tiny: 2 fitted values for 1 prediction that hold, 2.0 to one"
     assert ratio in said.out
-    assert f"{ratio}; fewer are to be fitted than are predicted" in said.err
+    assert f"{ratio}: too many fitted values" in said.err
     assert status(work.targets("tiny/rate", folder)) == 0  # unknown for a single figure
 
 

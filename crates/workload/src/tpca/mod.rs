@@ -40,9 +40,9 @@
 //! that are read from a record, and the order in memory, are also assumed. A transaction accesses the
 //! account, the teller, and the branch in this order, as in TPC-A.
 //!
-//! The paper does not give the number of accesses. At 30,000 transactions per second, a transaction has 33.3
-//! us. According to the paper, reads of 180 ns take approximately 40 % of this time, which implies about 74
-//! reads. The 70 reads of this layout would take 38 %. The agreement supports the layout, but it is an
+//! The paper does not give the number of accesses. At 30,000 transactions per second, a transaction takes
+//! 33.3 us. According to the paper, reads of 180 ns take approximately 40 % of this time, which implies about
+//! 74 reads. The 70 reads of this layout would take 38 %. The agreement supports the layout, but it is an
 //! inference, so the confidence remains `assumed`.
 //!
 //! # Checks

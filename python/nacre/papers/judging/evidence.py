@@ -31,7 +31,7 @@ class Fit:
         said += f"{_amount(self.predictions, 'prediction')} that hold"
         if self.predictions:
             said += f", {self.values / self.predictions:.1f} to one"
-        return f"{said}; fewer are to be fitted than are predicted" if self.overdone else said
+        return f"{said}: too many fitted values" if self.overdone else said
 
 
 def fits(rows: Sequence[Row]) -> list[Fit]:
