@@ -42,8 +42,8 @@ ENGINES = {
     "postgresql": "PostgreSQL",
 }
 SETTINGS = {
-    "sqlite": "`journal_mode=wal`, `synchronous=full`; checksums in the log, none in the file",
-    "leveldb": "`sync=True`, `paranoid_checks`, checksums verified by reads",
+    "sqlite": "`journal_mode=wal`, `synchronous=full`; checksums only in the log",
+    "leveldb": "`sync=True`, `paranoid_checks`, reads verify checksums",
     "postgresql": "`fsync=on`, `full_page_writes=on`, `--data-checksums`",
 }
 STACK = {
@@ -83,34 +83,34 @@ class Fault:
 
 FAULTS = (
     Fault("none", "power cut alone", None),
-    Fault("delay", "every reply 20 ms later", {"latency": "20 ms"}),
-    Fault("slow", "20 times as long", {"factor": 20.0}),
+    Fault("delay", "every reply is delayed by 20 ms", {"latency": "20 ms"}),
+    Fault("slow", "every request takes 20 times as long", {"factor": 20.0}),
     Fault("stall", "no replies for 5 s", {"start": "1 s", "duration": "5 s"}),
-    Fault("limit", "20 requests per second", {"iops": "20 Hz"}),
+    Fault("limit", "at most 20 requests per second", {"iops": "20 Hz"}),
     Fault("error", "5 % of writes fail", {"operations": ["write"], "share": "5 %"}),
     Fault("error", "every write fails for 2 s", {"operations": ["write"], "duration": "2 s"}),
     Fault(
         "error",
-        "5 % of writes are performed, but return an error",
+        "5 % of writes are performed but return an error",
         {"operations": ["write"], "share": "5 %", "at": "transport"},
     ),
     Fault("failing_flush", "one flush fails", {"lasting": "once"}),
     Fault("failing_flush", "every flush fails", {"lasting": "for_good"}),
     Fault(
         "disconnect",
-        "unreachable for 3 s, with timeouts of 1 s",
+        "unreachable for 3 s, and requests time out after 1 s",
         {"duration": "3 s", "timeout": "1 s"},
     ),
     Fault("lost_write", "2 % of writes", {"share": "2 %"}),
     Fault("torn_write", "2 % of writes", {"share": "2 %"}),
-    Fault("misdirected_write", "2 % of writes, 64 KiB further", {"share": "2 %"}),
+    Fault("misdirected_write", "2 % of writes go to an address 64 KiB higher", {"share": "2 %"}),
     Fault("bit_rot", "2 % of writes", {"share": "2 %"}),
     Fault("stale_read", "half of the reads", {"share": "50 %"}, of_reads=True),
     Fault("lying_flush", "every flush"),
     Fault("lost_program", "1 in 40 programs of the medium"),
     Fault("torn_program", "1 in 40 programs of the medium"),
     Fault("misdirected_program", "1 in 40 programs of the medium"),
-    Fault("bit_rot", "pages of the medium, by how often they were written", of_reads=True),
+    Fault("bit_rot", "random reads, more often from pages that were written often", of_reads=True),
     Fault("stuck_block", "1 in 16 groups of pages of the medium"),
 )
 
@@ -420,7 +420,8 @@ def first_words(said: str) -> str:
 def outcomes(by: Runs, engines: Sequence[str]) -> list[str]:
     """The table of outcomes."""
     names = " | ".join(ENGINES[engine] for engine in engines)
-    lines = [f"| fault | what it does | {names} |", "|---|---|" + "---|" * len(engines)]
+    head = f"| fault | effect or affected requests | {names} |"
+    lines = [head, "|---|---|" + "---|" * len(engines)]
     for fault in FAULTS:
         found = [by.get((engine, fault.name, fault.said)) for engine in engines]
         cells = ["not run" if of is None else cell(of) for of in found]
