@@ -21,11 +21,11 @@ HEAD = """# Sensitivity of predictions
 
 A prediction is a published number to which no value of the model was fitted ([Accuracy](accuracy/README.md)).
 A prediction still depends on assumed values, and on values that were fitted to other numbers.
-`nacre reproduce PAPER --sensitivity` simulates every published number with five seeds to compute a 95 % confidence interval. It then changes each assumed or fitted value by \u00b120 %, one at a time.
-The command lists all predictions. It also lists calibrations and trends whose verdict depends on a value.
+`nacre reproduce PAPER --sensitivity` simulates every published number with five seeds to compute a 95 % confidence interval. The command then changes each assumed or fitted value by \u00b120 %, one at a time.
+The command lists all predictions. The command also lists calibrations and trends whose verdict depends on a value.
 The column *decides* lists values that change the verdict. The column *changes* lists values that change the result by more than 1 % but do not change the verdict.
 Nacre rounds whole numbers after the change. Some values, such as powers of two and shares of 100 %, cannot change by 20 %. If the model rejects a changed value, Nacre counts the value as rejected.
-The read share belongs to the workload of the measurement. If it changes, the workload is a different one.
+A change of the read share gives a different workload, because the read share is part of the measurement.
 `nvram-cards` and `pcm-enterprise` have no predictions.
 """  # noqa: E501
 
