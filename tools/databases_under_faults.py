@@ -107,11 +107,11 @@ FAULTS = (
     Fault("bit_rot", "2 % of writes", {"share": "2 %"}),
     Fault("stale_read", "half of the reads", {"share": "50 %"}, of_reads=True),
     Fault("lying_flush", "every flush"),
-    Fault("lost_program", "1 in 40 programs of the medium"),
-    Fault("torn_program", "1 in 40 programs of the medium"),
-    Fault("misdirected_program", "1 in 40 programs of the medium"),
+    Fault("lost_program", "1 in 40 program operations"),
+    Fault("torn_program", "1 in 40 program operations"),
+    Fault("misdirected_program", "1 in 40 program operations"),
     Fault("bit_rot", "random reads, more often from pages that were written often", of_reads=True),
-    Fault("stuck_block", "1 in 16 groups of pages of the medium"),
+    Fault("stuck_block", "1 in 16 groups of pages"),
 )
 
 
