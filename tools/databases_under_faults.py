@@ -110,7 +110,11 @@ FAULTS = (
     Fault("lost_program", "1 in 40 program operations"),
     Fault("torn_program", "1 in 40 program operations"),
     Fault("misdirected_program", "1 in 40 program operations"),
-    Fault("bit_rot", "random reads, more often from pages that were written often", of_reads=True),
+    Fault(
+        "bit_rot",
+        "random reads have bit errors, mostly in pages with many writes",
+        of_reads=True,
+    ),
     Fault("stuck_block", "1 in 16 groups of pages"),
 )
 
