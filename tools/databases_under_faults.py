@@ -279,7 +279,7 @@ def outcome(of: Mapping[str, Any]) -> str:
         return "lost"
     if of["hung"]:
         return "hung"
-    return "failed, kept all" if of["errors"] else "survived"
+    return "failed, nothing lost" if of["errors"] else "survived"
 
 
 @contextmanager

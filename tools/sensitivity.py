@@ -25,7 +25,7 @@ A prediction still depends on assumed values, and on values that were fitted to 
 The command lists all predictions. The command also lists calibrations and trends whose verdict depends on a value.
 The column *decides* lists values that change the verdict. The column *changes* lists values that change the result by more than 1 % but do not change the verdict.
 Nacre rounds whole numbers after the change. Some values, such as powers of two and shares of 100 %, cannot change by 20 %. If the model rejects a changed value, Nacre counts the value as rejected.
-A change of the read share gives a different workload, because the read share is part of the measurement.
+The read share is part of the measured workload, so a changed read share gives a different workload.
 `nvram-cards` and `pcm-enterprise` have no predictions.
 """  # noqa: E501
 

@@ -73,7 +73,7 @@ error_codes! {
     WornOut = "worn-out" ["address", "size"]: "The medium is worn out and rejects writes."
     ZoneRefused = "zone-refused" ["address", "size", "write_pointer", "end", "reason"]: "The zone rejects the write or the command. `reason` is the name of the counter in the record, without `refused_`."
     LostData = "lost-data" []: "The device lost data that it had accepted since the last flush."
-    TransactionTooLarge = "transaction-too-large" ["pages", "page_bytes"]: "The transaction changes too many pages. The device cannot keep the old data of all of them."
+    TransactionTooLarge = "transaction-too-large" ["pages", "page_bytes"]: "The transaction changes more pages than the device can restore after an abort."
     TransactionOpen = "transaction-open" []: "A transaction is already open."
     NoTransaction = "no-transaction" []: "No transaction is open."
     PowerOff = "power-off" []: "The device has no power."
