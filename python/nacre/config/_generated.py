@@ -30,12 +30,12 @@ class UniformWorkload(Table):
     arrival: Arrival | None = None
     """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["uniform"] = "uniform"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ZipfWorkload(Table):
-    """A few blocks often, most rarely: the block of rank k in proportion to k^-theta."""
+    """Few blocks are popular: rank k has a probability proportional to k^-theta."""
 
     requests: int
     """Total number of requests."""
@@ -50,18 +50,18 @@ class ZipfWorkload(Table):
     trim_share: str | float | None = None
     """Fraction of requests that are trims. The remaining requests are writes. Default: 0 %."""
     theta: float | None = None
-    """Exponent of Zipf's law: 0 is uniform, values around 1 are common, and higher values are more skewed. Default: 0.99."""
+    """Exponent of Zipf's law. 0 is uniform, values around 1 are common, and higher values are more skewed. Default: 0.99."""
     scatter: bool | None = None
-    """Whether hot blocks are scattered over the footprint. Otherwise, blocks are in order of popularity. Default: true."""
+    """Scatter hot blocks over the footprint. If off, blocks are in order of popularity. Default: true."""
     arrival: Arrival | None = None
     """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["zipf"] = "zipf"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExponentialWorkload(Table):
-    """Popularity falls by a constant factor per block: rank k in proportion to exp(-k/m)."""
+    """Popularity falls by a constant factor per block: rank k is proportional to exp(-k/m)."""
 
     requests: int
     """Total number of requests."""
@@ -78,11 +78,11 @@ class ExponentialWorkload(Table):
     mean: str | float | None = None
     """Mean rank of the unbounded distribution, as a fraction of the footprint. Default: 1 %."""
     scatter: bool | None = None
-    """Whether hot blocks are scattered over the footprint. Otherwise, blocks are in order of popularity. Default: true."""
+    """Scatter hot blocks over the footprint. If off, blocks are in order of popularity. Default: true."""
     arrival: Arrival | None = None
     """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["exponential"] = "exponential"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,20 +102,20 @@ class HotColdWorkload(Table):
     trim_share: str | float | None = None
     """Fraction of requests that are trims. The remaining requests are writes. Default: 0 %."""
     locality: str | None = None
-    """Percentage of the data that is hot, and percentage of the accesses to that data, e.g. `"10/90"`. Default: 10/90."""
+    """Percentage of hot data, and percentage of the accesses that go to this data, e.g. `"10/90"`. Default: 10/90."""
     read_locality: str | None = None
     """Locality of reads, if different from that of writes."""
     scatter: bool | None = None
-    """Whether hot blocks are scattered over the footprint. Otherwise, they are at its beginning. Default: false."""
+    """Scatter hot blocks over the footprint. If off, hot blocks are at its beginning. Default: false."""
     arrival: Arrival | None = None
     """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["hot_cold"] = "hot_cold"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SequentialWorkload(Table):
-    """One block after the other, in one stream or several that take turns."""
+    """Sequential access in one stream or in several alternating streams."""
 
     requests: int
     """Total number of requests."""
@@ -130,7 +130,7 @@ class SequentialWorkload(Table):
     trim_share: str | float | None = None
     """Fraction of requests that are trims. The remaining requests are writes. Default: 0 %."""
     streams: int | None = None
-    """Number of streams, which alternate. All streams have the same number of requests. Default: 1."""
+    """Number of streams. The streams alternate, so all streams have the same number of requests. Default: 1."""
     stride: str | None = None
     """Distance in bytes between the starts of consecutive requests of a stream; a multiple of the request size. If absent, requests are contiguous."""
     wrap: Literal["restart", "shift"] | None = None
@@ -138,7 +138,7 @@ class SequentialWorkload(Table):
     arrival: Arrival | None = None
     """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["sequential"] = "sequential"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,20 +154,20 @@ class LogWorkload(Table):
     zone: str
     """Zone size in bytes; a multiple of the request size. A zoned device must have the same zone size."""
     open_zones: int | None = None
-    """Zones that are written at the same time, one request of each in turn; a divisor of the number of zones. Default: 1."""
+    """Number of zones that are written at the same time, with alternating requests; a divisor of the number of zones. Default: 1."""
     request: str | None = None
     """Bytes of one read or write. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Fraction of requests that read data in the log. No request reads before the first write. Default: 0 %."""
+    """Fraction of requests that read data in the log. The first request is always a write. Default: 0 %."""
     arrival: Arrival | None = None
     """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["log"] = "log"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HammerWorkload(Table):
-    """An attack: one address is written again and again."""
+    """An attack that writes one address repeatedly."""
 
     requests: int
     """Total number of requests."""
@@ -178,12 +178,12 @@ class HammerWorkload(Table):
     arrival: Arrival | None = None
     """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["hammer"] = "hammer"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BirthdayWorkload(Table):
-    """An attack: random addresses are written repeatedly, one set after another."""
+    """An attack that repeatedly writes sets of random addresses."""
 
     requests: int
     """Total number of requests."""
@@ -202,36 +202,36 @@ class BirthdayWorkload(Table):
     arrival: Arrival | None = None
     """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["birthday"] = "birthday"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MixWorkloadPart(Table):
-    """The patterns, at most 256. Append new patterns at the end to keep the random streams of the others."""
+    """The patterns, at most 256."""
 
     share: str | float | None = None
-    """Fraction of the requests. One pattern may omit it and receives the remainder."""
+    """Fraction of the requests. If one pattern omits its share, it receives the remainder."""
     pattern: Pattern
     """Access pattern."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MixWorkload(Table):
-    """Several patterns at once, each with its share of the requests."""
+    """Several patterns, each with a share of the requests."""
 
     requests: int
     """Total number of requests."""
     part: list[MixWorkloadPart]
-    """The patterns, at most 256. Append new patterns at the end to keep the random streams of the others."""
+    """The patterns, at most 256. Add new patterns at the end, so that the random streams of the others do not change."""
     arrival: Arrival | None = None
     """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["mix"] = "mix"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShapedWorkloadGroup(Table):
-    """Classes of requests, at most 256. Their shares sum to 100 %."""
+    """Classes of requests, at most 256."""
 
     share: str | float
     """Fraction of the requests."""
@@ -240,16 +240,16 @@ class ShapedWorkloadGroup(Table):
     bytes: str
     """Size of a request in bytes."""
     offset: str | None = None
-    """Offset of a request in its first block. If the offset is not 0 and requests have the size of whole blocks, adjacent objects share a block. Default: 0 B."""
+    """Offset of a request in its first block. If the offset is not 0 and the request size is a multiple of the block size, adjacent objects share a block. Default: 0 B."""
     first: str | float
     """Fraction of the requests of the class that access a new object."""
     distance: list[str] | None = None
-    """Quantiles of the stack distances of the other requests at equal steps of probability, in ascending order. A stack distance is the number of bytes of distinct blocks accessed since. Samples between two quantiles are uniform."""
+    """Quantiles of the stack distances of the other requests at equal steps of probability, in ascending order. The stack distance is the number of bytes in distinct blocks that were accessed since the last access. Samples between two quantiles are uniform."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShapedWorkload(Table):
-    """A synthetic copy of a trace: its sizes, reuse, and runs, without its addresses."""
+    """A synthetic copy of a trace: its sizes, reuse, and runs, but not its addresses."""
 
     requests: int
     """Total number of requests."""
@@ -262,27 +262,27 @@ class ShapedWorkload(Table):
     follow: str | float | None = None
     """Probability that a request continues the previous request. Default: 0 %."""
     growth: list[float] | None = None
-    """Factors on the odds of a new object (`first`) for consecutive steps of requests. The factors repeat. If absent, the odds are constant."""
+    """Factors by which the odds of a new object (`first`) are multiplied in consecutive steps of requests. After the last factor, the list repeats. If absent, the odds are constant."""
     growth_step: int | None = None
-    """Number of requests per step of `growth`. Default: 10000."""
+    """Number of requests in one step of `growth`. Default: 10000."""
     group: list[ShapedWorkloadGroup]
-    """Classes of requests, at most 256. Their shares sum to 100 %."""
+    """Classes of requests, at most 256. The shares of the classes sum to 100 %."""
     arrival: Arrival | None = None
     """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["shaped"] = "shaped"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TpcaWorkload(Table):
-    """TPC-A as eNVy ran it: transactions on B-trees and records, one word at a time."""
+    """TPC-A as used by eNVy: transactions that access B-trees and records word by word."""
 
     rate: str
     """Mean transaction rate."""
     transactions: int | None = None
-    """Total number of transactions; if absent, the run is limited otherwise."""
+    """Total number of transactions. If absent, settings of the run limit its length."""
     branches: int | None = None
-    """Number of branches, which scales the whole database. Default: 155."""
+    """Number of branches. This number scales the whole database. Default: 155."""
     tellers_per_branch: int | None = None
     """Number of tellers per branch. Default: 10."""
     accounts_per_teller: int | None = None
@@ -290,11 +290,11 @@ class TpcaWorkload(Table):
     record: str | None = None
     """Record size in bytes; a whole number of words, at least three. Default: 100 B."""
     fanout: int | None = None
-    """Number of pointers per index node. A node has one key less. Default: 32."""
+    """Number of pointers per index node. A node has one key fewer than pointers. Default: 32."""
     word: str | None = None
     """Size in bytes of an access, a node header, a key, and a pointer; a power of two. Default: 4 B."""
     kind: Literal["tpca"] = "tpca"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -302,7 +302,7 @@ class KvWorkload(Table):
     """A transactional key-value store on a hash table or a B+tree: threads swap the values of two keys."""
 
     transactions: int | None = None
-    """Total number of transactions; if absent, the run is limited otherwise."""
+    """Total number of transactions. If absent, settings of the run limit its length."""
     method: Literal["hash", "btree"] | None = None
     """Index structure. Default: hash."""
     keys: int | None = None
@@ -316,7 +316,7 @@ class KvWorkload(Table):
     load: Literal["sorted", "random"] | None = None
     """Order in which keys are loaded before the run. Default: sorted."""
     fill: int | None = None
-    """Mean number of pairs per bucket above which a hash table grows. If absent, it is (page - 32 B) / (key + value + 8 B), as in the documentation of Berkeley DB."""
+    """Mean number of pairs per bucket above which a hash table grows. If absent, the number is (page - 32 B) / (key + value + 8 B), as in the documentation of Berkeley DB."""
     cache: str | None = None
     """Size of the page cache in bytes. Default: 256 KiB."""
     threads: int | None = None
@@ -336,7 +336,7 @@ class KvWorkload(Table):
     writers: int | None = None
     """Number of pages that a checkpoint writes in parallel. Default: 1."""
     kind: Literal["kv"] = "kv"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -344,15 +344,15 @@ class Dbt2Workload(Table):
     """DBT-2: the transactions of TPC-C as page requests of a database."""
 
     clients: int | None = None
-    """Number of clients, each of which sends its next request after a reply. Default: 32."""
+    """Number of clients. A client sends its next request after the reply to the previous request. Default: 32."""
     think: str | None = None
     """Time between a reply and the next request of a client. Default: 0 s."""
     processors: int | None = None
     """Number of CPUs that clients share. Default: 8."""
     transactions: int | None = None
-    """Total number of transactions; if absent, the run is limited otherwise."""
+    """Total number of transactions. If absent, settings of the run limit its length."""
     warehouses: int | None = None
-    """Number of warehouses, about 100 MB each. Default: 20."""
+    """Number of warehouses. A warehouse has about 100 MB. Default: 20."""
     page: str | None = None
     """Page size in bytes; a power of two. Default: 8 KiB."""
     log_block: str | None = None
@@ -364,23 +364,23 @@ class Dbt2Workload(Table):
     commit: str | None = None
     """CPU time per commit. Default: 200 us."""
     kind: Literal["dbt2"] = "dbt2"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SpecwebWorkload(Table):
-    """SPECweb99: the files of a web server, directories by Zipf's law."""
+    """SPECweb99: requests for files of a web server, with directories selected by Zipf's law."""
 
     clients: int | None = None
-    """Number of clients, each of which sends its next request after a reply. Default: 32."""
+    """Number of clients. A client sends its next request after the reply to the previous request. Default: 32."""
     think: str | None = None
     """Time between a reply and the next request of a client. Default: 0 s."""
     processors: int | None = None
     """Number of CPUs that clients share. Default: 8."""
     answers: int | None = None
-    """Total number of replies; if absent, the run is limited otherwise."""
+    """Total number of replies. If absent, settings of the run limit its length."""
     directories: int | None = None
-    """Number of directories, about 5 MB each. Default: 360."""
+    """Number of directories. A directory has about 5 MB. Default: 360."""
     theta: float | None = None
     """Exponent of Zipf's law for directories. Default: 1.0."""
     read: str | None = None
@@ -392,7 +392,7 @@ class SpecwebWorkload(Table):
     send: str | None = None
     """CPU time per 64 KiB sent. Default: 200 us."""
     kind: Literal["specweb"] = "specweb"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -406,7 +406,7 @@ class TraceWorkloadPart(Table):
     number: int | None = None
     """Index of this part, counted from 0. Default: 0."""
     extent: str | None = None
-    """Extent size of a split by hash; a power of two. Requests are split at boundaries between extents of different parts. Default: 1 MiB."""
+    """Extent size for a split by hash; a power of two. A request is split at boundaries between extents of different parts. Default: 1 MiB."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -420,13 +420,13 @@ class TraceWorkload(Table):
     format: str | None = None
     """Trace format; if absent, it is detected from the content."""
     time_unit: str | None = None
-    """Time unit in the file: ns, 100ns, us, ms, or s; if absent, that of the format."""
+    """Time unit in the file: ns, 100ns, us, ms, or s. If absent, the unit is that of the format."""
     strict: bool | None = None
-    """Whether the first bad record ends the run. Otherwise, bad records are skipped and counted. Default: false."""
+    """End the run at the first bad record. If off, bad records are skipped and counted. Default: false."""
     action: str | None = None
-    """Event of blkparse and blktrace that counts as a request: Q (queued), D (issued), or C (completed). If absent, Q is used if the trace has such events, and D otherwise."""
+    """Event of blkparse and blktrace that counts as a request: Q (queued), D (issued), or C (completed). If absent, Nacre uses Q if the trace has such events, and D otherwise."""
     page: str | None = None
-    """Page size of an arc trace, or distance between adjacent objects of an oracle_general trace, in bytes; a power of two."""
+    """Page size of an `arc` trace, or distance between adjacent objects of an `oracle_general` trace. In bytes; a power of two."""
     limit: int | None = None
     """Number of requests to replay; if absent, all."""
     placement: Literal["as_recorded", "compact"] | None = None
@@ -436,17 +436,17 @@ class TraceWorkload(Table):
     arrival: Arrival | None = None
     """Arrival process of the requests. Default: recorded."""
     kind: Literal["trace"] = "trace"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TenantsWorkloadTenant(Table):
-    """The tenants, at most 256. Append new tenants at the end to keep the addresses and random streams of."""
+    """The tenants, at most 256."""
 
     name: str
     """Name of the tenant in the record."""
     capacity: str | None = None
-    """Size of the address range of the tenant. If absent, it is the range of the workload; required for a trace."""
+    """Size of the address range of the tenant. If absent, the range is that of the workload. For a trace, this setting is required."""
     weight: int | None = None
     """Number of writes per round during preconditioning. Default: 1."""
     priority: Literal["urgent", "high", "medium", "low"] | None = None
@@ -457,7 +457,7 @@ class TenantsWorkloadTenant(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class TenantsWorkloadWeights(Table):
-    """Weighted round robin among the classes below urgent for requests that wait for `places`. If absent,."""
+    """Weighted round robin among the classes below urgent for requests that wait for `places`."""
 
     high: int
     """Weight of the high class."""
@@ -472,13 +472,13 @@ class TenantsWorkload(Table):
     """Several hosts on one stack, each with its own addresses, workload, and arrivals."""
 
     tenant: list[TenantsWorkloadTenant]
-    """The tenants, at most 256. Append new tenants at the end to keep the addresses and random streams of the others."""
+    """The tenants, at most 256. Add new tenants at the end, so that the addresses and random streams of the others do not change."""
     places: int | None = None
-    """Maximum number of outstanding requests of all tenants. The `queue_depth` of the device should be at least as large. If absent, there is no limit."""
+    """Maximum number of outstanding requests of all tenants; absent means no limit. The `queue_depth` of the device should be at least as large."""
     weights: TenantsWorkloadWeights | None = None
     """Weighted round robin among the classes below urgent for requests that wait for `places`. If absent, priority is strict."""
     kind: Literal["tenants"] = "tenants"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -496,12 +496,12 @@ class UniformPattern(Table):
     trim_share: str | float | None = None
     """Fraction of requests that are trims. The remaining requests are writes. Default: 0 %."""
     kind: Literal["uniform"] = "uniform"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ZipfPattern(Table):
-    """A few blocks often, most rarely: the block of rank k in proportion to k^-theta."""
+    """Few blocks are popular: rank k has a probability proportional to k^-theta."""
 
     footprint: str
     """Size of the address space used, in bytes; a multiple of the request size."""
@@ -514,16 +514,16 @@ class ZipfPattern(Table):
     trim_share: str | float | None = None
     """Fraction of requests that are trims. The remaining requests are writes. Default: 0 %."""
     theta: float | None = None
-    """Exponent of Zipf's law: 0 is uniform, values around 1 are common, and higher values are more skewed. Default: 0.99."""
+    """Exponent of Zipf's law. 0 is uniform, values around 1 are common, and higher values are more skewed. Default: 0.99."""
     scatter: bool | None = None
-    """Whether hot blocks are scattered over the footprint. Otherwise, blocks are in order of popularity. Default: true."""
+    """Scatter hot blocks over the footprint. If off, blocks are in order of popularity. Default: true."""
     kind: Literal["zipf"] = "zipf"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExponentialPattern(Table):
-    """Popularity falls by a constant factor per block: rank k in proportion to exp(-k/m)."""
+    """Popularity falls by a constant factor per block: rank k is proportional to exp(-k/m)."""
 
     footprint: str
     """Size of the address space used, in bytes; a multiple of the request size."""
@@ -538,9 +538,9 @@ class ExponentialPattern(Table):
     mean: str | float | None = None
     """Mean rank of the unbounded distribution, as a fraction of the footprint. Default: 1 %."""
     scatter: bool | None = None
-    """Whether hot blocks are scattered over the footprint. Otherwise, blocks are in order of popularity. Default: true."""
+    """Scatter hot blocks over the footprint. If off, blocks are in order of popularity. Default: true."""
     kind: Literal["exponential"] = "exponential"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -558,18 +558,18 @@ class HotColdPattern(Table):
     trim_share: str | float | None = None
     """Fraction of requests that are trims. The remaining requests are writes. Default: 0 %."""
     locality: str | None = None
-    """Percentage of the data that is hot, and percentage of the accesses to that data, e.g. `"10/90"`. Default: 10/90."""
+    """Percentage of hot data, and percentage of the accesses that go to this data, e.g. `"10/90"`. Default: 10/90."""
     read_locality: str | None = None
     """Locality of reads, if different from that of writes."""
     scatter: bool | None = None
-    """Whether hot blocks are scattered over the footprint. Otherwise, they are at its beginning. Default: false."""
+    """Scatter hot blocks over the footprint. If off, hot blocks are at its beginning. Default: false."""
     kind: Literal["hot_cold"] = "hot_cold"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SequentialPattern(Table):
-    """One block after the other, in one stream or several that take turns."""
+    """Sequential access in one stream or in several alternating streams."""
 
     footprint: str
     """Size of the address space used, in bytes; a multiple of the request size."""
@@ -582,13 +582,13 @@ class SequentialPattern(Table):
     trim_share: str | float | None = None
     """Fraction of requests that are trims. The remaining requests are writes. Default: 0 %."""
     streams: int | None = None
-    """Number of streams, which alternate. All streams have the same number of requests. Default: 1."""
+    """Number of streams. The streams alternate, so all streams have the same number of requests. Default: 1."""
     stride: str | None = None
     """Distance in bytes between the starts of consecutive requests of a stream; a multiple of the request size. If absent, requests are contiguous."""
     wrap: Literal["restart", "shift"] | None = None
     """Position at which a stream continues after the end of its region. Default: restart."""
     kind: Literal["sequential"] = "sequential"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -602,30 +602,30 @@ class LogPattern(Table):
     zone: str
     """Zone size in bytes; a multiple of the request size. A zoned device must have the same zone size."""
     open_zones: int | None = None
-    """Zones that are written at the same time, one request of each in turn; a divisor of the number of zones. Default: 1."""
+    """Number of zones that are written at the same time, with alternating requests; a divisor of the number of zones. Default: 1."""
     request: str | None = None
     """Bytes of one read or write. Default: 4 KiB."""
     read_share: str | float | None = None
-    """Fraction of requests that read data in the log. No request reads before the first write. Default: 0 %."""
+    """Fraction of requests that read data in the log. The first request is always a write. Default: 0 %."""
     kind: Literal["log"] = "log"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HammerPattern(Table):
-    """An attack: one address is written again and again."""
+    """An attack that writes one address repeatedly."""
 
     address: str | None = None
     """Address of all writes. Default: 0 B."""
     request: str | None = None
     """Size of a write in bytes. Default: 4 KiB."""
     kind: Literal["hammer"] = "hammer"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BirthdayPattern(Table):
-    """An attack: random addresses are written repeatedly, one set after another."""
+    """An attack that repeatedly writes sets of random addresses."""
 
     footprint: str
     """Size of the attacked address space in bytes; a multiple of the request size."""
@@ -640,32 +640,32 @@ class BirthdayPattern(Table):
     burst: int | None = None
     """Number of consecutive writes to an address before the next address of its set; a divisor of `writes`. Default: 1."""
     kind: Literal["birthday"] = "birthday"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MixPatternPart(Table):
-    """The patterns, at most 256. Append new patterns at the end to keep the random streams of the others."""
+    """The patterns, at most 256."""
 
     share: str | float | None = None
-    """Fraction of the requests. One pattern may omit it and receives the remainder."""
+    """Fraction of the requests. If one pattern omits its share, it receives the remainder."""
     pattern: Pattern
     """Access pattern."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MixPattern(Table):
-    """Several patterns at once, each with its share of the requests."""
+    """Several patterns, each with a share of the requests."""
 
     part: list[MixPatternPart]
-    """The patterns, at most 256. Append new patterns at the end to keep the random streams of the others."""
+    """The patterns, at most 256. Add new patterns at the end, so that the random streams of the others do not change."""
     kind: Literal["mix"] = "mix"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShapedPatternGroup(Table):
-    """Classes of requests, at most 256. Their shares sum to 100 %."""
+    """Classes of requests, at most 256."""
 
     share: str | float
     """Fraction of the requests."""
@@ -674,16 +674,16 @@ class ShapedPatternGroup(Table):
     bytes: str
     """Size of a request in bytes."""
     offset: str | None = None
-    """Offset of a request in its first block. If the offset is not 0 and requests have the size of whole blocks, adjacent objects share a block. Default: 0 B."""
+    """Offset of a request in its first block. If the offset is not 0 and the request size is a multiple of the block size, adjacent objects share a block. Default: 0 B."""
     first: str | float
     """Fraction of the requests of the class that access a new object."""
     distance: list[str] | None = None
-    """Quantiles of the stack distances of the other requests at equal steps of probability, in ascending order. A stack distance is the number of bytes of distinct blocks accessed since. Samples between two quantiles are uniform."""
+    """Quantiles of the stack distances of the other requests at equal steps of probability, in ascending order. The stack distance is the number of bytes in distinct blocks that were accessed since the last access. Samples between two quantiles are uniform."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShapedPattern(Table):
-    """A synthetic copy of a trace: its sizes, reuse, and runs, without its addresses."""
+    """A synthetic copy of a trace: its sizes, reuse, and runs, but not its addresses."""
 
     footprint: str
     """Size of the address space used, in bytes."""
@@ -694,13 +694,13 @@ class ShapedPattern(Table):
     follow: str | float | None = None
     """Probability that a request continues the previous request. Default: 0 %."""
     growth: list[float] | None = None
-    """Factors on the odds of a new object (`first`) for consecutive steps of requests. The factors repeat. If absent, the odds are constant."""
+    """Factors by which the odds of a new object (`first`) are multiplied in consecutive steps of requests. After the last factor, the list repeats. If absent, the odds are constant."""
     growth_step: int | None = None
-    """Number of requests per step of `growth`. Default: 10000."""
+    """Number of requests in one step of `growth`. Default: 10000."""
     group: list[ShapedPatternGroup]
-    """Classes of requests, at most 256. Their shares sum to 100 %."""
+    """Classes of requests, at most 256. The shares of the classes sum to 100 %."""
     kind: Literal["shaped"] = "shaped"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -712,7 +712,7 @@ class ClosedArrival(Table):
     think: str | None = None
     """Time between a completion and the next request of the same client. Default: 0 s."""
     kind: Literal["closed"] = "closed"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -722,7 +722,7 @@ class PoissonArrival(Table):
     rate: str
     """Mean request rate."""
     kind: Literal["poisson"] = "poisson"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -732,7 +732,7 @@ class PeriodicArrival(Table):
     rate: str
     """Request rate."""
     kind: Literal["periodic"] = "periodic"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -748,12 +748,12 @@ class BurstsArrival(Table):
     off: str
     """Mean length of a pause."""
     kind: Literal["bursts"] = "bursts"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RhythmArrival(Table):
-    """A profile over the day, or over any repeating span (open loop)."""
+    """The rate follows a profile over the day or another repeating span (open loop)."""
 
     rate: str
     """Mean request rate over the whole span."""
@@ -762,26 +762,26 @@ class RhythmArrival(Table):
     weights: list[float]
     """Relative rates of equal steps of the span. A step with weight 0 has no arrivals."""
     gaps: list[float] | None = None
-    """Quantiles of the gaps at equal steps of probability, in ascending order. Only their ratios matter. Samples between two quantiles are uniform. If absent, arrivals are Poisson."""
+    """Quantiles of the gaps at equal steps of probability, in ascending order. Only the ratios of the quantiles matter. Samples between two quantiles are uniform. If absent, arrivals are Poisson."""
     tail: list[float] | None = None
-    """Quantiles of the gaps at equal steps of probability within the last step of `gaps`, which is uniform otherwise. Use this setting if a few very long gaps make up most of the time."""
+    """Quantiles of the gaps at equal steps of probability within the last step of `gaps`. If absent, gaps in that step are uniform. Use this setting if a few very long gaps make up most of the time."""
     kind: Literal["rhythm"] = "rhythm"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedArrival(Table):
-    """The times of the trace, optionally faster or slower (open loop)."""
+    """Recorded times of a trace, optionally accelerated or slowed (open loop)."""
 
     scale: float | None = None
     """Speedup relative to the recorded times, e.g. 10 replays one hour in six minutes. Default: 1.0."""
     kind: Literal["recorded"] = "recorded"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkDevice(Table):
-    """A store behind a network, known by its latencies."""
+    """A store behind a network, described by its latencies."""
 
     read: Latency
     """Latency to read one unit, including the network: a duration or a distribution."""
@@ -794,25 +794,25 @@ class NetworkDevice(Table):
     bandwidth: str | None = None
     """Bandwidth of the link, shared by both directions; absent means no limit."""
     hedge_after: str | None = None
-    """A read that the remote side has not finished after this time is sent again, with a new latency. The first reply counts, and the other request is canceled if it is still queued. Absent disables hedging."""
+    """Time after which a read that the remote side has not finished is sent again, with a new latency. The first reply counts. If the other request is still queued, it is canceled. Absent disables hedging."""
     capacity: str | None = None
     """Capacity; absent means unlimited."""
     price: str | None = None
     """Price per capacity. Without a capacity, the cost is unknown, and the record reports this."""
     price_basis: str | None = None
-    """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
+    """Currency of the price, e.g. "USD 2023". Prices in different currencies are not added."""
     kind: Literal["network"] = "network"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServerCacheDeviceWriteBack(Table):
-    """Write-back: writes complete in the cache, and the backing is written later. Absent means."""
+    """Write-back."""
 
     dirty: str | float | None = None
-    """Maximum share of dirty blocks in the capacity of the cache. A write that would exceed it is written through. Default: 40 %."""
+    """Maximum share of dirty blocks in the capacity of the cache. A write that would exceed this share is written through. Default: 40 %."""
     clean_above: str | float | None = None
-    """Share of dirty blocks above which the oldest ones are written back in the background. Default: 10 %."""
+    """Share of dirty blocks above which the cache writes the oldest dirty blocks back in the background. Default: 10 %."""
     batch: int | None = None
     """Number of blocks written back in parallel in the background. Default: 16."""
     table: Literal["volatile", "persistent"] | None = None
@@ -824,7 +824,7 @@ class ServerCacheDeviceLevel(Table):
     """The levels, fastest first."""
 
     device: Device
-    """Device that stores the blocks of the level. Its capacity is that of the level."""
+    """Device that stores the blocks of the level. The level has the capacity of this device."""
     policy: Replacement | None = None
     """Replacement policy. Default: lru."""
 
@@ -834,17 +834,17 @@ class ServerCacheDevice(Table):
     """A host-side block cache, write-through or write-back, with one to four levels."""
 
     block: str | None = None
-    """Block size, which is the unit of caching and must be a power of two. Default: 4 KiB."""
+    """Size of a block, the unit of caching. The size must be a power of two. Default: 4 KiB."""
     inclusion: Literal["exclusive", "inclusive"] | None = None
     """Inclusion policy for blocks in several levels. Default: exclusive."""
     write_allocate: bool | None = None
-    """Place blocks that are written as a whole in the first level. Default: true."""
+    """Whether blocks that are written as a whole are placed in the first level. Default: true."""
     fill: Literal["background", "foreground"] | None = None
     """Whether a read miss waits until the cache has stored its blocks. Default: background."""
     write_back: ServerCacheDeviceWriteBack | None = None
-    """Write-back: writes complete in the cache, and the backing is written later. Absent means write-through."""
+    """Write-back. Writes complete in the cache, and the cache writes the backing later. Absent means write-through."""
     hedge_after: str | None = None
-    """A read that its level has not answered after this time is also sent to the backing, if the backing has the current data of the block. The first reply counts, and the other read is canceled. Absent disables hedging."""
+    """Time after which a read without a reply from its level is also sent to the backing. A read is hedged only if the backing has the current data of the block. The first reply counts, and the other read is canceled. Absent disables hedging."""
     lookup: str | None = None
     """Time to look up the blocks of a request. Default: 0 s."""
     level: list[ServerCacheDeviceLevel]
@@ -852,7 +852,7 @@ class ServerCacheDevice(Table):
     backing: Device
     """Device that stores all blocks."""
     kind: Literal["server_cache"] = "server_cache"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -862,7 +862,7 @@ class DramDiskCacheDevice(Table):
     capacity: str
     """Capacity of the cache."""
     page: str | None = None
-    """Size of a page in bytes, which must be a power of two. Default: 2 KiB."""
+    """Size of a page in bytes, a power of two. Default: 2 KiB."""
     dirty_limit: str | float | None = None
     """Maximum share of dirty pages. Default: 10 %."""
     latency: str | None = None
@@ -872,7 +872,7 @@ class DramDiskCacheDevice(Table):
     chip: str | None = None
     """Size of a chip, in bytes. Default: 128 MiB."""
     rank: int | None = None
-    """Number of chips in a rank, which operate together. Default: 8."""
+    """Number of chips in a rank. The chips of a rank operate together. Default: 8."""
     active_power: str | None = None
     """Power of a chip during reads and writes, including idle power."""
     idle_power: str | None = None
@@ -886,11 +886,11 @@ class DramDiskCacheDevice(Table):
     price: str | None = None
     """Price per capacity."""
     price_basis: str | None = None
-    """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
+    """Currency of the price, e.g. "USD 2023". Prices in different currencies are not added."""
     backing: Device
     """Device that stores all pages."""
     kind: Literal["dram_disk_cache"] = "dram_disk_cache"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -900,7 +900,7 @@ class FlashDiskCacheDevice(Table):
     blocks: int
     """Number of erase blocks."""
     slots: int | None = None
-    """Number of slots per block, a power of two. A slot is one SLC page or two MLC pages. Default: 64."""
+    """Number of slots per block, which must be a power of two. A slot is one SLC page or two MLC pages. Default: 64."""
     spare: str | None = None
     """Spare bytes of each page of 2 KiB. Default: 64 B."""
     dies: int | None = None
@@ -938,31 +938,31 @@ class FlashDiskCacheDevice(Table):
     price: str | None = None
     """Price per initial capacity."""
     price_basis: str | None = None
-    """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
+    """Currency of the price, e.g. "USD 2023". Prices in different currencies are not added."""
     density: Literal["slc", "mlc"] | None = None
     """Initial bits per cell. Default: mlc."""
     ecc: Ecc
     """Error-correcting code of new pages, for pages of 2 KiB."""
     decoders: int | None = None
-    """Number of decoders, i.e. of pages from any die that are decoded in parallel. Default: 1."""
+    """Number of decoders. Each decodes one page at a time, from any die. Default: 1."""
     decoder_area: str | None = None
-    """Area of one decoder, in addition to the cells; absent means that decoder area is not counted."""
+    """Area of one decoder, in addition to the cells. If absent, the area of the cache does not include decoders."""
     raises_strength: bool | None = None
-    """Assign a stronger code to pages at the limit of their code. Default: true."""
+    """Whether pages at the limit of their code get a stronger code. Default: true."""
     strongest: int | None = None
-    """Number of bit errors that the strongest code corrects. Default: 12."""
+    """Maximum number of bit errors per page that the strongest code corrects. Default: 12."""
     lowers_density: bool | None = None
-    """Change slots at the limit of their code to SLC mode. Default: true."""
+    """Whether slots at the limit of their code change to SLC mode. Default: true."""
     promotes: bool | None = None
-    """Move frequently read pages to slots in SLC mode. Default: true."""
+    """Whether frequently read pages move to slots in SLC mode. Default: true."""
     promotes_at: int | None = None
     """Number of hits after which a page moves to SLC mode. The page's hit counter saturates at this value. Default: 63."""
     write_region: str | float | None = None
-    """Share of the blocks reserved for written pages; 0 % means that all blocks hold all pages. Default: 10 %."""
+    """Share of the blocks reserved for written pages. With 0 %, read and written pages share all blocks. Default: 10 %."""
     collects_above: str | float | None = None
-    """Share of invalid pages above which garbage collection frees a block. At or below it, a block is evicted. Default: 10 %."""
+    """Share of invalid pages above which garbage collection frees a block. At or below this share, the cache evicts a block. Default: 10 %."""
     wear_gap: int | None = None
-    """Difference in wear above which an erased block is exchanged with the least worn one. Default: 256."""
+    """Difference in wear above which an erased block is exchanged with the least worn block, in erases. Default: 256."""
     strength_weight: float | None = None
     """Weight of one more corrected bit in the wear of a block, in erases. Default: 1.0."""
     density_weight: float | None = None
@@ -972,7 +972,7 @@ class FlashDiskCacheDevice(Table):
     backing: Device
     """Device that stores all pages."""
     kind: Literal["flash_disk_cache"] = "flash_disk_cache"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -982,11 +982,11 @@ class PcmDiskCacheDevice(Table):
     capacity: str
     """Capacity of the cache."""
     page: str | None = None
-    """Size of a page in bytes, which must be a power of two. Default: 2 KiB."""
+    """Size of a page in bytes, a power of two. Default: 2 KiB."""
     spare: str | None = None
     """Number of spare bytes per page. Default: 64 B."""
     banks: int | None = None
-    """Number of banks, i.e. of pages read or written in parallel. Default: 4."""
+    """Number of banks. Each bank reads or writes one page at a time. Default: 4."""
     read: str | None = None
     """Time to read a page. Default: 125 ns."""
     write: str | None = None
@@ -1016,11 +1016,11 @@ class PcmDiskCacheDevice(Table):
     price: str | None = None
     """Price per capacity."""
     price_basis: str | None = None
-    """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
+    """Currency of the price, e.g. "USD 2023". Prices in different currencies are not added."""
     backing: Device
     """Device that stores all pages."""
     kind: Literal["pcm_disk_cache"] = "pcm_disk_cache"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1030,17 +1030,17 @@ class TiersDeviceTier(Table):
     device: Device
     """Device that holds the extents of the tier."""
     share: str | float | None = None
-    """Share of the total capacity; set it for all tiers or for none."""
+    """Share of the total capacity. Set it for all tiers or for none."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TiersDevice(Table):
-    """Tiered storage: extents are placed once, or moved by their accesses."""
+    """Tiered storage: extents are placed once, or move according to their accesses."""
 
     extent: str | None = None
-    """Extent size, which is the unit of placement and must be a power of two. Default: 1 GiB."""
+    """Size of an extent, the unit of placement. The size must be a power of two. Default: 1 GiB."""
     capacity: str | None = None
-    """Total capacity, if tiers have shares."""
+    """Total capacity, required if the tiers have shares, and not allowed otherwise."""
     tier: list[TiersDeviceTier]
     """The tiers, fastest first."""
     placement: Placement | None = None
@@ -1048,9 +1048,9 @@ class TiersDevice(Table):
     migration_bandwidth: str | None = None
     """Maximum bandwidth of extent moves. Default: 100 MB/s."""
     chunk: str | None = None
-    """Chunk size, the unit of an exchange. A smaller extent is exchanged as a whole. Default: 256 KiB."""
+    """Size of a chunk, the unit of an exchange. An extent that is smaller than a chunk is exchanged as a whole. Default: 256 KiB."""
     kind: Literal["tiers"] = "tiers"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1062,32 +1062,32 @@ class MirrorDevice(Table):
     read_policy: Literal["first", "round_robin", "shortest_queue"] | None = None
     """Policy that selects the member for a read. Default: shortest_queue."""
     hedge_after: str | None = None
-    """Time after which a read without a reply is also sent to the next member; absent disables hedging."""
+    """Time after which a read without a reply is also sent to the next member. Absent disables hedging."""
     bitmap_region: str | None = None
-    """Bytes per bit of the write-intent bitmap. Default: 64 MiB."""
+    """Number of bytes that one bit of the write-intent bitmap covers. Default: 64 MiB."""
     resync_chunk: str | None = None
-    """Size of one copy of a resync, in bytes. Default: 64 KiB."""
+    """Number of bytes that a resync copies at a time. Default: 64 KiB."""
     resync_bandwidth: str | None = None
     """Maximum bandwidth of a resync. Default: 204.8 MB/s."""
     kind: Literal["mirror"] = "mirror"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FaultyDevice(Table):
-    """Fault injection: a device that is slow, stalls, fails, or corrupts data as planned."""
+    """Fault injection: a device that is slow, stalls, fails, or corrupts data as configured."""
 
     device: Device
     """The device that has the faults."""
     fault: list[Fault] | None = None
     """Faults, in the order in which requests pass them; absent means none."""
     kind: Literal["faulty"] = "faulty"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredDevice(Table):
-    """A device described only by its measured latencies."""
+    """A device that is described only by its measured latencies."""
 
     capacity: str | None = None
     """Capacity. If absent, the device serves every address, and its cost is unknown."""
@@ -1116,25 +1116,25 @@ class MeasuredDevice(Table):
     price: str | None = None
     """Price per capacity. Without a capacity, the cost is unknown, and the record reports this."""
     price_basis: str | None = None
-    """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
+    """Currency of the price, e.g. "USD 2023". Prices in different currencies are not added."""
     endurance: str | None = None
     """Rated bytes written to a whole drive."""
     kind: Literal["measured"] = "measured"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HddDeviceStandby(Table):
-    """Spin-down when idle, with its time and energy; absent disables it."""
+    """Spin-down of an idle drive, with its time and energy."""
 
     after: str
     """Idle time before the platters stop."""
     power: str | None = None
-    """Power in standby. It requires the powers of the spinning drive."""
+    """Power in standby. If it is given, the powers of the spinning drive must also be given."""
     spin_up: str | None = None
     """Time to spin up. Default: 10 s."""
     spin_up_energy: str | None = None
-    """Energy to spin down and up, in addition to idle power. It requires the standby power."""
+    """Energy to spin down and up, in addition to idle power. If it is given, the standby power must also be given."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1172,21 +1172,21 @@ class HddDevice(Table):
     queue: int | None = None
     """Number of oldest waiting requests, including cached writes, from which the scheduler selects. Default: 32."""
     age_limit: str | None = None
-    """Age at which a waiting request gets priority, oldest first; absent means that requests may wait without limit."""
+    """Age at which a waiting request gets priority, oldest first. Absent means no limit of the waiting time."""
     read_ahead: str | None = None
-    """Bytes that the drive reads ahead; 0 B disables read-ahead. Default: 0 B."""
+    """Number of bytes that the drive reads ahead; 0 B disables read-ahead. Default: 0 B."""
     write_cache: str | None = None
     """Size of the write cache; 0 B disables it. Default: 0 B."""
     standby: HddDeviceStandby | None = None
-    """Spin-down when idle, with its time and energy; absent disables it."""
+    """Spin-down of an idle drive, with its time and energy. Absent disables it."""
     drive: str | None = None
     """Capacity of the whole drive, to which the idle powers apply. If `capacity` is smaller, the device is a share of a pool of such drives. Absent means `capacity`."""
     price: str | None = None
     """Price per capacity."""
     price_basis: str | None = None
-    """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
+    """Currency of the price, e.g. "USD 2023". Prices in different currencies are not added."""
     kind: Literal["hdd"] = "hdd"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1206,27 +1206,27 @@ class EnvyDevice(Table):
     spare_segments: int | None = None
     """Number of spare (erased) segments. Default: 1."""
     utilization: str | float | None = None
-    """Usable capacity as a share of the segments that hold data, not counting spare segments. Default: 80 %."""
+    """Usable capacity as a share of the segments that hold data, without spare segments. Default: 80 %."""
     preload: str | None = None
-    """Bytes with initial data, stored in order across all segments; absent means the whole usable capacity."""
+    """Amount of initial data, stored in order across all segments. Absent means the whole usable capacity."""
     buffer: str | None = None
     """SRAM size of the write buffer. Default: 16 MiB."""
     threshold: str | float | None = None
     """Share of the write buffer above which pages are drained. Default: 25 %."""
     cleaning: Cleaning | None = None
-    """Cleaning policy, which selects the victim and the destinations of its valid pages. Default: hybrid."""
+    """Cleaning policy, i.e. how the controller selects the segment to clean and the destinations of its valid pages. Default: hybrid."""
     wear_swap_gap: int | None = None
-    """Difference in erase counts at which the data of two segments is exchanged; 0 disables exchanges. Default: 100."""
+    """Difference in erase counts above which the data of two segments is exchanged; 0 disables exchanges. Default: 100."""
     word: str | None = None
-    """Bytes of one host access; a longer request takes several accesses. Default: 4 B."""
+    """Number of bytes of one host access. A longer request takes several accesses. Default: 4 B."""
     access: str | None = None
     """Time of an SRAM access or flash read: 100 ns of the chip and 60 ns of control and propagation. Default: 160 ns."""
     copy_on_write: str | None = None
     """Time that copy-on-write into the buffer adds to a write, per transfer of the page. Default: 100 ns."""
     mmu_entries: int | None = None
-    """Mappings held by the memory management unit; 0 means all of them. Default: 64."""
+    """Number of mappings that the memory management unit caches; 0 means all of them. Default: 64."""
     page_table_access: str | None = None
-    """Time to read a mapping from the page table if the memory management unit does not hold it. Default: 160 ns."""
+    """Time to read a mapping from the page table if the memory management unit does not cache it. Default: 160 ns."""
     program: str | None = None
     """Time to program a page. Default: 4 us."""
     erase: str | None = None
@@ -1248,11 +1248,11 @@ class EnvyDevice(Table):
     price: str | None = None
     """Price of the flash."""
     sram_price: str | None = None
-    """Price of the SRAM for the write buffer and the page table, with six bytes per flash page (section 3.3)."""
+    """Price of the SRAM for the write buffer and the page table. The table has six bytes per flash page (section 3.3)."""
     price_basis: str | None = None
-    """Currency of both prices, e.g. "USD 2023"; prices in different currencies are not added."""
+    """Currency of both prices, e.g. "USD 2023". Prices in different currencies are not added."""
     kind: Literal["envy"] = "envy"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1260,23 +1260,23 @@ class OnyxDevice(Table):
     """A PCM solid-state drive on PCIe: striped controllers, wear leveling, early completion."""
 
     controllers: int | None = None
-    """Controllers, each with its own data lines. Default: 8."""
+    """Number of controllers, each with separate data lines. Default: 8."""
     ranks: int | None = None
-    """Ranks of one controller. Default: 16."""
+    """Number of ranks per controller. Default: 16."""
     row_ranks: int | None = None
-    """Ranks per row. Default: 8."""
+    """Number of ranks that store a row. Default: 8."""
     data_chips: int | None = None
-    """Chips of a rank that hold data. Default: 4."""
+    """Number of chips of a rank that hold data. Default: 4."""
     spare_chips: int | None = None
-    """Spare chips of a rank, for error correction. Default: 1."""
+    """Number of spare chips of a rank, for error correction. Default: 1."""
     chip: str | None = None
-    """Bytes of a chip. Default: 16 MiB."""
+    """Capacity of a chip, in bytes. Default: 16 MiB."""
     read_unit: str | None = None
-    """Bytes read from a chip at once. Default: 16 B."""
+    """Number of bytes read from a chip at once. Default: 16 B."""
     read: str | None = None
     """Time of one read of a rank. Default: 314 ns."""
     program_unit: str | None = None
-    """Bytes that a chip programs at once. Default: 64 B."""
+    """Number of bytes that a chip programs at once. Default: 64 B."""
     fill: str | None = None
     """Time to fill the write buffers of a rank's chips. Default: 3.2 us."""
     program: str | None = None
@@ -1288,17 +1288,17 @@ class OnyxDevice(Table):
     read_energy: str | None = None
     """Energy of one read of one chip, above idling."""
     idle_power: str | None = None
-    """Idle power; it applies at all times."""
+    """Idle power, which applies at all times."""
     program_zeros: str | None = None
-    """Time of a rank to program write buffers that hold only zeros. Every word that is not zero adds an equal share of the difference between `program` and this time. Absent means that the time does not depend on the data."""
+    """Time of a rank to program write buffers that hold only zeros. Each word that is not zero adds an equal share of the difference between `program` and this time. If absent, the time does not depend on the data."""
     zero_words: str | float | None = None
-    """Share of words of every chunk that are zeros in writes without data. It is rounded in favor of the longer program. Default: 0 %."""
+    """Share of zero words in every chunk of a write without data. The number of zero words is rounded down, which gives the longer program. Default: 0 %."""
     ecc: Ecc | None = None
-    """Error-correcting code of a read unit of the data chips; its spare bytes are those of the spare chips. Default: none."""
+    """Error-correcting code over a read unit of all data chips. The spare chips hold its spare bytes. Default: none."""
     bit_error_rate: float | None = None
     """Probability of an error in each bit that the host reads. Default: 0."""
     row: str | None = None
-    """Bytes of a row, the unit of striping over the controllers and of wear leveling. Default: 4 KiB."""
+    """Size of a row in bytes. A row is the unit of striping over the controllers and of wear leveling. Default: 4 KiB."""
     read_control: str | None = None
     """Time that the controller adds to each read of a rank. Default: 96.3 ns."""
     row_setup: str | None = None
@@ -1312,41 +1312,41 @@ class OnyxDevice(Table):
     wear_leveling: WearLeveling | None = None
     """Wear leveling of rows. Default: start_gap."""
     completion: Literal["late", "early"] | None = None
-    """When a write completes. Default: early."""
+    """Time at which a write completes. Default: early."""
     buffered_writes: int | None = None
-    """Row writes in the buffer of a controller. Default: 3."""
+    """Number of row writes that the buffer of a controller holds. Default: 3."""
     late_writes: int | None = None
-    """Concurrent row writes of a controller with late completion. Default: 2."""
+    """Number of concurrent row writes of a controller with late completion. Default: 2."""
     late_refill: str | None = None
-    """With late completion, time that a write slot stays occupied after its last program, until the next data arrives from the host. No data waits in a buffer. Default: 45 us."""
+    """With late completion, time from the last program of a write slot until the slot has the next data from the host. No data waits in a buffer. Default: 45 us."""
     host: HostInterface | None = None
-    """Host interface; its driver and link replace `driver`, `cpus`, and `link`. Absent means these settings."""
+    """Host interface. The driver and the link of the host interface replace the settings `driver`, `cpus`, and `link`. Absent means that these settings apply."""
     tags: int | None = None
-    """Maximum requests in progress. Default: 64."""
+    """Maximum number of requests in progress. Default: 64."""
     pipeline: str | None = None
-    """Time of a request in the request pipeline, which processes one at a time. Default: 2.09 us."""
+    """Time of a request in the request pipeline. The pipeline processes one request at a time. Default: 2.09 us."""
     link: str | None = None
     """Bandwidth of the link to the host, in each direction. Default: 2 GB/s."""
     ring: str | None = None
     """Bandwidth of the ring between pipeline and controllers. Default: 4 GB/s."""
     ring_stations: int | None = None
-    """Stations of the ring. Controllers are distributed evenly over them; the pipeline is at the first. Default: 4."""
+    """Number of stations of the ring. Controllers are distributed evenly over the stations. The pipeline is at the first station. Default: 4."""
     ring_hop: str | None = None
     """Time of a packet from one station to the next. Default: 0 s."""
     driver: str | None = None
     """CPU time of the host's driver per request. Default: 3.6 us."""
     cpus: int | None = None
-    """CPUs that run the driver. Default: 16."""
+    """Number of CPUs that run the driver. Default: 16."""
     capacitors: str | None = None
-    """Energy of the capacitors for the write buffers on a power loss. Absent means sufficient with early completion, and none with late completion."""
+    """Energy of the capacitors that program the write buffers after a power loss. If absent, the energy is sufficient with early completion and zero with late completion."""
     may_lose_writes: bool | None = None
-    """Whether the capacitors may hold less energy than full write buffers need. Data that they cannot program is lost. Default: false."""
+    """Whether the capacitors may hold less energy than full write buffers need. Data that cannot be programmed is lost. Default: false."""
     price: str | None = None
     """Price per usable capacity."""
     price_basis: str | None = None
-    """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
+    """Currency of the price, e.g. "USD 2023". Prices in different currencies are not added."""
     kind: Literal["onyx"] = "onyx"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1422,9 +1422,9 @@ class NvramCardDevice(Table):
     chips: int | None = None
     """Number of chips per rank that hold data. Default: 8."""
     interleave: str | None = None
-    """Consecutive bytes in one bank, or in one bank of each group. Absent means a row of a rank."""
+    """Number of consecutive bytes in one bank, or in one bank of each group. Absent means a row of a rank."""
     interleave_groups: bool | None = None
-    """Place consecutive bursts in different bank groups, so that no burst waits for the previous one in its group. Default: true."""
+    """Whether consecutive bursts are in different bank groups. A burst then does not wait for the previous burst in its group. Default: true."""
     scheduler: MemoryScheduling | None = None
     """Memory scheduling policy. Default: fr_fcfs."""
     rows: Literal["open", "closed", "open_for_reads"] | None = None
@@ -1434,21 +1434,21 @@ class NvramCardDevice(Table):
     processing: str | None = None
     """Processor time per command. Default: 150 ns."""
     volatile: bool | None = None
-    """The memory loses its content without power. Default: true."""
+    """Whether the memory loses its content without power. Default: true."""
     written: Literal["in_row", "closed"] | None = None
-    """When a write completes. Default: in_row."""
+    """Time at which a write completes. Default: in_row."""
     capacitor: str | None = None
     """Usable energy of a new capacitor. If absent, the energy is sufficient and the capacitor charges instantly."""
     capacitor_hours: int | None = None
-    """Hours that the capacitor has been in service. Default: 0."""
+    """Number of hours that the capacitor has been in service. Default: 0."""
     capacitor_fade: str | float | None = None
     """Share of its energy that the capacitor loses per 1,000 hours of service. Default: 0.35 %."""
     charge_power: str | None = None
     """Charging power of the capacitor. Default: 5 W."""
     wait_for_charge: bool | None = None
-    """Delay requests until the capacitor is charged, so that their data is safe. Default: true."""
+    """Whether requests wait until the capacitor is charged, so that their data is safe. Default: true."""
     may_lose_writes: bool | None = None
-    """Allow a capacitor with less energy than a dump needs. Data that cannot be saved is lost. Default: false."""
+    """Whether the capacitor may have less energy than a dump needs. Data that it cannot save is lost. Default: false."""
     dump: Literal["all", "changed"] | None = None
     """Data that a dump writes to flash. Default: all."""
     dump_power: str | None = None
@@ -1468,13 +1468,13 @@ class NvramCardDevice(Table):
     boot: str | None = None
     """Time from the return of power until the card operates. Default: 100 ms."""
     idle_power: str | None = None
-    """Idle power, drawn at all times."""
+    """Idle power, which applies at all times."""
     price: str | None = None
     """Price per usable capacity."""
     price_basis: str | None = None
-    """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
+    """Currency of the price, e.g. "USD 2023". Prices in different currencies are not added."""
     kind: Literal["nvram_card"] = "nvram_card"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1486,33 +1486,33 @@ class SsdDeviceGarbageCollection(Table):
     reserve: int | None = None
     """Number of erased superblocks below which garbage collection starts. Default: 4."""
     idle_reserve: int | None = None
-    """Erased superblocks beyond `reserve` that garbage collection adds while the host is idle; a request stops it. Absent means no garbage collection while idle."""
+    """Number of erased superblocks that garbage collection adds to `reserve` while the host is idle. A request stops it. Absent means no garbage collection while idle."""
     wear_spread: int | None = None
-    """Difference in erases at which cold data moves to worn superblocks (static wear leveling). Absent means never."""
+    """Difference in erases above which cold data moves to worn superblocks (static wear leveling). Absent means never."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SsdDeviceSlcCache(Table):
-    """SLC cache: host writes use SLC mode while enough superblocks are erased; absent means none."""
+    """SLC cache."""
 
     size: str
-    """Maximum data in SLC mode."""
+    """Maximum amount of data in SLC mode."""
     bits: int | None = None
-    """Bits per cell outside of SLC mode; SLC mode holds this factor less data. Default: 3."""
+    """Bits per cell outside of SLC mode. In SLC mode, the capacity of a block is divided by this number. Default: 3."""
     read: str
-    """Time to read a page."""
+    """Time to read a page in SLC mode."""
     program: str
-    """Time to program a page."""
+    """Time to program a page in SLC mode."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SsdDeviceFdp(Table):
-    """Flexible data placement (FDP): writes through different reclaim unit handles go to different."""
+    """Flexible data placement (FDP)."""
 
     initially_isolated: int | None = None
-    """Number of initially isolated handles: garbage collection mixes their data. Default: 0."""
+    """Number of initially isolated handles. Garbage collection mixes the data of these handles. Default: 0."""
     persistently_isolated: int | None = None
-    """Number of persistently isolated handles: garbage collection keeps the data of each separate. Default: 0."""
+    """Number of persistently isolated handles. Garbage collection keeps the data of each of these handles separate. Default: 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1520,21 +1520,21 @@ class SsdDeviceErrors(Table):
     """Bit errors and their correction; absent means no bit errors."""
 
     ecc: Ecc
-    """Error-correcting code of a mapping unit, which is a whole number of codewords."""
+    """Error-correcting code. A mapping unit consists of a whole number of codewords."""
     spare: str | None = None
-    """Spare bytes of a page; a code that needs more is rejected. Absent means as many as the code needs."""
+    """Spare bytes of a page. A code that needs more is rejected. If absent, the page has the spare bytes that the code needs."""
     bit_error_rate: float
-    """Bit error rate of a page right after programming, in a block with `cycles` erases, in addition to `fresh_bit_error_rate`."""
+    """Bit error rate of a page right after programming, in a block with `cycles` erases. `fresh_bit_error_rate` is added to it."""
     fresh_bit_error_rate: float | None = None
     """Bit error rate of a page right after programming in a block without erases. Default: 0.0."""
     cycles: int
-    """Number of erases at which `bit_error_rate` and `read_disturb` are given."""
+    """Number of erases of a block to which `bit_error_rate` and `read_disturb` apply."""
     error_exponent: float | None = None
     """Exponent of the erases in the bit error rate; 0 means no dependence on erases. Default: 3.0."""
     erases_before: int | None = None
-    """Erases of every block before the simulation. They affect bit errors, but not endurance. Default: 0."""
+    """Number of erases of every block before the simulation. Erases before the simulation affect bit errors, but not endurance. Default: 0."""
     retention: str | float | None = None
-    """Increase of the bit error rate in the first day of retention, as a share of `bit_error_rate`, in a block with `cycles` erases. Default: 0 %."""
+    """Increase of the bit error rate in the first day of retention, as a share of `bit_error_rate`, for a block with `cycles` erases. Default: 0 %."""
     retention_exponent: float | None = None
     """Exponent of the days of retention. Default: 1.0."""
     retention_cycles_exponent: float | None = None
@@ -1542,7 +1542,7 @@ class SsdDeviceErrors(Table):
     read_disturb: float | None = None
     """Increase in the bit error rate of every page of a block, caused by one read of the block. Default: 0.0."""
     refresh_reads: int | None = None
-    """Reads of a block after which all data of its superblock moves; absent means never."""
+    """Number of reads of a block after which the drive moves all data of its superblock; absent means never."""
     disturb_exponent: float | None = None
     """Exponent of the erases in `read_disturb`. Default: 1.5."""
     disturb_reads_exponent: float | None = None
@@ -1564,7 +1564,7 @@ class SsdDevice(Table):
     pages: int
     """Pages per block."""
     page: str
-    """Bytes of a page, the unit that one plane reads or programs."""
+    """Size of a page in bytes. A plane reads or programs one page at a time."""
     unit: str | None = None
     """Size of a mapping unit (LPN). A smaller write first reads the rest of its unit. Default: 4 KiB."""
     read: list[str]
@@ -1586,59 +1586,59 @@ class SsdDevice(Table):
     transfer_energy: str | None = None
     """Energy to transfer a page over its channel, in addition to idle power."""
     idle_power: str | None = None
-    """Idle power, drawn at all times."""
+    """Idle power, which applies at all times."""
     erases_at_once: int | None = None
-    """Maximum dies that erase concurrently, so that the others continue to program; absent means all."""
+    """Maximum number of dies that erase at the same time, while the others continue to program; absent means all."""
     programs_at_once: int | None = None
-    """Maximum dies that program concurrently, as a power budget allows; absent means all."""
+    """Maximum number of dies that program at the same time, e.g. because of a power budget; absent means all."""
     bus: str
     """Bandwidth of a channel."""
     transfer: str | None = None
-    """Smallest part of a unit that is transferred for a read, e.g. a codeword; absent means whole units."""
+    """Smallest part of a unit that a read transfers, e.g. a codeword; absent means whole units."""
     command: str | None = None
-    """Channel time of command and address, per page read or programmed. Default: 300 ns."""
+    """Channel time of the command and the address of each page that is read or programmed. Default: 300 ns."""
     multi_plane: bool | None = None
-    """Whether all planes of a die program, erase, and read for copies in one multi-plane command. With allocation by plane, waiting pages with the same number are programmed together. Default: true."""
+    """Whether one multi-plane command programs, erases, or reads (for copies) all planes of a die. With allocation by plane, the die programs waiting pages with equal page numbers together. Default: true."""
     registers: int | None = None
-    """Page registers per plane for host reads: the page that is sensed, and pages in transfer or waiting for the channel. With one register, a die is idle during the transfer: it has no cached commands. Absent means no limit."""
+    """Number of page registers per plane for host reads. A register holds a page that is sensed, transferred, or waiting for the channel. With one register (no cached commands), a die is idle during the transfer. Absent means no limit."""
     arbitration: Literal["first_come", "commands_first", "pages_first", "reads_first"] | None = None
     """Order of transfers on a channel. Default: commands_first."""
     over_provisioning: str | float | None = None
     """Flash beyond the usable capacity, as a share of the usable capacity. Space that the workload never writes acts as extra over-provisioning. Default: 28 %."""
     spare_blocks: int | None = None
-    """Spare blocks per plane, which replace bad blocks. Default: 0."""
+    """Number of spare blocks per plane. Spare blocks replace bad blocks. Default: 0."""
     factory_bad: str | float | None = None
     """Share of blocks that are bad in a new drive. Default: 0 %."""
     youngest_first: bool | None = None
-    """Whether the erased superblock with the fewest erases is written first; otherwise, the one that was erased first. Default: true."""
+    """Whether the drive first writes the erased superblock with the fewest erases. If not, the drive first writes the superblock that was erased first. Default: true."""
     buffer: str
     """Size of the DRAM write buffer."""
     buffer_places: Literal["ring", "pool"] | None = None
-    """Order in which space of the buffer is freed. Default: ring."""
+    """Order in which the drive frees buffer space. Default: ring."""
     scheduling: FlashScheduling | None = None
     """Order of the operations that wait for a die. Default: read_priority."""
     host: HostInterface | None = None
-    """Host interface; its driver and link replace `driver`, `cpus`, and `link`. Absent means these settings."""
+    """Host interface. The driver and the link of the host interface replace the settings `driver`, `cpus`, and `link`. Absent means that these settings apply."""
     link: str
     """Bandwidth of the link to the host, in each direction."""
     driver: str | None = None
     """CPU time of the host driver per request. Default: 0 s."""
     cpus: int | None = None
-    """CPUs that run the driver. Default: 16."""
+    """Number of CPUs that run the driver. Default: 16."""
     processors: int | None = None
     """Number of processors of the drive. Default: 1."""
     firmware: str | None = None
     """Processor time of the drive per request. Default: 0 s."""
     translation: str | None = None
-    """CPU time of the host driver to translate the addresses of a request, as in some early PCIe drives. Other drives translate in `firmware`. Default: 0 s."""
+    """CPU time of the host driver to translate the addresses of a request, as in some early PCIe drives. For other drives, `firmware` includes this time. Default: 0 s."""
     queue: Queue | None = None
-    """Maximum requests that the drive processes at the same time. Default: unlimited."""
+    """Limit on the number of requests that the drive processes at the same time. Default: unlimited."""
     unwritten: Literal["flash", "zeros"] | None = None
     """Cost of a read of a unit that was never written. Default: flash."""
     price: str | None = None
     """Price per usable capacity."""
     price_basis: str | None = None
-    """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
+    """Currency of the price, e.g. "USD 2023". Prices in different currencies are not added."""
     allocation: Allocation | None = None
     """Placement of host data in the flash. With allocation by plane, settings for superblocks apply to the blocks of each plane. Default: superblock."""
     garbage_collection: str | SsdDeviceGarbageCollection | None = None
@@ -1646,21 +1646,21 @@ class SsdDevice(Table):
     mapping: MappingTable | None = None
     """Location of the mapping table. Default: in_dram."""
     capacity: str | None = None
-    """Usable capacity, if less than the whole drive: a share of a pool of such drives, with the necessary blocks per plane and its part of `spare_blocks`, `mapping.size`, `slc_cache`, and `idle_power`. Absent means the whole drive."""
+    """Usable capacity of a share of a pool of such drives. The share has the necessary blocks per plane and a proportional part of `spare_blocks`, `mapping.size`, `slc_cache`, and `idle_power`. Absent means the whole drive."""
     slc_cache: SsdDeviceSlcCache | None = None
-    """SLC cache: host writes use SLC mode while enough superblocks are erased; absent means none."""
+    """SLC cache. Host writes use SLC mode while enough superblocks are erased. Absent means none."""
     buffer_kept: str | float | None = None
-    """Share of the buffer that holds data back for overwrites; data beyond it is programmed immediately. Default: 0 %."""
+    """Share of the buffer in which data waits for overwrites. Data beyond this share is programmed immediately. Default: 0 %."""
     power_protected: bool | None = None
-    """Whether the buffer survives a power loss. If not, a flush programs it. Default: true."""
+    """Whether the data in the buffer survives a power loss. If it does not, a flush programs the buffered data. Default: true."""
     paired_page_loss: bool | None = None
-    """Whether an interrupted program damages earlier pages of its word line, which has one page per entry of `program`. If not, the drive keeps copies of these pages until the word line is full. Default: false."""
+    """Whether an interrupted program damages earlier pages of its word line. A word line has one page per entry of `program`. If it does not, the drive keeps copies of earlier pages until the word line is full. Default: false."""
     fdp: SsdDeviceFdp | None = None
-    """Flexible data placement (FDP): writes through different reclaim unit handles go to different superblocks. Absent means a drive without it."""
+    """Flexible data placement (FDP). Writes through different reclaim unit handles go to different superblocks. Absent means a drive without FDP."""
     errors: SsdDeviceErrors | None = None
     """Bit errors and their correction; absent means no bit errors."""
     kind: Literal["ssd"] = "ssd"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1678,7 +1678,7 @@ class ZnsSsdDevice(Table):
     pages: int
     """Pages per block."""
     page: str
-    """Bytes of a page, the unit that one plane reads or programs."""
+    """Size of a page in bytes. A plane reads or programs one page at a time."""
     unit: str | None = None
     """Size of a mapping unit (LPN). A smaller write first reads the rest of its unit. Default: 4 KiB."""
     read: list[str]
@@ -1700,69 +1700,69 @@ class ZnsSsdDevice(Table):
     transfer_energy: str | None = None
     """Energy to transfer a page over its channel, in addition to idle power."""
     idle_power: str | None = None
-    """Idle power, drawn at all times."""
+    """Idle power, which applies at all times."""
     erases_at_once: int | None = None
-    """Maximum dies that erase concurrently, so that the others continue to program; absent means all."""
+    """Maximum number of dies that erase at the same time, while the others continue to program; absent means all."""
     programs_at_once: int | None = None
-    """Maximum dies that program concurrently, as a power budget allows; absent means all."""
+    """Maximum number of dies that program at the same time, e.g. because of a power budget; absent means all."""
     bus: str
     """Bandwidth of a channel."""
     transfer: str | None = None
-    """Smallest part of a unit that is transferred for a read, e.g. a codeword; absent means whole units."""
+    """Smallest part of a unit that a read transfers, e.g. a codeword; absent means whole units."""
     command: str | None = None
-    """Channel time of command and address, per page read or programmed. Default: 300 ns."""
+    """Channel time of the command and the address of each page that is read or programmed. Default: 300 ns."""
     multi_plane: bool | None = None
-    """Whether all planes of a die program, erase, and read for copies in one multi-plane command. With allocation by plane, waiting pages with the same number are programmed together. Default: true."""
+    """Whether one multi-plane command programs, erases, or reads (for copies) all planes of a die. With allocation by plane, the die programs waiting pages with equal page numbers together. Default: true."""
     registers: int | None = None
-    """Page registers per plane for host reads: the page that is sensed, and pages in transfer or waiting for the channel. With one register, a die is idle during the transfer: it has no cached commands. Absent means no limit."""
+    """Number of page registers per plane for host reads. A register holds a page that is sensed, transferred, or waiting for the channel. With one register (no cached commands), a die is idle during the transfer. Absent means no limit."""
     arbitration: Literal["first_come", "commands_first", "pages_first", "reads_first"] | None = None
     """Order of transfers on a channel. Default: commands_first."""
     over_provisioning: str | float | None = None
     """Flash beyond the usable capacity, as a share of the usable capacity. Space that the workload never writes acts as extra over-provisioning. Default: 28 %."""
     spare_blocks: int | None = None
-    """Spare blocks per plane, which replace bad blocks. Default: 0."""
+    """Number of spare blocks per plane. Spare blocks replace bad blocks. Default: 0."""
     factory_bad: str | float | None = None
     """Share of blocks that are bad in a new drive. Default: 0 %."""
     youngest_first: bool | None = None
-    """Whether the erased superblock with the fewest erases is written first; otherwise, the one that was erased first. Default: true."""
+    """Whether the drive first writes the erased superblock with the fewest erases. If not, the drive first writes the superblock that was erased first. Default: true."""
     buffer: str
     """Size of the DRAM write buffer."""
     buffer_places: Literal["ring", "pool"] | None = None
-    """Order in which space of the buffer is freed. Default: ring."""
+    """Order in which the drive frees buffer space. Default: ring."""
     scheduling: FlashScheduling | None = None
     """Order of the operations that wait for a die. Default: read_priority."""
     host: HostInterface | None = None
-    """Host interface; its driver and link replace `driver`, `cpus`, and `link`. Absent means these settings."""
+    """Host interface. The driver and the link of the host interface replace the settings `driver`, `cpus`, and `link`. Absent means that these settings apply."""
     link: str
     """Bandwidth of the link to the host, in each direction."""
     driver: str | None = None
     """CPU time of the host driver per request. Default: 0 s."""
     cpus: int | None = None
-    """CPUs that run the driver. Default: 16."""
+    """Number of CPUs that run the driver. Default: 16."""
     processors: int | None = None
     """Number of processors of the drive. Default: 1."""
     firmware: str | None = None
     """Processor time of the drive per request. Default: 0 s."""
     translation: str | None = None
-    """CPU time of the host driver to translate the addresses of a request, as in some early PCIe drives. Other drives translate in `firmware`. Default: 0 s."""
+    """CPU time of the host driver to translate the addresses of a request, as in some early PCIe drives. For other drives, `firmware` includes this time. Default: 0 s."""
     queue: Queue | None = None
-    """Maximum requests that the drive processes at the same time. Default: unlimited."""
+    """Limit on the number of requests that the drive processes at the same time. Default: unlimited."""
     unwritten: Literal["flash", "zeros"] | None = None
     """Cost of a read of a unit that was never written. Default: flash."""
     price: str | None = None
     """Price per usable capacity."""
     price_basis: str | None = None
-    """Currency of the price, e.g. "USD 2023"; prices in different currencies are not added."""
+    """Currency of the price, e.g. "USD 2023". Prices in different currencies are not added."""
     zone_superblocks: int | None = None
-    """Superblocks per zone, each one block of every plane of the dies of the zone. Default: 1."""
+    """Number of superblocks per zone. A superblock has one block of every plane of the zone's dies. Default: 1."""
     zone_dies: int | None = None
-    """Dies per zone, a divisor of the number of dies. Consecutive zones are on different groups of dies. Absent means all dies."""
+    """Number of dies per zone, a divisor of the number of dies. Consecutive zones are on different groups of dies. Absent means all dies."""
     active_zones: int | None = None
-    """Maximum zones that are partly written (active). A write to another empty zone is rejected. Default: 14."""
+    """Maximum number of active (partly written) zones. When it is reached, a write to an empty zone is rejected. Default: 14."""
     open_zones: int | None = None
-    """Maximum open zones, out of the active ones. A write to another zone closes the least recently written one that was not opened by command. Absent means all active zones."""
+    """Maximum number of open zones among the active zones. A write to another zone closes the least recently written zone that was not opened by command. Absent means all active zones."""
     kind: Literal["zns_ssd"] = "zns_ssd"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1770,23 +1770,23 @@ class LruReplacement(Table):
     """Evicts the least recently used block."""
 
     kind: Literal["lru"] = "lru"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FifoReplacement(Table):
-    """Evicts the block that came first."""
+    """Evicts the block that was inserted first."""
 
     kind: Literal["fifo"] = "fifo"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClockReplacement(Table):
-    """Second chance: first in, first out with one reference bit."""
+    """Second chance: FIFO with one reference bit per block."""
 
     kind: Literal["clock"] = "clock"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1794,11 +1794,11 @@ class TwoQReplacement(Table):
     """New blocks enter a queue first; only blocks that are used again enter the LRU part."""
 
     newcomers: str | float | None = None
-    """Kin: share of the capacity for new blocks (A1in). Default: 25 %."""
+    """Kin, the share of the capacity for new blocks (A1in). Default: 25 %."""
     remembered: str | float | None = None
-    """Kout: blocks tracked after they left A1in, as a share of the capacity. Default: 50 %."""
+    """Kout, the number of blocks that are tracked after they left A1in, as a share of the capacity. Default: 50 %."""
     kind: Literal["two_q"] = "two_q"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1806,7 +1806,7 @@ class ArcReplacement(Table):
     """Balances recency and frequency using its recent evictions."""
 
     kind: Literal["arc"] = "arc"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1814,31 +1814,31 @@ class LirsReplacement(Table):
     """Keeps the blocks with the shortest reuse distance."""
 
     hir: str | float | None = None
-    """Share of the capacity for resident HIR blocks, which have a long time between uses. Default: 1 %."""
+    """Share of the capacity for resident HIR blocks, i.e. for blocks with long reuse distances. Default: 1 %."""
     remembered: str | float | None = None
     """Maximum number of evicted blocks that are tracked, as a share of the capacity. Default: 200 %."""
     kind: Literal["lirs"] = "lirs"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class S3FifoReplacement(Table):
-    """Small, main, and ghost queue, all first in, first out."""
+    """A small, a main, and a ghost queue, all FIFO."""
 
     small: str | float | None = None
     """Share of the capacity for the small queue of new blocks. Default: 10 %."""
     ghosts: str | float | None = None
     """Number of ghosts, as a share of the slots of the main queue. Default: 100 %."""
     kind: Literal["s3_fifo"] = "s3_fifo"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SieveReplacement(Table):
-    """A use marks a block; a moving hand evicts the first unmarked one."""
+    """A use marks a block, and a moving hand evicts the first unmarked block."""
 
     kind: Literal["sieve"] = "sieve"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1850,9 +1850,9 @@ class WTinylfuReplacement(Table):
     protected: str | float | None = None
     """Share of the remaining capacity for the protected segment. Default: 80 %."""
     sample: int | None = None
-    """Number of uses after which all counts are halved, per block of capacity. Default: 10."""
+    """Number of uses per block of capacity after which all counts are halved. Default: 10."""
     kind: Literal["w_tinylfu"] = "w_tinylfu"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1862,7 +1862,7 @@ class ExternalReplacement(Table):
     function: str
     """Name under which the caller registered the function."""
     kind: Literal["external"] = "external"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1872,35 +1872,35 @@ class FixedPlacement(Table):
     layout: Literal["spread", "in_order"] | None = None
     """Placement of extents. Default: spread."""
     kind: Literal["fixed"] = "fixed"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StaticOptimalPlacement(Table):
-    """The best placement without moves, from knowledge of the whole workload."""
+    """The best placement without moves, computed from the whole workload."""
 
     kind: Literal["static_optimal"] = "static_optimal"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DynamicPlacement(Table):
-    """Extents move by their recent accesses, epoch by epoch."""
+    """Extents move after every epoch according to their recent accesses."""
 
     layout: Literal["spread", "in_order"] | None = None
     """Initial placement of extents. Default: spread."""
     epoch: str | None = None
-    """Length of an epoch, during which accesses are counted before extents may move. Default: 1 h."""
+    """Length of an epoch. Accesses are counted during an epoch, and extents may move after it. Default: 1 h."""
     memory: str | float | None = None
     """Weight of earlier epochs at the end of an epoch. Default: 50 %."""
     hysteresis: str | float | None = None
-    """Margin by which the saving of one extent must exceed the loss of the other. Default: 20 %."""
+    """Margin by which the saving of one extent must exceed the loss of the other extent, as a share of the loss. Default: 20 %."""
     least_saving: str | None = None
     """Minimum saving of an exchange per epoch, summed over all requests. Default: 1 s."""
     weigh: Literal["latency", "accesses"] | None = None
-    """Score by which extents are compared. Default: latency."""
+    """Measure by which extents are compared. Default: latency."""
     kind: Literal["dynamic"] = "dynamic"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1912,9 +1912,9 @@ class ExternalPlacement(Table):
     layout: Literal["spread", "in_order"] | None = None
     """Initial placement of extents. Default: spread."""
     epoch: str | None = None
-    """Length of an epoch, during which accesses are counted before the function is called. Default: 1 h."""
+    """Length of an epoch. Accesses are counted during an epoch, and the function is called at its end. Default: 1 h."""
     kind: Literal["external"] = "external"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1924,23 +1924,23 @@ class DelayFault(Table):
     latency: Latency
     """Added latency: a duration or a distribution."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Random share of the requests that the fault affects; absent means all."""
+    """Share of the requests that the fault affects, selected at random; absent means all."""
     every: int | None = None
-    """Affects every n-th request; absent means all."""
+    """The fault affects every n-th request; absent means all."""
     start: str | None = None
-    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
+    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that it is permanent."""
+    """Duration of the fault; absent means that the fault is permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that the fault does not repeat."""
+    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
     kind: Literal["delay"] = "delay"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1948,49 +1948,49 @@ class SlowFault(Table):
     """Requests take a multiple of their time."""
 
     factor: float
-    """Factor by which a request takes longer."""
+    """Factor by which the latency of a request increases."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Random share of the requests that the fault affects; absent means all."""
+    """Share of the requests that the fault affects, selected at random; absent means all."""
     every: int | None = None
-    """Affects every n-th request; absent means all."""
+    """The fault affects every n-th request; absent means all."""
     start: str | None = None
-    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
+    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that it is permanent."""
+    """Duration of the fault; absent means that the fault is permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that the fault does not repeat."""
+    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
     kind: Literal["slow"] = "slow"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StallFault(Table):
-    """Replies are held for some time, then sent all at once."""
+    """Replies are held for some time and then sent together."""
 
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Random share of the requests that the fault affects; absent means all."""
+    """Share of the requests that the fault affects, selected at random; absent means all."""
     every: int | None = None
-    """Affects every n-th request; absent means all."""
+    """The fault affects every n-th request; absent means all."""
     start: str | None = None
-    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
+    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that it is permanent."""
+    """Duration of the fault; absent means that the fault is permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that the fault does not repeat."""
+    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
     kind: Literal["stall"] = "stall"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2002,23 +2002,23 @@ class LimitFault(Table):
     bandwidth: str | None = None
     """Bytes per second of reads and writes together; absent means no limit."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Random share of the requests that the fault affects; absent means all."""
+    """Share of the requests that the fault affects, selected at random; absent means all."""
     every: int | None = None
-    """Affects every n-th request; absent means all."""
+    """The fault affects every n-th request; absent means all."""
     start: str | None = None
-    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
+    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that it is permanent."""
+    """Duration of the fault; absent means that the fault is permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that the fault does not repeat."""
+    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
     kind: Literal["limit"] = "limit"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2030,23 +2030,23 @@ class ErrorFault(Table):
     after: str | None = None
     """Time until the error is reported. Default: 0 s."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Random share of the requests that the fault affects; absent means all."""
+    """Share of the requests that the fault affects, selected at random; absent means all."""
     every: int | None = None
-    """Affects every n-th request; absent means all."""
+    """The fault affects every n-th request; absent means all."""
     start: str | None = None
-    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
+    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that it is permanent."""
+    """Duration of the fault; absent means that the fault is permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that the fault does not repeat."""
+    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
     kind: Literal["error"] = "error"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2056,23 +2056,23 @@ class FailingFlushFault(Table):
     lasting: Literal["once", "for_good"] | None = None
     """Number of flushes that fail. Default: once."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Random share of the requests that the fault affects; absent means all."""
+    """Share of the requests that the fault affects, selected at random; absent means all."""
     every: int | None = None
-    """Affects every n-th request; absent means all."""
+    """The fault affects every n-th request; absent means all."""
     start: str | None = None
-    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
+    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that it is permanent."""
+    """Duration of the fault; absent means that the fault is permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that the fault does not repeat."""
+    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
     kind: Literal["failing_flush"] = "failing_flush"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2082,23 +2082,23 @@ class DisconnectFault(Table):
     timeout: str | None = None
     """Time until the host stops waiting for a reply. Default: 30 s."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Random share of the requests that the fault affects; absent means all."""
+    """Share of the requests that the fault affects, selected at random; absent means all."""
     every: int | None = None
-    """Affects every n-th request; absent means all."""
+    """The fault affects every n-th request; absent means all."""
     start: str | None = None
-    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
+    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that it is permanent."""
+    """Duration of the fault; absent means that the fault is permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that the fault does not repeat."""
+    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
     kind: Literal["disconnect"] = "disconnect"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2108,23 +2108,23 @@ class LostWriteFault(Table):
     after: str | None = None
     """Time until the write is acknowledged. Default: 10 us."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Random share of the requests that the fault affects; absent means all."""
+    """Share of the requests that the fault affects, selected at random; absent means all."""
     every: int | None = None
-    """Affects every n-th request; absent means all."""
+    """The fault affects every n-th request; absent means all."""
     start: str | None = None
-    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
+    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that it is permanent."""
+    """Duration of the fault; absent means that the fault is permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that the fault does not repeat."""
+    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
     kind: Literal["lost_write"] = "lost_write"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2132,23 +2132,23 @@ class TornWriteFault(Table):
     """Only the first sectors of a write are written."""
 
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Random share of the requests that the fault affects; absent means all."""
+    """Share of the requests that the fault affects, selected at random; absent means all."""
     every: int | None = None
-    """Affects every n-th request; absent means all."""
+    """The fault affects every n-th request; absent means all."""
     start: str | None = None
-    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
+    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that it is permanent."""
+    """Duration of the fault; absent means that the fault is permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that the fault does not repeat."""
+    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
     kind: Literal["torn_write"] = "torn_write"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2158,23 +2158,23 @@ class MisdirectedWriteFault(Table):
     distance: str | None = None
     """Distance from the requested address. Default: 64 KiB."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Random share of the requests that the fault affects; absent means all."""
+    """Share of the requests that the fault affects, selected at random; absent means all."""
     every: int | None = None
-    """Affects every n-th request; absent means all."""
+    """The fault affects every n-th request; absent means all."""
     start: str | None = None
-    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
+    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that it is permanent."""
+    """Duration of the fault; absent means that the fault is permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that the fault does not repeat."""
+    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
     kind: Literal["misdirected_write"] = "misdirected_write"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2182,23 +2182,23 @@ class BitRotFault(Table):
     """One bit of a write is inverted on the medium."""
 
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Random share of the requests that the fault affects; absent means all."""
+    """Share of the requests that the fault affects, selected at random; absent means all."""
     every: int | None = None
-    """Affects every n-th request; absent means all."""
+    """The fault affects every n-th request; absent means all."""
     start: str | None = None
-    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
+    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that it is permanent."""
+    """Duration of the fault; absent means that the fault is permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that the fault does not repeat."""
+    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
     kind: Literal["bit_rot"] = "bit_rot"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2208,23 +2208,23 @@ class StaleReadFault(Table):
     remembered: int | None = None
     """Number of blocks whose last two versions are stored. The oldest block is dropped first. Default: 1024."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`; absent means all operations that it can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is."""
+    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
     """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Random share of the requests that the fault affects; absent means all."""
+    """Share of the requests that the fault affects, selected at random; absent means all."""
     every: int | None = None
-    """Affects every n-th request; absent means all."""
+    """The fault affects every n-th request; absent means all."""
     start: str | None = None
-    """Start of the fault, in simulated time since the device was new. Default: 0 s."""
+    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that it is permanent."""
+    """Duration of the fault; absent means that the fault is permanent."""
     period: str | None = None
-    """Time from one start to the next; absent means that the fault does not repeat."""
+    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
     kind: Literal["stale_read"] = "stale_read"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2232,7 +2232,7 @@ class GreedyCleaning(Table):
     """Cleans the segment with the most invalid pages."""
 
     kind: Literal["greedy"] = "greedy"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2240,17 +2240,17 @@ class FifoCleaning(Table):
     """Cleans segments in the order in which they were written."""
 
     kind: Literal["fifo"] = "fifo"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LocalityGatheringCleaning(Table):
-    """Pages stay in their segment; hot ones move to the first segments."""
+    """Segments are cleaned separately, and hot pages move to the first segments."""
 
     exchange: str | float | None = None
-    """Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment, for partitions of one segment. The share grows with the square root of the number of segments. Default: 0.6 %."""
+    """Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment. The value applies to partitions of one segment; it grows with the square root of the number of segments in a partition. Default: 0.6 %."""
     balance: str | float | None = None
-    """Share that one cleaning moves of the pages that should cross a boundary between partitions. Default: 10 %."""
+    """Share moved by one cleaning, relative to the pages that should cross a boundary between partitions. Default: 10 %."""
     most_moved: str | float | None = None
     """Maximum valid pages that one cleaning moves in each direction, as a share of a segment. Default: 30 %."""
     reserve: str | float | None = None
@@ -2262,7 +2262,7 @@ class LocalityGatheringCleaning(Table):
     samples_remembered: float | None = None
     """Time constant of the exponential average, in samples. Default: 8.0."""
     kind: Literal["locality_gathering"] = "locality_gathering"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2270,13 +2270,13 @@ class ProductAverageCleaning(Table):
     """Locality gathering and hybrid exactly as published, without fitted settings."""
 
     segments_per_partition: int | None = None
-    """Segments per partition. This must divide the number of segments of the array. Default: 1."""
+    """Number of segments per partition; a divisor of the number of segments of the array. Default: 1."""
     step: str | float | None = None
-    """Step of one cleaning from the product of a segment toward the average, as a share of the difference. Default: 50 %."""
+    """Share of the distance to the average that one cleaning covers. Default: 50 %."""
     raises: bool | None = None
-    """Move pages into a cleaned segment below the average, as the paper does. If off, only its neighbors fill it. Default: false."""
+    """Move pages into a cleaned segment whose product is below the average, as in the paper. If off, such a segment receives pages only from neighbors above the average. Default: false."""
     kind: Literal["product_average"] = "product_average"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2284,11 +2284,11 @@ class HybridCleaning(Table):
     """FIFO inside partitions, locality gathering between them."""
 
     segments_per_partition: int | None = None
-    """Segments per partition. This must divide the number of segments of the array. Default: 16."""
+    """Number of segments per partition; a divisor of the number of segments of the array. Default: 16."""
     exchange: str | float | None = None
-    """Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment, for partitions of one segment. The share grows with the square root of the number of segments. Default: 0.6 %."""
+    """Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment. The value applies to partitions of one segment; it grows with the square root of the number of segments in a partition. Default: 0.6 %."""
     balance: str | float | None = None
-    """Share that one cleaning moves of the pages that should cross a boundary between partitions. Default: 10 %."""
+    """Share moved by one cleaning, relative to the pages that should cross a boundary between partitions. Default: 10 %."""
     most_moved: str | float | None = None
     """Maximum valid pages that one cleaning moves in each direction, as a share of a segment. Default: 30 %."""
     reserve: str | float | None = None
@@ -2302,31 +2302,31 @@ class HybridCleaning(Table):
     gather_young: bool | None = None
     """Clean a young segment at intervals if hot and cold pages are mixed. Default: true."""
     young_after: int | None = None
-    """Number of cleanings between two cleanings of a young segment, at most the number of segments in the partition. Default: 16."""
+    """Number of cleanings between two cleanings of a young segment. At most the number of segments in the partition. Default: 16."""
     young_invalid: str | float | None = None
-    """Minimum invalid pages of the young segment, as a share of those of the oldest. Default: 60 %."""
+    """Minimum number of invalid pages of the young segment, as a share of the number in the oldest segment. Default: 60 %."""
     young_gathered: str | float | None = None
     """Valid pages from the end of the young segment that move to the previous partition, as a share of a segment. Default: 10 %."""
     kind: Literal["hybrid"] = "hybrid"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CostBenefitCleaning(Table):
-    """Weighs gained space and age against cost, like the log-structured file system."""
+    """Weighs gained space and age against cost, like log-structured file systems."""
 
     kind: Literal["cost_benefit"] = "cost_benefit"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DChoicesCleaning(Table):
-    """Cleans the segment with the most invalid pages out of d random ones."""
+    """Cleans the segment with the most invalid pages among d random segments."""
 
     d: int | None = None
     """Number of segments sampled per decision. Default: 10."""
     kind: Literal["d_choices"] = "d_choices"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2336,15 +2336,15 @@ class ExternalCleaning(Table):
     function: str
     """Name under which the caller registered the function."""
     kind: Literal["external"] = "external"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NoneWearLeveling(Table):
-    """Every row stays where it is."""
+    """Every row stays at its location."""
 
     kind: Literal["none"] = "none"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2352,9 +2352,9 @@ class StartGapWearLeveling(Table):
     """Rows rotate past one empty row."""
 
     interval: int | None = None
-    """Number of writes to a domain between two moves of its gap. Default: 128."""
+    """Number of writes to a domain between two moves of the gap. Default: 128."""
     domains: int | None = None
-    """Number of domains of equal size, whose rows rotate independently. Default: 1."""
+    """Number of domains of equal size. The rows of each domain rotate independently. Default: 1."""
     randomize: bool | None = None
     """Randomize addresses before they rotate. Default: false."""
     adapt: bool | None = None
@@ -2364,17 +2364,17 @@ class StartGapWearLeveling(Table):
     watched: int | None = None
     """Number of counters for the most-written rows, per domain. Default: 16."""
     stay_share: str | float | None = None
-    """Maximum share of a row's endurance that writes may use between two moves of the row. Default: 25 %."""
+    """Maximum share of the endurance of a row that writes may use between two moves of the row. Default: 25 %."""
     kind: Literal["start_gap"] = "start_gap"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NoneEcc(Table):
-    """Pages are returned as they are read."""
+    """No error correction: pages are returned with their bit errors."""
 
     kind: Literal["none"] = "none"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2386,7 +2386,7 @@ class Crc32Ecc(Table):
     energy: str | None = None
     """Energy to compute or check the checksum of a page."""
     kind: Literal["crc32"] = "crc32"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2404,7 +2404,7 @@ class BchEcc(Table):
     decode: str | None = None
     """Time to decode a codeword of 2 KiB, per correctable bit. Default: 15 us."""
     check: str | None = None
-    """Time to check that a codeword of 2 KiB has no bit error; absent means that such a codeword is decoded like any other."""
+    """Time to check that a codeword of 2 KiB has no bit error. If absent, a codeword without bit errors takes the decoding time."""
     encode: str | None = None
     """Time to encode a page, in addition to its transfer. Default: 0 s."""
     decode_energy: str | None = None
@@ -2412,12 +2412,12 @@ class BchEcc(Table):
     encode_energy: str | None = None
     """Energy to encode a page."""
     kind: Literal["bch"] = "bch"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LdpcEcc(Table):
-    """LDPC by its strength and latency: hard decision first, then soft decisions."""
+    """LDPC, modeled by its strength and latency: a hard decision, then soft decisions."""
 
     codeword: str | None = None
     """Data bytes of a codeword. Default: 2 KiB."""
@@ -2426,7 +2426,7 @@ class LdpcEcc(Table):
     hard: str | float | None = None
     """Bit error rate up to which hard decisions correct a codeword. Default: 0.4 %."""
     soft: str | float | None = None
-    """Bit error rate up to which soft decisions correct a codeword after the last read retry. It is unused without retries. Default: 1.1 %."""
+    """Bit error rate up to which soft decisions correct a codeword after the last read retry. Without retries, the setting has no effect. Default: 1.1 %."""
     senses: int | None = None
     """Number of read retries for soft decisions. Default: 6."""
     hard_decode: str | None = None
@@ -2440,7 +2440,7 @@ class LdpcEcc(Table):
     encode_energy: str | None = None
     """Energy to encode a page."""
     kind: Literal["ldpc"] = "ldpc"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2454,7 +2454,7 @@ class DirectHostInterface(Table):
     link: str
     """Bandwidth of the link, in each direction."""
     kind: Literal["direct"] = "direct"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2472,7 +2472,7 @@ class NvmeHostInterface(Table):
     flight: str | None = None
     """One-way delay of an idle link, without transfer time. Default: 150 ns."""
     credits: str | None = None
-    """Buffer at each end for packets in flight, including headers. Its space is freed when a packet arrives. Absent means no limit."""
+    """Size of the buffer at each end of the link for packets in flight, including headers. A packet frees its space when it arrives. Absent means no limit."""
     driver: str | None = None
     """CPU time to build a command and submit it. Default: 1 us."""
     reap: str | None = None
@@ -2482,19 +2482,19 @@ class NvmeHostInterface(Table):
     cpus: int | None = None
     """Number of CPUs that run the driver. Default: 20."""
     notice: Literal["interrupt", "polling"] | None = None
-    """How the host is notified of a completion. Default: interrupt."""
+    """Method by which the host learns of a completion. Default: interrupt."""
     coalescing: str | None = None
-    """Time that an interrupt waits for more completions after the first one. Default: 0 s."""
+    """Time that an interrupt waits for more completions after the first completion. Default: 0 s."""
     host_memory: str | None = None
     """Host memory latency, from the arrival of a read to its reply. Default: 240 ns."""
     tags: int | None = None
-    """Maximum outstanding reads of host memory for data, each of at most `read_request`; absent means no limit."""
+    """Maximum number of outstanding reads of data from host memory. A read has at most `read_request` bytes. Absent means no limit."""
     queue_depth: int | None = None
-    """Maximum outstanding commands per queue pair; absent means no limit."""
+    """Maximum number of outstanding commands per queue pair; absent means no limit."""
     queue_pairs: int | None = None
-    """Number of queue pairs. Commands are distributed over them in turn, and each pair fetches one command at a time. If absent, no command waits for the fetch of another, and all commands share one queue depth and interrupt."""
+    """Number of queue pairs. Commands are distributed over the pairs in turn, and the device fetches one command of each pair at a time. If absent, no command waits for the fetch of another command, and all commands share one queue depth and one interrupt."""
     kind: Literal["nvme"] = "nvme"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2512,22 +2512,22 @@ class MemoryWindowHostInterface(Table):
     flight: str | None = None
     """One-way delay of an idle link, without transfer time. Default: 150 ns."""
     credits: str | None = None
-    """Buffer at each end for packets in flight, including headers. Its space is freed when a packet arrives. Absent means no limit."""
+    """Size of the buffer at each end of the link for packets in flight, including headers. A packet frees its space when it arrives. Absent means no limit."""
     write_combining: bool | None = None
-    """Combine stores into packets of 64 B; otherwise, packets have 8 B. Default: true."""
+    """Combine stores into packets of 64 B. If off, each packet has 8 B. Default: true."""
     issue: str | None = None
-    """CPU time per packet of loads or stores. Default: 10 ns."""
+    """CPU time per packet, for loads and for stores. Default: 10 ns."""
     loads: int | None = None
     """Maximum number of outstanding loads per CPU. Default: 1."""
     cpus: int | None = None
     """Number of CPUs that load and store. Default: 20."""
     kind: Literal["memory_window"] = "memory_window"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CxlMemHostInterface(Table):
-    """CXL.mem: the device is host memory."""
+    """CXL.mem: the host accesses the device as memory."""
 
     generation: int | None = None
     """PCI Express generation of the link. Default: 5."""
@@ -2542,25 +2542,25 @@ class CxlMemHostInterface(Table):
     cpus: int | None = None
     """Number of CPUs that load and store. Default: 20."""
     kind: Literal["cxl_mem"] = "cxl_mem"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FcfsMemoryScheduling(Table):
-    """One access after the other."""
+    """Serves one access after the other."""
 
     kind: Literal["fcfs"] = "fcfs"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FrFcfsMemoryScheduling(Table):
-    """Ready banks and open rows first, and rows opened ahead."""
+    """Row hits and ready banks come first, and rows are opened ahead."""
 
     queue: int | None = None
     """Number of oldest waiting accesses from which the scheduler selects. Default: 32."""
     kind: Literal["fr_fcfs"] = "fr_fcfs"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2570,7 +2570,7 @@ class ConstantLatency(Table):
     latency: str
     """Latency of every request."""
     kind: Literal["constant"] = "constant"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2580,9 +2580,9 @@ class ExponentialLatency(Table):
     mean: str
     """Mean latency."""
     least: str | None = None
-    """Minimum latency. The excess over it is exponential. Default: 0 s."""
+    """Minimum latency. The time above the minimum is exponentially distributed. Default: 0 s."""
     kind: Literal["exponential"] = "exponential"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2594,7 +2594,7 @@ class LognormalLatency(Table):
     deviation: str
     """Standard deviation of the latency."""
     kind: Literal["lognormal"] = "lognormal"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2614,7 +2614,7 @@ class QuantilesLatency(Table):
     points: list[QuantilesLatencyPoints]
     """Points of the distribution, from share 0 (the smallest latency) to share 1 (the largest)."""
     kind: Literal["quantiles"] = "quantiles"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2628,9 +2628,9 @@ class FioJsonLatency(Table):
     direction: Literal["read", "write", "trim"]
     """Operation whose latencies are used."""
     depth: int | None = None
-    """Outstanding requests during the measurement. A file with more outstanding requests is rejected. Default: 1."""
+    """Number of outstanding requests during the measurement. A file with more outstanding requests is rejected. Default: 1."""
     kind: Literal["fio_json"] = "fio_json"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2646,7 +2646,7 @@ class LatencyLogLatency(Table):
     count: str | None = None
     """Unit of the latencies in the log. Default: 1 ns."""
     kind: Literal["latency_log"] = "latency_log"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2656,7 +2656,7 @@ class ReadPriorityFlashScheduling(Table):
     independent_planes: bool | None = None
     """Whether the planes of a die serve host reads independently (asynchronous independent plane reads). Default: false."""
     kind: Literal["read_priority"] = "read_priority"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2666,21 +2666,21 @@ class SuspensionFlashScheduling(Table):
     suspend: str
     """Time to suspend a program or an erase for a read."""
     resume: str | None = None
-    """Time to resume it. Default: 0 s."""
+    """Time to resume a suspended program or erase. Default: 0 s."""
     suspensions: int | None = None
-    """Maximum suspensions of one program or erase. Default: 8."""
+    """Maximum number of suspensions of one program or erase. Default: 8."""
     independent_planes: bool | None = None
     """Whether the planes of a die serve host reads independently (asynchronous independent plane reads). Default: false."""
     kind: Literal["suspension"] = "suspension"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class InOrderFlashScheduling(Table):
-    """In the order of issue: reads wait for programs and erases."""
+    """Operations run in issue order: reads wait for programs and erases."""
 
     kind: Literal["in_order"] = "in_order"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2688,7 +2688,7 @@ class UnlimitedQueue(Table):
     """No limit."""
 
     kind: Literal["unlimited"] = "unlimited"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2698,17 +2698,17 @@ class SharedQueue(Table):
     depth: int
     """Number of slots."""
     kind: Literal["shared"] = "shared"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ByTenantQueue(Table):
-    """Each tenant has its own slots; its further requests wait for them."""
+    """Each tenant has separate slots; its further requests wait for a free slot."""
 
     depths: list[int]
-    """Slots of each tenant of a workload, in their order; the list repeats if there are more tenants."""
+    """Number of slots of each tenant of a workload, in the order of the tenants. If there are more tenants than entries, the list repeats."""
     kind: Literal["by_tenant"] = "by_tenant"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2718,12 +2718,12 @@ class RoundRobinQueue(Table):
     depth: int
     """Number of slots."""
     kind: Literal["round_robin"] = "round_robin"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedRoundRobinQueueWeights(Table):
-    """Slots of each class below urgent per turn."""
+    """Number of slots per turn for each class below urgent."""
 
     high: int
     """Weight of the high class."""
@@ -2740,55 +2740,55 @@ class WeightedRoundRobinQueue(Table):
     depth: int
     """Number of slots."""
     classes: list[Literal["urgent", "high", "medium", "low"]]
-    """Priority class of each tenant of a workload, in their order; the list repeats if there are more tenants."""
+    """Priority class of each tenant of a workload, in the order of the tenants. If there are more tenants than entries, the list repeats."""
     weights: WeightedRoundRobinQueueWeights
-    """Slots of each class below urgent per turn."""
+    """Number of slots per turn for each class below urgent."""
     kind: Literal["weighted_round_robin"] = "weighted_round_robin"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SuperblockAllocationParity(Table):
-    """Parity within superblocks, like Micron's RAIN and SandForce's RAISE: uncorrectable units are rebuilt."""
+    """Parity within superblocks, like Micron's RAIN and SandForce's RAISE: uncorrectable units are rebuilt from the other dies."""
 
     stripe: int | None = None
-    """Dies of a stripe, including one for parity: with 8 (7 + 1), 1/8 of the flash is parity. Must divide the number of dies; absent means all dies."""
+    """Number of dies of a stripe, including one for parity. With 8 (7 + 1), 1/8 of the flash is parity. The value must divide the number of dies; absent means all dies."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SuperblockAllocation(Table):
-    """To the next die in turn, in superblocks of one block of every plane of every die."""
+    """Round robin over the dies, in superblocks that span all dies."""
 
     parity: SuperblockAllocationParity | None = None
-    """Parity within superblocks, like Micron's RAIN and SandForce's RAISE: uncorrectable units are rebuilt from the other dies. It takes its share of the flash from over-provisioning. Absent means no parity."""
+    """Parity within superblocks, like Micron's RAIN and SandForce's RAISE: uncorrectable units are rebuilt from the other dies. Parity reduces the over-provisioning. Absent means no parity."""
     reclaim_unit: int | None = None
-    """Size of a superblock, which is the reclaim unit of flexible data placement, in blocks per plane: with 4, four blocks of every plane are filled, garbage-collected, and erased together. Default: 1."""
+    """Size of a superblock (the reclaim unit of flexible data placement) in blocks per plane. With 4, four blocks of every plane are filled, garbage-collected, and erased together. Default: 1."""
     reclaim_groups: int | None = None
-    """Number of reclaim groups, each with an equal share of the dies: a superblock spans the dies of its group, and garbage collection keeps data in its group. Must divide the number of dies. Default: 1."""
+    """Number of reclaim groups, each with an equal share of the dies. A superblock spans the dies of its group, and garbage collection keeps data in its group. The number of groups must divide the number of dies. Default: 1."""
     kind: Literal["superblock"] = "superblock"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StaticAllocation(Table):
-    """To the plane given by the address; each plane has its own garbage collection."""
+    """The address of a page determines its plane; each plane has separate garbage collection."""
 
     order: Literal["cwp", "cpw", "wcp", "wpc", "pcw", "pwc"] | None = None
-    """Order in which consecutive pages are distributed, fastest first: the letters of channel (C), way (W), and plane (P). A way has one die, so MQSim's D is omitted. Default: cwp."""
+    """Order of the dimensions over which consecutive pages are distributed, fastest first: channel (C), way (W), and plane (P). MQSim's D is omitted, because a way has one die. Default: cwp."""
     copyback: bool | None = None
-    """Whether garbage collection copies pages inside their die: only commands cross the channel, and bit errors are not corrected. Requires `unit` = `page`. Default: false."""
+    """Whether garbage collection copies pages inside their die. Only the commands then cross the channel, and bit errors are not corrected. Copies inside a die require `unit` = `page`. Default: false."""
     kind: Literal["static"] = "static"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DynamicAllocation(Table):
-    """To the die that is free first; each plane has its own garbage collection."""
+    """Pages go to the die that is free first; each plane has separate garbage collection."""
 
     copyback: bool | None = None
-    """Whether garbage collection copies pages inside their die: only commands cross the channel, and bit errors are not corrected. Requires `unit` = `page`. Default: false."""
+    """Whether garbage collection copies pages inside their die. Only the commands then cross the channel, and bit errors are not corrected. Copies inside a die require `unit` = `page`. Default: false."""
     kind: Literal["dynamic"] = "dynamic"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2796,39 +2796,39 @@ class InDramMappingTable(Table):
     """The whole table is in DRAM."""
 
     entry: str | None = None
-    """Bytes of one mapping. Default: 4 B."""
+    """Size of one mapping in bytes. Default: 4 B."""
     checkpoint_every: str | None = None
-    """Data programmed between two checkpoints of the mapping. After a power loss, later data is found by reading spare areas. Default: 1 GiB."""
+    """Amount of data programmed between two checkpoints of the mapping. After a power loss, recovery reads the spare areas of data programmed after the last checkpoint. Default: 1 GiB."""
     kind: Literal["in_dram"] = "in_dram"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CachedPagesMappingTable(Table):
-    """In flash, with an LRU cache of its pages in DRAM (DFTL)."""
+    """The table is in flash, with an LRU cache of its pages in DRAM (DFTL)."""
 
     size: str
-    """DRAM that caches mappings, not counting their keys. A cache that is larger than the table holds the whole table."""
+    """Size of the DRAM cache of mappings, without their keys. If the cache is larger than the table, it holds the whole table."""
     entry: str | None = None
-    """Bytes of one mapping. Default: 4 B."""
+    """Size of one mapping in bytes. Default: 4 B."""
     checkpoint_every: str | None = None
-    """Data programmed between two checkpoints of the mapping. After a power loss, later data is found by reading spare areas. Default: 1 GiB."""
+    """Amount of data programmed between two checkpoints of the mapping. After a power loss, recovery reads the spare areas of data programmed after the last checkpoint. Default: 1 GiB."""
     kind: Literal["cached_pages"] = "cached_pages"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CachedEntriesMappingTable(Table):
-    """In flash, with an LRU cache of single mappings in DRAM, as in MQSim."""
+    """The table is in flash, with an LRU cache of single mappings in DRAM, as in MQSim."""
 
     size: str
-    """DRAM that caches mappings, not counting their keys. A cache that is larger than the table holds the whole table."""
+    """Size of the DRAM cache of mappings, without their keys. If the cache is larger than the table, it holds the whole table."""
     entry: str | None = None
-    """Bytes of one mapping. Default: 4 B."""
+    """Size of one mapping in bytes. Default: 4 B."""
     checkpoint_every: str | None = None
-    """Data programmed between two checkpoints of the mapping. After a power loss, later data is found by reading spare areas. Default: 1 GiB."""
+    """Amount of data programmed between two checkpoints of the mapping. After a power loss, recovery reads the spare areas of data programmed after the last checkpoint. Default: 1 GiB."""
     kind: Literal["cached_entries"] = "cached_entries"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2836,7 +2836,7 @@ class FirstComeHostScheduler(Table):
     """The oldest request."""
 
     kind: Literal["first_come"] = "first_come"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2852,12 +2852,12 @@ class DeadlineHostScheduler(Table):
     writes_starved: int | None = None
     """Number of read batches that may start before waiting writes get a batch. Default: 2."""
     kind: Literal["deadline"] = "deadline"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunFill(Table):
-    """Fill the stack sequentially before simulated time starts, so that reads find data: `"capacity"`,."""
+    """Fill the stack sequentially before simulated time starts, so that reads find data: `"capacity"`, `"footprint"`, or a table with more settings."""
 
     of: Literal["capacity", "footprint"] | None = None
     """Address range to fill. Default: capacity."""
@@ -2869,7 +2869,7 @@ class RunFill(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class RunUntilSteady(Table):
-    """Continue the writes of `precondition` before simulated time starts until write amplification is steady."""
+    """Continue the writes of `precondition` before simulated time starts until write amplification is steady and valid data no longer grows."""
 
     window: str | float | None = None
     """Host data of one window, as a share of the stack's capacity. Default: 100 %."""
@@ -2907,7 +2907,7 @@ class Run(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ScenarioHostTimeout(Table):
-    """Timeout of a request, with the retries after it. Absent means that the host waits without limit. A."""
+    """Timeout of a request, with the retries after it."""
 
     after: str
     """Time from sending a request to the device until the host cancels it."""
@@ -2919,7 +2919,7 @@ class ScenarioHostTimeout(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ScenarioHost(Table):
-    """Request handling in the host of the workload. Absent means that the host submits each request."""
+    """Request handling in the host of the workload."""
 
     timeout: str | ScenarioHostTimeout | None = None
     """Timeout of a request, with the retries after it. Absent means that the host waits without limit. A duration without a table sets `after`."""
