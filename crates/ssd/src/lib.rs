@@ -180,7 +180,7 @@
 //! *Share of a pool* (`capacity`): A share of a pool of drives is modeled as a drive with fewer blocks per
 //! plane. The utilization, garbage collection, and wear of the share are those of a whole drive. Price and
 //! idle power are proportional to the capacity. Dies, channels, buffer, and link are those of a whole drive,
-//! because any drive of the pool may serve the requests. If the share uses more than its proportion of the
+//! because any drive of the pool may serve the requests. If the share uses more than its proportional part of the
 //! performance, the record has a finding.
 //!
 //! *Queues of tenants* (`queue`): The drive has a limited number of outstanding requests. Requests beyond

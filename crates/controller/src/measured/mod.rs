@@ -18,7 +18,7 @@
 //! *Share of a drive*: If `capacity` is below that of the `drive`, the device is a share of a pool of such
 //! drives. Cost, idle power, and endurance are in proportion to the share. Latencies, `parallelism`, and
 //! `bandwidth` are those of a whole drive, because any drive of the pool may serve the share. If the share
-//! uses more than its proportion of the performance, the record contains a finding.
+//! uses more than its proportional part of the performance of the drive, the record contains a finding.
 //!
 //! # Not modeled
 //! - Addresses. Locality, alignment, and history have no effect. A request shorter than `unit` takes as long

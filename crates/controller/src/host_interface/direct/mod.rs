@@ -12,8 +12,8 @@
 //! akel-2011, section 2.1, describes a drive and a driver with this protocol.
 //!
 //! # Checks
-//! The latency of a single request is the sum of the times of driver, link, and device. With many requests,
-//! the slowest of the three determines the rate.
+//! The latency of a single request is the sum of the driver time, the link time, and the device time. With
+//! many requests, the slowest of the three determines the rate.
 
 use super::HostInterfaceFamily;
 use super::plain::Plain;
