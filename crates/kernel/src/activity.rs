@@ -28,7 +28,7 @@ pub enum Activity {
     Fill,
     /// Lookup of a mapping that is not in the controller's cache.
     Translate,
-    /// Copy of the old version of a page to memory that can be changed.
+    /// Copy of a page to writable memory before its first write.
     CopyOnWrite,
     /// Program of pages of a write buffer, i.e. of host data.
     Drain,
@@ -85,7 +85,7 @@ impl Activity {
         Activity::Retry,
     ];
 
-    /// Name in records and figures.
+    /// Name of the activity in records and figures.
     pub const fn name(self) -> &'static str {
         match self {
             Activity::Queue => "queue",

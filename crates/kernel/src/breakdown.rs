@@ -18,6 +18,6 @@ pub struct Span {
     pub activity: Activity,
     /// Stage within the component, if the component reports stages.
     pub stage: Stage,
-    /// Duration.
+    /// Duration of the span.
     pub time: Time,
 }

@@ -24,14 +24,15 @@ pub struct Capabilities {
 /// Event after which a write is durable, i.e. survives a power loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Persistence {
-    /// Completion of a flush after the acknowledgement, if the stored energy suffices. Otherwise, recovery
+    /// A write is durable after the next flush completes, if the stored energy suffices. Otherwise, recovery
     /// reports the loss.
     OnFlushWithStoredEnergy,
-    /// Completion of a flush after the acknowledgement. Before the flush, the write may or may not survive.
+    /// A write is durable after the next flush completes. Before that, the write may or may not survive.
     OnFlush,
-    /// Acknowledgement, if the stored energy suffices. Otherwise, recovery reports the loss.
+    /// A write is durable after its acknowledgement, if the stored energy suffices. Otherwise, recovery
+    /// reports the loss.
     WithStoredEnergy,
-    /// Acknowledgement.
+    /// A write is durable after its acknowledgement.
     OnAcknowledgement,
 }
 

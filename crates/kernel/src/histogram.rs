@@ -17,7 +17,7 @@ pub struct LatencyHistogram {
     max: Time,
 }
 
-/// A bin of a distribution: `count` values up to `upto` that are above the previous bin.
+/// A bin of a distribution, with the values above the previous bin and up to `upto`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Bar {
     /// Largest value of the bin.
@@ -62,7 +62,7 @@ impl LatencyHistogram {
         self.max = self.max.max(other.max);
     }
 
-    /// Creates the distribution that has these bins (from [`LatencyHistogram::bars`]), sum, and extremes.
+    /// Recreates a distribution from its bins (see [`LatencyHistogram::bars`]), sum, and extremes.
     pub fn restored(
         bars: impl IntoIterator<Item = Bar>,
         sum_ps: u128,

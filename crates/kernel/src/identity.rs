@@ -18,7 +18,7 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Both values for messages: saved and requested.
+    /// Returns the saved and the requested value as text for messages.
     pub fn shown(&self) -> [&str; 2] {
         [&self.kept, &self.asked].map(|value| value.as_deref().unwrap_or("nothing"))
     }
@@ -37,7 +37,8 @@ pub fn differences(kept: &str, asked: &str) -> Vec<Difference> {
         .collect()
 }
 
-/// Value of every path. A line without a value also counts as a setting, so that every difference has a name.
+/// Parses lines into the value of every path. A line without `=` counts as a setting with an empty value, so
+/// that a difference in it has a path.
 fn settings(lines: &str) -> BTreeMap<String, &str> {
     let filled = lines.lines().filter(|line| !line.trim().is_empty());
     let pairs = filled.map(|line| line.split_once('=').unwrap_or((line, "")));

@@ -116,7 +116,7 @@ pub struct Wear {
     pub endurance: Option<u64>,
     /// Time at which the first block or row exceeded its endurance; `None` if this has not happened.
     pub worn_out_at: Option<Time>,
-    /// Lifetime programs of rows that are written in place.
+    /// Statistics of the lifetime programs of rows; `None` if the medium is not written in place.
     pub row_programs: Option<Spread>,
     /// Number of valid pages; `None` if the device does not count them.
     pub valid: Option<u64>,
@@ -181,7 +181,7 @@ pub struct Column {
     pub values: Vec<f64>,
 }
 
-/// Missing values at the same index are equal.
+/// Missing values (NaN) at the same index are equal.
 impl PartialEq for Column {
     fn eq(&self, other: &Column) -> bool {
         let mut pairs = self.values.iter().zip(&other.values);
@@ -191,7 +191,7 @@ impl PartialEq for Column {
     }
 }
 
-/// Name of the counter of lost pages without another copy. Reads of these pages fail or are otherwise
+/// Name of the counter of lost pages that have no other copy. Reads of these pages fail or are otherwise
 /// reported.
 pub const LOST_PAGES: &str = "lost_pages";
 
@@ -249,7 +249,7 @@ pub struct FaultReport {
 /// Effects of a fault.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct FaultCounts {
-    /// Number of requests with the operations and range of the fault that arrived while it was active.
+    /// Number of requests that arrived while the fault was active and matched its operations and range.
     pub matching: u64,
     /// Number of these requests that were affected.
     pub touched: u64,
@@ -257,7 +257,7 @@ pub struct FaultCounts {
     pub added_ps: u128,
     /// Number of requests that the fault ended with an error.
     pub errors: u64,
-    /// Number of bytes of the requests with these errors.
+    /// Number of bytes of the requests that the fault ended with an error.
     pub reported_bytes: u64,
     /// Number of silently corrupted bytes.
     pub silent_bytes: u64,

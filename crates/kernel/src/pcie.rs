@@ -31,7 +31,7 @@ pub struct Pcie {
     pub long_addresses: bool,
 }
 
-/// Number of bytes of a packet in addition to header and data, without flits.
+/// Number of bytes for framing and checksum of a packet on a link without flits.
 const FRAMING: u64 = 8;
 /// Header size in bytes of a completion, and of a request with a 32-bit address.
 const SHORT_HEADER: u64 = 12;
@@ -126,8 +126,8 @@ mod tests {
         assert!((rate.0 / expected - 1.0).abs() < tolerance, "{rate}, expected {expected}");
     }
 
-    /// The expected rates in GB/s are those of one lane as published by the PCI-SIG, and that of a generation
-    /// 3 card.
+    /// The expected rates are the rates in GB/s of one lane as published by the PCI-SIG, and the rate of a
+    /// generation 3 card.
     #[test]
     fn the_raw_rate_is_that_of_the_generation() {
         for (generation, lane) in
@@ -155,7 +155,7 @@ mod tests {
         is_near(Bandwidth(short.write_bandwidth(4096).0 / short.raw().0), 0.9275, 0.001);
     }
 
-    /// The link limits a generation 3 card with eight lanes to this rate of 4 KiB requests.
+    /// A generation 3 link with eight lanes serves at most 1.758 M requests/s of 4 KiB.
     #[test]
     fn requests_that_queue_for_the_link_are_served_at_its_cap() {
         const COUNT: u64 = 10_000;

@@ -3,7 +3,7 @@
 use crate::state::Value;
 use crate::time::Time;
 
-/// Recovery of a device and its children after a power loss.
+/// Outcome of the recovery of a device and its children after a power loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Recovery {
     /// Time from which the device is ready.
@@ -26,12 +26,12 @@ pub struct Recovery {
     pub pages_damaged: u64,
     /// Number of pages read to rebuild the mapping.
     pub pages_scanned: u64,
-    /// Number of blocks that a cache lost.
+    /// Number of blocks that a cache lost in the power loss.
     pub blocks_forgotten: u64,
 }
 
 impl Recovery {
-    /// Recovery of two devices that recover in parallel.
+    /// Combines the outcomes of two devices that recover in parallel.
     pub fn in_parallel_with(self, other: Recovery) -> Recovery {
         Recovery {
             done: self.done.max(other.done),

@@ -3,7 +3,7 @@
 use crate::state::{State, Value};
 use crate::time::Time;
 
-/// Maximum number of batches, a power of two. If there are more, adjacent pairs are merged.
+/// Maximum number of batches, a power of two. At this number, adjacent pairs of batches are merged.
 const BATCHES_MAX: usize = 64;
 
 /// Minimum number of values in a batch. The means of smaller batches are nearly as correlated as the values.
@@ -16,7 +16,8 @@ const BATCHES_MIN: usize = 8;
 /// rounding and the start of the run.
 const ALIKE: f64 = 1e-5;
 
-/// Value below which von Neumann's statistic of independent means is with a probability of 90 %.
+/// Threshold of von Neumann's statistic. The statistic of independent means is below it with a probability of
+/// 90 %.
 const DEPENDENT: f64 = 1.2816;
 
 /// Mean of a correlated sequence and its 95 % confidence half-width, computed from batch means.
@@ -39,9 +40,9 @@ pub struct BatchMeans {
 /// Confidence of the mean of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Confidence {
-    /// There are too few values.
+    /// The sequence has too few values for an interval.
     TooShort,
-    /// Even the means of the longest batches are dependent, so there is no interval.
+    /// Even the means of the longest batches are dependent, so no interval can be computed.
     Dependent,
     /// Half-width of the 95 % confidence interval, in the unit of the values.
     Within(f64),
@@ -161,7 +162,7 @@ fn alike(means: &[f64]) -> Option<f64> {
     (most <= ALIKE * mean.abs()).then_some(most)
 }
 
-/// Deviations of batch means from the overall mean.
+/// Sums over the deviations of batch means from the overall mean.
 struct Spread {
     batches: f64,
     squares: f64,
@@ -217,7 +218,7 @@ pub struct Bin {
     pub writes: u64,
     /// Number of bytes read and written.
     pub bytes: u64,
-    /// Sum of the latencies of these reads and writes, in picoseconds.
+    /// Sum of the latencies of the reads and writes in this interval, in picoseconds.
     pub latency_ps: u128,
 }
 
@@ -232,14 +233,16 @@ impl Bin {
 
 /// Throughput and latency over time, in at most [`TimeSeries::BINS_MAX`] intervals of equal width.
 ///
-/// The width doubles if the run exceeds the bins, so the memory does not depend on the length of the run.
+/// The width doubles when the run becomes longer than all intervals, so the memory does not depend on the
+/// length of the run.
 #[derive(Clone, Debug, State)]
 #[state(after = "TimeSeries::check")]
 pub struct TimeSeries {
     width: Time,
     #[state(varies)]
     bins: Vec<Bin>,
-    /// The interval `[start, end)` that was used last. Most requests are in it, which avoids a division.
+    /// Start and end of the interval that was used last. The next request is usually in the same interval,
+    /// which avoids a division.
     #[state(skip = "found again")]
     current: (Time, Time),
     #[state(skip = "found again")]
@@ -266,7 +269,7 @@ impl TimeSeries {
         }
     }
 
-    /// Returns the interval that contains `at`, to add to it.
+    /// Returns a mutable reference to the interval that contains `at`.
     #[inline]
     pub fn bin_mut(&mut self, at: Time) -> &mut Bin {
         if at < self.current.0 || at >= self.current.1 {
@@ -275,7 +278,7 @@ impl TimeSeries {
         &mut self.bins[self.current_index]
     }
 
-    /// Creates the series with these intervals of `width`.
+    /// Recreates a series from its intervals of `width`.
     pub fn restored(width: Time, bins: Vec<Bin>) -> TimeSeries {
         assert!(bins.len() <= TimeSeries::BINS_MAX, "as many intervals as a series has");
         TimeSeries { width, bins, ..TimeSeries::new() }
@@ -284,7 +287,7 @@ impl TimeSeries {
     /// Adds `other`, which started `later` than this series.
     ///
     /// The result is exact if both series started at the same time. Otherwise, each interval of `other` is
-    /// added to the interval that contains its middle, an error of at most half an interval.
+    /// added to the interval that contains its middle, which shifts it by at most half an interval.
     pub fn merge(&mut self, other: &TimeSeries, later: Time) {
         while self.width < other.width {
             self.double_width();

@@ -88,7 +88,7 @@ impl Time {
         Time((self.0 as f64 * factor + 0.5) as u64)
     }
 
-    /// Whether the time is the start of the simulation or an empty duration.
+    /// Whether the time is zero, i.e. the start of the simulation or an empty duration.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }

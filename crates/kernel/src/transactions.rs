@@ -19,12 +19,12 @@ pub trait Transactions {
     /// Whether a transaction is open.
     fn is_open(&self) -> bool;
 
-    /// Returns an error if the open transaction has no space for a write of these bytes. Call this function
-    /// before such a write.
+    /// Returns an error if the open transaction has no space for a write of `bytes` at `address`. Call this
+    /// function before such a write.
     fn check(&self, address: u64, bytes: u64) -> Result<(), Refused>;
 }
 
-/// Reason for which an operation was rejected. A rejected operation changes nothing.
+/// Reason for which a transaction operation was rejected. A rejected operation changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// The open transaction would need more space for old versions than is available.

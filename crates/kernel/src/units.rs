@@ -78,7 +78,7 @@ pub trait Quantity: Sized + Copy + PartialOrd + fmt::Display {
     }
 }
 
-/// Returns the number at the start of `text` and its unit, with `u` for the micro sign.
+/// Splits `text` into the number at its start and the unit, with `u` for the micro sign.
 fn split(text: &str) -> (&str, String) {
     let trimmed = text.trim();
     let (number, unit) = trimmed.split_at(number_length(trimmed));
@@ -178,7 +178,7 @@ impl Quantity for Time {
     }
 }
 
-/// Number of picoseconds per unit of time.
+/// Number of picoseconds in each unit of time.
 const PS: [u64; 8] = [
     1,
     1_000,
@@ -221,7 +221,7 @@ impl Quantity for Bytes {
 }
 
 impl Bytes {
-    /// Number of bytes of the unit at this index of [`Quantity::UNITS`].
+    /// Number of bytes of the unit at index `unit` of [`Quantity::UNITS`].
     fn factor(unit: usize) -> u64 {
         if unit < 6 { 1u64 << (10 * unit) } else { 1000u64.pow(unit as u32 - 5) }
     }
@@ -274,7 +274,7 @@ macro_rules! float_quantity {
 }
 
 float_quantity!(
-    /// A share of a whole; 1.0 is all of it.
+    /// A share of a whole; 1.0 is the whole.
     Ratio, "ratio", "a share such as \"22 %\" or \"0.22\"", "", ["%" => 0.01, "" => 1.0]
 );
 float_quantity!(

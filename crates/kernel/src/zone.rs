@@ -16,7 +16,8 @@ pub struct Zone {
     pub state: ZoneState,
 }
 
-/// State of a zone (NVMe Zoned Namespace Command Set 1.1). A device here has no read-only or offline zones.
+/// State of a zone (NVMe Zoned Namespace Command Set 1.1). Devices in Nacre have no read-only or offline
+/// zones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub enum ZoneState {
     /// The zone contains no data and uses no resources.
@@ -25,7 +26,7 @@ pub enum ZoneState {
     ImplicitlyOpen,
     /// The zone was opened by a command. Only the host closes it.
     ExplicitlyOpen,
-    /// The zone is active but not open.
+    /// The zone contains data and counts towards the limit of active zones, but is not open.
     Closed,
     /// The zone accepts no writes until it is reset.
     Full,
@@ -45,7 +46,7 @@ impl ZoneState {
         matches!(self, ZoneState::ImplicitlyOpen | ZoneState::ExplicitlyOpen)
     }
 
-    /// Name in messages and results.
+    /// Name of the state in messages and results.
     pub const fn name(self) -> &'static str {
         match self {
             ZoneState::Empty => "empty",
@@ -60,7 +61,7 @@ impl ZoneState {
 /// A command to a zone, which is identified by the address of its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub enum ZoneCommand {
-    /// Writes at the write pointer. The completion contains the address.
+    /// Writes at the write pointer. The completion contains the address of the data.
     Append,
     /// Opens the zone until the host closes, finishes, or resets it.
     Open,
@@ -77,7 +78,7 @@ impl ZoneCommand {
     pub const ALL: [ZoneCommand; 5] =
         [ZoneCommand::Append, ZoneCommand::Open, ZoneCommand::Close, ZoneCommand::Finish, ZoneCommand::Reset];
 
-    /// Name in messages and results.
+    /// Name of the command in messages and results.
     pub const fn name(self) -> &'static str {
         match self {
             ZoneCommand::Append => "append",
@@ -88,7 +89,7 @@ impl ZoneCommand {
         }
     }
 
-    /// The command with this name.
+    /// The command with this name, or `None` if no command has it.
     pub fn named(name: &str) -> Option<ZoneCommand> {
         ZoneCommand::ALL.into_iter().find(|command| command.name() == name)
     }
@@ -138,7 +139,7 @@ impl ZoneRefusal {
         }
     }
 
-    /// Its name in results and in the data of errors.
+    /// Name of the reason in results and in the data of errors.
     pub const fn name(self) -> &'static str {
         match self {
             ZoneRefusal::NotWholeUnits => "not_whole_units",
@@ -172,8 +173,8 @@ impl ZoneRefusal {
 /// Result of a request to a zoned device, in addition to its status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct ZoneAnswer {
-    /// Address that an append wrote.
+    /// Address at which an append stored its data; `None` for other requests.
     pub written_at: Option<u64>,
-    /// Reason for which a write or a command was rejected.
+    /// Reason for which a write or a command was rejected; `None` if it was performed.
     pub refusal: Option<ZoneRefusal>,
 }

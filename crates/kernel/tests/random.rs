@@ -8,7 +8,7 @@ fn stream(name: &str) -> Random {
     Streams::new(42).stream(name)
 }
 
-/// First four moments about zero of a million samples.
+/// Mean first to fourth powers of a million samples.
 fn moments(mut draw: impl FnMut() -> f64) -> [f64; 4] {
     let mut sums = [0.0; 4];
     for _ in 0..DRAWS {
@@ -90,13 +90,14 @@ fn exponential_draws_follow_their_law_everywhere() {
         largest.max((law - place as f64 / n).abs()).max((law - (place + 1) as f64 / n).abs())
     });
     assert!(n.sqrt() * distance < 1.95, "distance {distance}");
-    // From the first layers of the table to values beyond its end, which is at 7.7.
+    // The thresholds range from the first layers of the table to values beyond its end, which is at 7.7.
     for least in [0.001, 0.01, 0.1, 1.0, 3.0, 7.0, 7.697_117_47, 8.0, 9.0, 10.0] {
         let share = libm::exp(-least);
         let found = draws.iter().filter(|&&draw| draw > least).count() as f64 / n;
         assert_near(found, share, 5.0 * (share * (1.0 - share) / n).sqrt());
     }
-    // Consecutive numbers, and the bits that select the layer, are independent: lag-1 correlation.
+    // The lag-1 correlation tests that consecutive numbers are independent, and that the bits that select the
+    // layer do not affect the result.
     let mut random = stream("pairs");
     let mut last = random.exponential();
     let products = (0..DRAWS).map(|_| {

@@ -230,7 +230,7 @@ fn a_sparse_table_takes_the_place_of_what_was_written_to_it() {
     let empty = size(&tables);
     assert!(empty < 200, "{empty} bytes for nothing");
     (tables.numbers[99_999], tables.pairs[0].time) = (1, Time::from_us(1));
-    // The last run of the table, which is shorter, and the first run of pairs.
+    // The stored runs are the last run of the table, which is shorter, and the first run of pairs.
     assert_eq!(size(&tables) - empty, 4 * (100_000 % 1024) + 12 * 1024);
 }
 

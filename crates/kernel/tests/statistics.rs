@@ -3,7 +3,8 @@
 use nacre_kernel::statistics::{BatchMeans, Bin, Confidence, TimeSeries};
 use nacre_kernel::{Random, Streams, Time};
 
-/// Fraction of `runs` sequences with a 95 % interval whose interval contains the true mean 0.
+/// Fraction of the sequences for which the 95 % confidence interval contains the true mean 0. Sequences
+/// without an interval are not counted.
 fn coverage(
     runs: u64,
     length: usize,
@@ -27,7 +28,7 @@ fn coverage(
     covered as f64 / said as f64
 }
 
-/// The autoregressive process x' = phi x + noise in its stationary state.
+/// The stationary autoregressive process x' = phi x + noise.
 fn autoregressive(phi: f64) -> impl FnMut(&mut Random) -> Box<dyn FnMut(&mut Random) -> f64> {
     move |random| {
         let mut x = random.normal() / (1.0 - phi * phi).sqrt();

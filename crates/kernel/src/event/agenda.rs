@@ -6,15 +6,16 @@ use crate::time::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Number of bits of a key for the entry of an event. It limits the number of pending events.
+/// Number of bits of a key that hold the entry number of the event. Limits the number of pending events.
 const ENTRY_BITS: u32 = 24;
-/// Number of bits of a key for the scheduling order. It exceeds the number of events of any simulation.
+/// Number of bits of a key that hold the scheduling order. Sufficient for more events than any simulation
+/// schedules.
 const ORDER_BITS: u32 = 64 - ENTRY_BITS;
 
 /// Pending events in time order. Simultaneous events are in scheduling order.
 ///
-/// The agenda is a binary heap of 128-bit keys that consist of time, order, and entry, so little data moves
-/// and one comparison is sufficient. The events do not move.
+/// The agenda is a binary heap of 128-bit keys that consist of time, order, and entry number. A heap
+/// operation therefore compares single numbers and moves keys, but not events.
 #[derive(Clone, Debug)]
 pub struct Agenda<E> {
     heap: BinaryHeap<Reverse<u128>>,

@@ -39,8 +39,8 @@ impl Arbiter {
         self.in_progress < self.slots
     }
 
-    /// Selects the queue that gets a free slot. `waiting` has each queue with a waiting request, and its
-    /// class (0 to 3). Returns `None` if `waiting` is empty.
+    /// Selects the queue that gets a free slot. `waiting` lists the queues with a waiting request, each with
+    /// its class (0 to 3). Returns `None` if `waiting` is empty.
     pub fn choose(&mut self, waiting: impl Iterator<Item = (usize, usize)>) -> Option<usize> {
         debug_assert!(self.has_slot(), "no slot is free");
         // The least recently served queue of each class.

@@ -2,7 +2,7 @@
 
 use crate::state::{State, Value};
 
-/// Identifies the start of an operation relative to the barriers.
+/// Marks the start of an operation relative to the barriers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Ticket(u64);
 
@@ -13,7 +13,7 @@ pub struct Ticket(u64);
 pub struct Barriers<W> {
     /// Number of operations in progress.
     open: u32,
-    /// Number of barriers so far.
+    /// Number of barriers added so far.
     number: u64,
     #[state(varies)]
     waiting: Vec<Barrier<W>>,
@@ -64,8 +64,8 @@ impl<W> Barriers<W> {
         self.waiting.extract_if(.., |barrier| barrier.left == 0).for_each(|barrier| over(barrier.who));
     }
 
-    /// Adds the barrier `who`, which waits until all operations in progress have ended. Returns `who` if
-    /// there are none.
+    /// Adds the barrier `who`, which waits until all operations in progress have ended. Returns `who` if no
+    /// operation is in progress.
     pub fn wait(&mut self, who: W) -> Option<W> {
         self.number += 1;
         if self.open == 0 {

@@ -18,9 +18,9 @@ pub struct Completed {
     pub at: Time,
     /// Status of the request.
     pub status: Status,
-    /// Index of the first span.
+    /// Index of the first span of the request.
     first: u32,
-    /// Index after the last span.
+    /// Index after the last span of the request.
     end: u32,
     /// Data of a read. Empty for other requests, and if the device does not store data.
     pub data: Payload,
@@ -64,7 +64,7 @@ impl Completions {
         self.add(id, at, status, first)
     }
 
-    /// Appends request `id`, which completed at `at`, with these spans.
+    /// Appends request `id`, which completed at `at`, with the given `spans`.
     #[inline]
     pub fn push_spans(&mut self, id: RequestId, at: Time, status: Status, spans: &[Span]) -> &mut Completed {
         let first = self.spans.len() as u32;
@@ -72,8 +72,8 @@ impl Completions {
         self.add(id, at, status, first)
     }
 
-    /// Appends request `id`, which completed at `at`. It spent its time in the spans `own` of `component` and
-    /// then in `spans`. Empty spans in `own` are omitted.
+    /// Appends request `id`, which completed at `at`. Its latency consists of the spans `own` of `component`,
+    /// followed by `spans`. Empty spans in `own` are omitted.
     #[inline(always)]
     pub fn push_behind<const SPANS: usize>(
         &mut self,

@@ -45,9 +45,9 @@ pub trait Device: State + Send {
         Canceled::TooLate
     }
 
-    /// Time of the next event if no request is submitted; [`Time::MAX`] if no event is pending. The time is
-    /// never before that of the last call. A device without requests becomes idle: periodic background work
-    /// that no request waits for is not an event.
+    /// Time of the next event if no request is submitted; [`Time::MAX`] if no event is pending. The result is
+    /// never earlier than the last time passed to the device. A device without requests becomes idle:
+    /// periodic background work that no request waits for is not an event.
     fn next_event(&self) -> Time;
 
     /// Processes events before `until` in time order, up to and including the first time at which a request
@@ -64,7 +64,7 @@ pub trait Device: State + Send {
     fn capabilities(&self) -> Capabilities;
 
     /// Restarts measurement at `now`: clears counters, busy time, and energy, including those of children.
-    /// Work in progress is charged to the ledger in which it started.
+    /// Work that is in progress at `now` counts in the measurement in which it started.
     fn restart_ledger(&mut self, now: Time);
 
     /// Returns the results for the simulated time `elapsed` since the device was built or measurement

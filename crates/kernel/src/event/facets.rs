@@ -27,14 +27,14 @@ pub trait ZoneCommands {
 
 /// A device whose behavior depends on earlier writes.
 pub trait Preconditioning {
-    /// Changes the device to the state after the writes among `requests`. No simulated time passes.
+    /// Applies the writes in `requests` to the state of the device. No simulated time passes.
     fn precondition(&mut self, requests: &[Request]);
 }
 
 /// A device whose medium can be worn out without simulating time.
 pub trait Endurance {
-    /// Performs these bursts in order until the first block or row exceeds its endurance. Only wear and
-    /// mapping change, and no simulated time passes.
+    /// Performs `bursts` in order until the first block or row exceeds its endurance. Only wear and mapping
+    /// change, and no simulated time passes.
     fn wear_out(&mut self, bursts: &[Burst]) -> Endured;
 }
 

@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 pub struct FirstCome<J> {
     /// Time at which each server becomes free.
     free_at: Vec<Time>,
-    /// Jobs in order of arrival. Some of them may have ended.
+    /// Jobs in order of arrival, with their start and end times. Some of them may have ended.
     #[state(varies)]
     jobs: VecDeque<(Time, Time, J)>,
 }
@@ -80,7 +80,8 @@ impl<J> FirstCome<J> {
         jobs.map(move |(begin, end, what)| Cut { what, left: end - begin.max(at), whole: end - begin })
     }
 
-    /// Discards all jobs so far, which belong to a closed ledger. A power loss no longer returns them.
+    /// Removes all jobs so far, because they belong to an earlier ledger. A later power loss does not return
+    /// them.
     pub fn restart_ledger(&mut self) {
         self.jobs.clear();
     }

@@ -12,7 +12,8 @@ use crate::units::Bandwidth;
 pub struct Link {
     #[state(skip = "from the configuration")]
     bandwidth: Bandwidth,
-    /// Last requested size and its transfer time. Most sizes repeat, and division is slow.
+    /// Size and result of the last query of a transfer time. This cache avoids slow divisions, because most
+    /// sizes repeat.
     #[state(skip = "it is computed again")]
     asked: (u64, Time),
     /// End of the last transfer.

@@ -2,8 +2,8 @@
 
 use crate::state::{State, StateError, StateReader, StateWriter, Value};
 
-/// Entries indexed by number. The most recently freed number is reused first. The memory of a freed entry is
-/// kept.
+/// List of entries identified by number. The most recently freed number is reused first. A freed entry keeps
+/// its memory.
 #[derive(Clone, Debug)]
 pub struct Slab<T> {
     entries: Vec<T>,

@@ -91,7 +91,7 @@ impl Timers {
         self.replace(number, u64::MAX);
     }
 
-    /// Sets a timer that may be the earliest of its node.
+    /// Sets a timer and updates the earliest times of its nodes up to the root.
     #[inline]
     fn replace(&mut self, number: usize, at: u64) {
         let (mut place, mut at) = (number, at);

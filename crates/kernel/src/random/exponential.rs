@@ -19,7 +19,7 @@ const AREA: f64 = 0.003_949_659_822_581_572;
 
 static TABLE: Table = Table::new();
 
-/// Layers from the base upwards.
+/// Widths and heights of the layers, from the base upwards.
 struct Table {
     /// Width of each layer. The base has the width of a rectangle with its height and area.
     widths: [f64; LAYERS + 1],

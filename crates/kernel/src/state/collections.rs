@@ -18,8 +18,8 @@ pub fn restore_values<T: Value>(list: &mut [T], state: &mut StateReader<'_>) -> 
     Ok(())
 }
 
-/// Number of elements of a sparse list that are saved together, or skipped if all of them are zero. It is one
-/// memory page of 32-bit numbers.
+/// Number of elements of a sparse list that are saved together, or skipped if all of them are zero. As 32-bit
+/// numbers, these elements fill one memory page.
 const RUN: usize = 1024;
 
 /// Saves a list without its runs of zeros.
@@ -88,7 +88,7 @@ pub(super) fn read_list<T: Value>(count: usize, state: &mut StateReader<'_>) -> 
     Ok(list)
 }
 
-/// The length of the list is fixed.
+/// The length of the list is fixed by the configuration.
 impl<T: State> State for Vec<T> {
     fn save(&self, state: &mut StateWriter) {
         self.as_slice().save(state);
@@ -165,7 +165,7 @@ impl<T: Value> Value for Box<T> {
     }
 }
 
-/// The presence of the value is fixed.
+/// The configuration determines whether the value exists.
 impl<T: State> State for Option<T> {
     fn save(&self, state: &mut StateWriter) {
         state.put_bool(self.is_some());

@@ -108,7 +108,7 @@ pub fn restored<T: State + ?Sized>(what: &mut T, bytes: &[u8]) -> Result<(), Sta
     state.finish()
 }
 
-/// A state that cannot be saved because it is outside the process.
+/// Error for a component whose state cannot be saved because a part of it is outside the process.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the state cannot be saved: {reason}")]
 pub struct CannotSave {

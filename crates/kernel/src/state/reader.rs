@@ -1,6 +1,7 @@
 //! Reader of saved states.
 
-/// The bytes are not the expected state. They are damaged, or from another version or configuration.
+/// Error for bytes that are not the expected state. They are damaged, or from another version or
+/// configuration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {at} of the state, section \"{section}\": expected {expected}, found {found}")]
 pub struct StateError {
@@ -104,7 +105,7 @@ impl<'a> StateReader<'a> {
         }
     }
 
-    /// Creates the error for an unexpected value in the last `width` bytes.
+    /// Creates the error for an unexpected value in the `width` bytes that were read last.
     pub(super) fn error_before(&mut self, width: usize, expected: String, found: String) -> StateError {
         self.at -= width;
         self.error(expected, found)
@@ -161,28 +162,28 @@ impl<'a> StateReader<'a> {
         self.list(what, 1)
     }
 
-    /// Reads a list of any length. Returns an error if the state ends too early.
+    /// Reads a list of 32-bit numbers of any length. Returns an error if the state ends too early.
     pub fn u32s(&mut self, what: &str) -> Result<Vec<u32>, StateError> {
         let (chunks, _) = self.list(what, 4)?.as_chunks::<4>();
         Ok(chunks.iter().map(|&chunk| u32::from_le_bytes(chunk)).collect())
     }
 
-    /// Reads a list of any length. Returns an error if the state ends too early.
+    /// Reads a list of 64-bit numbers of any length. Returns an error if the state ends too early.
     pub fn u64s(&mut self, what: &str) -> Result<Vec<u64>, StateError> {
         let (chunks, _) = self.list(what, 8)?.as_chunks::<8>();
         Ok(chunks.iter().map(|&chunk| u64::from_le_bytes(chunk)).collect())
     }
 
-    /// Reads a list with the length of `into`. Returns an error if the length differs or the state ends too
-    /// early.
+    /// Reads a list of 32-bit numbers with the length of `into`. Returns an error if the length differs or
+    /// the state ends too early.
     pub fn u32s_into(&mut self, what: &str, into: &mut [u32]) -> Result<(), StateError> {
         let (chunks, _) = self.list_of(what, 4, into.len())?.as_chunks::<4>();
         into.iter_mut().zip(chunks).for_each(|(place, &chunk)| *place = u32::from_le_bytes(chunk));
         Ok(())
     }
 
-    /// Reads a list with the length of `into`. Returns an error if the length differs or the state ends too
-    /// early.
+    /// Reads a list of 64-bit numbers with the length of `into`. Returns an error if the length differs or
+    /// the state ends too early.
     pub fn u64s_into(&mut self, what: &str, into: &mut [u64]) -> Result<(), StateError> {
         let (chunks, _) = self.list_of(what, 8, into.len())?.as_chunks::<8>();
         into.iter_mut().zip(chunks).for_each(|(place, &chunk)| *place = u64::from_le_bytes(chunk));
@@ -209,7 +210,7 @@ impl<'a> StateReader<'a> {
         }
     }
 
-    /// Creates an error for the last value, for plausibility checks of a device.
+    /// Creates an error at the current offset, e.g. for a value that is not plausible for a device.
     pub fn error(&self, expected: String, found: String) -> StateError {
         StateError { at: self.at, section: self.section.clone(), expected, found }
     }

@@ -10,12 +10,12 @@ pub struct StateWriter {
 }
 
 impl StateWriter {
-    /// Creates an empty state.
+    /// Creates a writer of an empty state.
     pub fn new() -> StateWriter {
         StateWriter::default()
     }
 
-    /// Creates a state that starts with `bytes`, a header of the caller.
+    /// Creates a writer whose output starts with `bytes`, a header of the caller.
     pub fn beginning(bytes: &[u8]) -> StateWriter {
         StateWriter { bytes: bytes.into(), refused: None }
     }
@@ -56,21 +56,21 @@ impl StateWriter {
         self.bytes.extend_from_slice(values);
     }
 
-    /// Writes a list, preceded by its length.
+    /// Writes a list of 32-bit numbers, preceded by its length.
     pub fn put_u32s(&mut self, values: &[u32]) {
         self.put_u64(values.len() as u64);
         let places = self.places::<4>(values.len());
         places.iter_mut().zip(values).for_each(|(place, value)| *place = value.to_le_bytes());
     }
 
-    /// Writes a list, preceded by its length.
+    /// Writes a list of 64-bit numbers, preceded by its length.
     pub fn put_u64s(&mut self, values: &[u64]) {
         self.put_u64(values.len() as u64);
         let places = self.places::<8>(values.len());
         places.iter_mut().zip(values).for_each(|(place, value)| *place = value.to_le_bytes());
     }
 
-    /// Records that a part of the state cannot be saved, with the reason. The first reason is reported.
+    /// Records that a part of the state cannot be saved, with the reason. Only the first reason is reported.
     pub fn refuse(&mut self, reason: impl Into<String>) {
         self.refused.get_or_insert_with(|| reason.into());
     }

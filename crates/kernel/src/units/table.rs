@@ -6,9 +6,9 @@ use crate::time::Time;
 /// A unit of a quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// Name of the quantity.
+    /// Name of the quantity that has this unit.
     pub of: &'static str,
-    /// The unit as it is written.
+    /// Symbol of the unit, e.g. `"us"`.
     pub name: &'static str,
     /// Factor to the base unit, as numerator and denominator.
     pub scale: (u64, u64),
