@@ -6,23 +6,23 @@ use nacre_kernel::{ErrorCode, ErrorData, Refused, Time, ZoneRefusal};
 use nacre_machine::Problems;
 use nacre_machine::capable::WITH_TRANSACTIONS;
 
-/// A failed operation. Unless the image or the medium failed, the memory is unchanged.
+/// Error of a failed operation. Unless the image or the medium failed, the memory is unchanged.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum MemoryError {
     /// The scenario has errors, or its stack stores no data.
     #[error("{0}")]
     Scenario(Problems),
-    /// The image cannot be used, or can no longer be used.
+    /// The image cannot be used, or has become unusable.
     #[error(transparent)]
     Image(#[from] ImageError),
     /// The content of the image cannot be replayed.
     #[error("{path}: {part} does not match this device: {detail}; restore the image from a copy")]
     Unfit {
-        /// The image.
+        /// Path of the image.
         path: String,
         /// The invalid section.
         part: String,
-        /// Reason.
+        /// Reason why the section is invalid.
         detail: String,
     },
     /// A component of the device stores its state elsewhere, so an image cannot hold it.
@@ -58,7 +58,7 @@ pub enum MemoryError {
         /// Number of requested bytes.
         size: u64,
     },
-    /// The zone rejects the write or the command.
+    /// The zone rejected the write or the command.
     #[error(
         "address {address}, size {size}: {}; the zone takes whole units in order, from byte {write_pointer} to byte \
          {end}; {}", refusal.reason(), remedy(*refusal)
@@ -72,13 +72,13 @@ pub enum MemoryError {
         write_pointer: u64,
         /// End of the zone.
         end: u64,
-        /// Reason of the zone.
+        /// Reason of the rejection.
         refusal: ZoneRefusal,
     },
     /// Acknowledged data was lost. One flush reports this.
     #[error("the device has lost unflushed data; reads of it fail until it is rewritten")]
     LostData,
-    /// The transaction changes more pages than the device can keep old versions of.
+    /// The transaction changes more pages than the device can store old versions of.
     #[error(
         "the transaction is too large: one transaction can always change {pages} pages of {page_bytes} \
          bytes, since their old and new versions take half of the write buffer; the write was not \
@@ -99,28 +99,28 @@ pub enum MemoryError {
     /// The device has no transactions.
     #[error("stack, {kind}: it has no transactions, {} has; write without one", WITH_TRANSACTIONS)]
     NoTransactions {
-        /// Kind of the device.
+        /// Model of the device.
         kind: &'static str,
     },
     /// The device has no zones.
     #[error("stack, {kind}: it has no zones; use stack.kind = \"zns_ssd\"")]
     NoZones {
-        /// Kind of the device.
+        /// Model of the device.
         kind: &'static str,
     },
-    /// The initial state is not the saved state of a run.
+    /// The given initial state is not the saved state of a run.
     #[error("the initial state cannot be used: {0}")]
     NoState(String),
-    /// Power is off.
+    /// The operation needs power, but power is off.
     #[error("the power is off; call recover() first")]
     NoPower,
-    /// Power is on.
+    /// The operation needs power to be off, but power is on.
     #[error("the power is on; call power_fail() first")]
     HasPower,
     /// The maximum simulated time was reached.
     #[error("simulated time ends after 200 days, and is now at {now}; copy the data into a new memory")]
     EndOfTime {
-        /// Current time.
+        /// Current simulated time.
         now: Time,
     },
 }
@@ -128,19 +128,19 @@ pub enum MemoryError {
 /// Reason why a step was not performed. The device is unchanged.
 #[derive(Clone, Debug)]
 pub enum NotTaken {
-    /// The device's transactions refused it.
+    /// The device rejected the transaction command, or the write in a transaction.
     Refused(Refused),
     /// The device has no transactions.
     NoTransactions {
-        /// Kind of the device.
+        /// Model of the device.
         kind: &'static str,
     },
     /// The device has no zones.
     NoZones {
-        /// Kind of the device.
+        /// Model of the device.
         kind: &'static str,
     },
-    /// The image cannot store it.
+    /// The image cannot store the step.
     Image(ImageError),
     /// A component of the device stores its state elsewhere.
     CannotSave(CannotSave),

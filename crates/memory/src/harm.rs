@@ -7,15 +7,15 @@ use std::ops::Range;
 /// Unit of media errors in bytes, the sector size of every drive.
 pub const UNIT: u64 = 512;
 
-/// Change of the media errors in a range.
+/// Kind of a change to the media errors in a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Harm {
     /// Reads of a sector fail until a write covers it.
     Reads,
-    /// Writes of a sector fail until it is healed.
+    /// Writes of a sector fail until the errors of the sector are cleared.
     Writes,
-    /// Clears all errors.
+    /// Clears all errors of the range.
     Heal,
 }
 

@@ -3,9 +3,9 @@
 //!
 //! The driver supplies the time of each request. A step that changes data or state is appended to the image's
 //! journal before it is performed. The process may therefore be killed at any time, and a step that cannot be
-//! stored is not performed. Reads also change a device (arm position, caches). They are stored with the next
-//! record, and those after the last record are lost, including their time. A checkpoint is written when
-//! replay would take long, and empties the journal.
+//! stored is not performed. Reads also change the state of a device (arm position, caches). They are stored
+//! in the record of the next change. A kill loses the reads after the last record, including their time. A
+//! checkpoint is written when a replay would take too long, and empties the journal.
 
 mod journaling;
 mod zones;
@@ -29,11 +29,11 @@ use std::ops::Range;
 pub const WRITE_MAX: usize = 32 << 20;
 /// Amount of replay work that triggers a checkpoint: about two seconds on the slowest devices.
 const WORK_MAX: u64 = 400_000;
-/// Number of bytes per unit of work of a step: the smallest flash page.
+/// Number of bytes that count as one unit of replay work: the smallest flash page.
 const WORK_BYTES: u64 = 2 << 10;
-/// Maximum number of bytes of reads that wait for a record.
+/// Maximum size in bytes of the encoded reads that wait for a record.
 const READS_MAX: usize = 64 << 10;
-/// Granularity of the written ranges, in bytes.
+/// Granularity in bytes of the ranges that count as written.
 const WRITTEN_UNIT: u64 = 1 << 20;
 
 /// A device with stored data.
@@ -46,25 +46,25 @@ pub struct Kept {
     kind: &'static str,
     page_bytes: u32,
     seed: u64,
-    /// Completions of the awaited request.
+    /// Buffer for the completions of the request that the caller waits for.
     completions: Completions,
     /// Time of the last completions, and the number of completions at that time since the last request.
     completed: (Time, u64),
-    /// Reads that are not in a record yet, in record format.
+    /// Encoded reads that no record contains yet.
     reads: Vec<u8>,
     /// Number of steps since the last checkpoint, including those in `reads`.
     steps: u64,
-    /// Work of replaying these steps.
+    /// Units of work to replay these steps.
     work: u64,
-    /// Whether a change could not be stored, so that replaying the journal does not give the current state.
-    /// In this case, a checkpoint must come first.
+    /// Whether a change could not be stored, so that a replay of the journal would not give the current
+    /// state. In this case, the next step requires a checkpoint.
     is_behind: bool,
-    /// Whether the device changed since the last attempted checkpoint. On a full disk, another attempt may
-    /// then succeed.
+    /// Whether the device has changed since the last attempt to write a checkpoint. On a full disk, another
+    /// attempt may then succeed.
     has_changed: bool,
     /// Whether the journal ended with an incomplete record.
     pub(crate) was_torn: bool,
-    /// Faults of an image's medium, which are not in its records.
+    /// Faults of the image's medium, which are not stored in its records.
     pub(crate) medium_faults: SharedFaults,
 }
 
@@ -93,7 +93,7 @@ struct Outstanding {
 pub enum Given {
     /// A request, which [`Kept::run`] completes.
     Request(RequestId),
-    /// The step has completed, or its completion time is known.
+    /// The step has completed, or its completion time is already known.
     Done(Done),
 }
 
@@ -102,7 +102,7 @@ pub enum Given {
 pub struct Done {
     /// Time at which the host may continue, and whether the device performed the step.
     pub completion: Completion,
-    /// Result of a recovery.
+    /// Outcome of the recovery, if the step restored power.
     pub recovery: Recovery,
     /// Reply of a zoned device.
     pub zone: ZoneAnswer,
@@ -162,8 +162,8 @@ impl Kept {
         self.submit(Op::Read, now, address, bytes as usize, Payload::NONE)
     }
 
-    /// Processes events before `now`, for a new request. With requests outstanding, the caller must have run
-    /// the device before.
+    /// Processes events before `now`, for a new request at `now`. No outstanding request may complete before
+    /// `now`.
     fn arrive(&mut self, now: Time) {
         let have_completed = self.bring_to(now.into()) != Ok(false);
         assert!(!have_completed, "the device was not run up to {now}");
@@ -226,7 +226,7 @@ impl Kept {
                 self.device.power_fail(now, &mut chance);
                 self.books.failures += 1;
                 self.has_power = false;
-                // Interrupted work is dropped.
+                // A power loss drops the outstanding requests.
                 self.books.outstanding.clear();
                 self.books.until = now;
                 at(now)
@@ -295,7 +295,8 @@ impl Kept {
         self.books.outstanding.iter().filter(|(_, of)| of.op == Op::Write).count() as u64
     }
 
-    /// Waits for the only outstanding request; returns its data.
+    /// Waits for request `id`, which must be the only outstanding request. Returns its completion, data, and
+    /// zone reply.
     fn wait_for(&mut self, id: RequestId) -> (Completion, Payload, ZoneAnswer) {
         assert!(self.outstanding() == 1, "another request is outstanding");
         let mut completions = std::mem::take(&mut self.completions);
@@ -310,8 +311,8 @@ impl Kept {
         (completion, data, zone)
     }
 
-    /// Runs the device to the time of a journaled step. Returns whether requests completed before it. Errors:
-    /// the step cannot be from this device.
+    /// Runs the device to the time of a journaled step. Returns whether requests completed before it. Returns
+    /// an error if this device cannot have performed a step at that time.
     pub(crate) fn bring_to(&mut self, when: When) -> Result<bool, &'static str> {
         let When { at, behind } = when;
         let mut completions = std::mem::take(&mut self.completions);
@@ -361,7 +362,7 @@ impl Kept {
         Ok(())
     }
 
-    /// Errors: the current state cannot be saved. Called before any request.
+    /// Returns an error if the current state cannot be saved. Must be called before any request.
     pub fn check_saves(&self) -> Result<(), CannotSave> {
         let mut state = StateWriter::new();
         self.device.save(&mut state);
@@ -440,14 +441,14 @@ impl Kept {
         self.device.restart_ledger(now);
     }
 
-    /// Whether the start of `range` was ever written, and the number of bytes for which this result applies.
-    /// Unwritten data reads as zeros.
+    /// Whether the start of `range` was ever written, and the number of bytes from there to which this
+    /// applies. Unwritten data reads as zeros.
     pub fn written(&self, range: Range<u64>) -> (bool, u64) {
         self.books.written.run(range.start, range.end)
     }
 
-    /// Saves a state from which a run can continue. First completes outstanding requests and lets the device
-    /// become idle.
+    /// Saves a state from which a run can continue. Outstanding requests are completed first, and the device
+    /// becomes idle.
     ///
     /// Errors: a component cannot be saved.
     pub fn saved_run(&mut self, checked: &Checked) -> Result<Vec<u8>, MemoryError> {
@@ -456,7 +457,7 @@ impl Kept {
         nacre_machine::saved::of_device(checked, &*self.device, quiet).map_err(MemoryError::Scenario)
     }
 
-    /// The image, if it is writable.
+    /// The image, if it exists and is writable.
     fn journal(&self) -> Option<&Image> {
         self.image.as_ref().filter(|image| !image.is_read_only())
     }
@@ -506,7 +507,7 @@ impl Kept {
         id
     }
 
-    /// Adds an outstanding request.
+    /// Adds an outstanding request and returns its number.
     fn outstand(&mut self, op: Op, now: Time, address: u64, bytes: usize) -> (RequestId, Request) {
         self.steps += 1;
         self.work += match op {
@@ -534,7 +535,8 @@ impl Kept {
         state.finish()
     }
 
-    /// Loads the state in `saved` from a run of `checked`, without data, at the time when the device is idle.
+    /// Loads the state of `saved`, a run of `checked`, without its data. Simulated time continues when the
+    /// device is idle.
     pub(crate) fn begin_with(
         &mut self,
         checked: &Checked,
@@ -542,7 +544,7 @@ impl Kept {
         saved: &SavedRun<'_>,
     ) -> Result<(), Problems> {
         self.books.until = saved.restore_device(checked, files, &mut *self.device)?;
-        // Data of the run counts as never written, without a note.
+        // The data of the run counts as written, although the image does not contain it.
         self.books.written.insert(0..self.capacity);
         Ok(())
     }

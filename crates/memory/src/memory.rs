@@ -87,7 +87,8 @@ impl Memory {
         }
     }
 
-    /// Restores power if it was off. An open transaction ended with the process that began it.
+    /// Restores power if it is off. Rolls back an open transaction, because the process that began it has
+    /// ended.
     fn power_up(&mut self) -> Result<(), MemoryError> {
         if self.has_power() && self.is_in_transaction() {
             self.change(Step::PowerFail)?;
@@ -117,7 +118,7 @@ impl Memory {
         if !is_whole || self.kept.harmed().fails_reads(&(address..address + size)) {
             return Err(MemoryError::MediaError { address, size });
         }
-        // An unreadable page was read as other data.
+        // Reading a damaged page returned other data, and the image reports the damage here.
         self.check_usable()?;
         Ok(bytes)
     }
@@ -196,7 +197,7 @@ impl Memory {
     /// Makes all writes durable, so that they survive a power loss of the device and, with an image, of the
     /// host. Errors: the device lost accepted data, power is off, or the image fails.
     pub fn flush(&mut self) -> Result<(), MemoryError> {
-        // A device that keeps acknowledged data is also flushed, because a flush reports losses.
+        // A device that does not need flushes is also flushed, because a flush reports losses.
         let flushed = self.change(Step::Flush).map(|_| ());
         self.kept.sync()?;
         flushed
@@ -221,7 +222,7 @@ impl Memory {
         self.kept.capacity()
     }
 
-    /// Number of bytes per access.
+    /// Number of bytes per access of the program.
     pub fn word_bytes(&self) -> u64 {
         self.word_bytes
     }

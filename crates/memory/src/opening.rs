@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Options for opening an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// Do not modify the file. Changes of the device are lost.
+    /// Does not modify the file. Changes of the device are lost.
     pub reads_only: bool,
     /// For a new image, whether every page has a checksum.
     pub page_checksums: bool,
@@ -34,7 +34,7 @@ impl Default for Access {
 }
 
 impl Kept {
-    /// The stack of `checked`, whose data is only in memory.
+    /// Builds the stack of `checked` with its data in memory only.
     ///
     /// Errors: the stack stores no data or cannot be built.
     pub fn in_memory(checked: &Checked, files: &dyn Files) -> Result<Kept, MemoryError> {
@@ -44,8 +44,8 @@ impl Kept {
         Ok(Kept::new(checked, device.map_err(MemoryError::Scenario)?, page_bytes, None))
     }
 
-    /// The device in the state `saved` from a run (see [`nacre_machine::saved`]). The run stored no data, so
-    /// the data that it wrote reads as zeros.
+    /// Builds the device and restores the state `saved` from a run (see [`nacre_machine::saved`]). The run
+    /// stored no data, so the data that it wrote reads as zeros.
     ///
     /// Errors: those of [`Kept::in_memory`], or the state is from another stack.
     pub fn in_memory_from(
@@ -58,7 +58,7 @@ impl Kept {
         Ok(kept)
     }
 
-    /// The stack of `checked` in the image at `path`, which is created if it does not exist.
+    /// Opens the stack of `checked` in the image at `path`, which is created if it does not exist.
     ///
     /// Errors: those of [`Kept::in_memory`] and of [`Image::open_or_create`]. The image is then unchanged.
     pub fn open(

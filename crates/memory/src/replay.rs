@@ -6,11 +6,11 @@ use crate::step::{Step, When};
 use nacre_image::Records;
 use nacre_kernel::Refused;
 
-/// The number of an invalid record, and the reason.
+/// Number of an invalid record, and the reason why it is invalid.
 type ReplayError = (usize, String);
 
-/// Replays `records` on `kept`, starting at its checkpoint. The error is the number of the record that this
-/// device could not have written, with the reason.
+/// Replays `records` on `kept`, starting at its checkpoint. Returns an error if this device could not have
+/// written a record.
 pub(crate) fn replay(kept: &mut Kept, records: &Records) -> Result<(), ReplayError> {
     // After a transaction is replayed without one, later steps have different times.
     let mut is_moved = false;
@@ -19,7 +19,7 @@ pub(crate) fn replay(kept: &mut Kept, records: &Records) -> Result<(), ReplayErr
         while !record.is_empty() {
             let (when, step) = decode(number, &mut record)?;
             fits(kept, number, step)?;
-            // A device that cleans differently takes different times, so requests may be outstanding when a
+            // A device that cleans differently has different latencies, so requests may be outstanding when a
             // transaction begins or ends.
             is_moved |= matches!(step, Step::Begin | Step::Commit | Step::Abort) && kept.outstanding() > 0;
             let when = if is_moved { moved(kept, when) } else { when };
@@ -45,8 +45,8 @@ pub(crate) fn replay(kept: &mut Kept, records: &Records) -> Result<(), ReplayErr
     Ok(())
 }
 
-/// Replays the rest of a transaction from `first`. If it was committed, this is done without a transaction.
-/// Otherwise, it is rolled back, and the rest is skipped.
+/// Replays the rest of a transaction from its step `first`. A committed transaction is replayed without a
+/// transaction. Otherwise, the rest is skipped, and the transaction is rolled back.
 fn finish<'a>(
     kept: &mut Kept,
     number: usize,
@@ -81,13 +81,13 @@ fn finish<'a>(
     Ok(())
 }
 
-/// The time of a step, which is later than recorded if earlier steps took longer.
+/// Time at which a step is replayed. It is later than recorded if earlier steps took longer.
 fn moved(kept: &mut Kept, when: When) -> When {
     kept.complete_all();
     when.at.max(kept.until()).into()
 }
 
-/// Whether the range of `step` is within the device.
+/// Returns an error if the range of `step` is not within the device.
 fn fits(kept: &Kept, number: usize, step: Step<'_>) -> Result<(), ReplayError> {
     let (address, bytes) = match step {
         Step::Read { address, bytes } | Step::Zero { address, bytes } | Step::Trim { address, bytes } => {

@@ -3,7 +3,7 @@
 use nacre_config::Node;
 use nacre_machine::{Checked, Document, Problems};
 
-/// A placeholder workload.
+/// Workload of a scenario that names none. It is never run.
 const PLACEHOLDER: &str = "{ kind = \"uniform\", requests = 1_000_000_000, footprint = \"4 KiB\" }";
 
 /// Reads and checks a scenario whose workload is optional. Errors: all errors are returned together.

@@ -14,7 +14,7 @@ use nacre_kernel::{Time, ZoneCommand};
 pub struct When {
     /// Submission time.
     pub at: Time,
-    /// Number of completions at this time before the step, usually zero.
+    /// Number of completions at the same time that preceded the step, usually zero.
     pub behind: u64,
 }
 
@@ -81,11 +81,11 @@ pub enum Step<'a> {
     PowerFail,
     /// Restores power.
     Recover,
-    /// Waits for this time without requests.
+    /// Advances time by this duration without requests.
     Idle(Time),
     /// Changes the media errors of a range.
     Harm {
-        /// The change.
+        /// Kind of the change.
         harm: Harm,
         /// Address of the first byte.
         address: u64,
@@ -105,11 +105,11 @@ const FLUSH: u8 = 7;
 const READ: u8 = 8;
 const ZERO: u8 = 9;
 const TRIM: u8 = 10;
-/// Kind of a media error step, which the kind of change follows.
+/// Kind byte of a media error step. The kind of the change follows.
 const HARM: u8 = 11;
-/// Kind of a zone step, which the number of the zone command follows. The number of an append is 0.
+/// Kind byte of a zone step. The number of the zone command, which is 0 for an append, is added to it.
 const ZONE: u8 = 14;
-/// Bit that is set if the step follows completions at the same time.
+/// Bit that is set in the kind byte if the step follows completions at the same time.
 const BEHIND: u8 = 0x80;
 const HARMS: [Harm; 3] = [Harm::Reads, Harm::Writes, Harm::Heal];
 

@@ -1,4 +1,4 @@
-//! The stores of a stack, one per device: in memory, or next to each other in one image.
+//! The stores of a stack, one per device: in memory, or one after another in one image.
 
 use nacre_crash::medium_faults::{FaultyPages, SharedFaults};
 use nacre_image::{Geometry, Image, ImageStore};
@@ -10,7 +10,7 @@ pub(crate) fn in_memory(layouts: &[(String, Layout)]) -> Vec<Box<dyn Pages>> {
     layouts.iter().map(|(_, layout)| Box::new(memory(layout)) as Box<dyn Pages>).collect()
 }
 
-/// Geometry of an image for all stores with these layouts.
+/// Geometry of an image that contains stores with all these layouts.
 pub(crate) fn geometry(layouts: &[(String, Layout)]) -> Geometry {
     let layouts = layouts.iter().map(|(_, layout)| layout);
     // Page sizes are powers of two, so the smallest divides the others.
@@ -22,7 +22,7 @@ pub(crate) fn geometry(layouts: &[(String, Layout)]) -> Geometry {
     Geometry { page_bytes, pages_per_extent, pages, raw_bytes: 0 }
 }
 
-/// The stores in `image`, with the geometry of [`geometry`] and with `faults`.
+/// Stores in `image`, which has the geometry returned by [`geometry`], with `faults`.
 pub(crate) fn in_image(
     layouts: &[(String, Layout)],
     image: &Image,

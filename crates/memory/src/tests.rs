@@ -310,7 +310,7 @@ fn a_killed_memory_goes_on_with_the_time_and_wear_it_had() {
 
 #[test]
 fn a_transaction_that_finds_less_room_when_played_back_ends_as_it_did() {
-    // A transaction has space for one page, but the following ones change three pages.
+    // The transaction has space for one page, but its writes change three pages.
     let small = [("stack.buffer", "\"32 B\""), ("stack.threshold", "\"50 %\"")];
     for (end, lasts) in [(Some(Step::Commit), true), (Some(Step::Abort), false), (None, false)] {
         let folder = Folder::new();

@@ -6,17 +6,17 @@ use crate::step::Step;
 use nacre_kernel::{Zone, ZoneCommand, ZoneRefusal};
 
 impl Memory {
-    /// The zone that contains `address`. Errors: the address is outside the memory, the device has no zones,
-    /// or power is off.
+    /// Returns the zone that contains `address`. Errors: the address is outside the memory, the device has no
+    /// zones, or power is off.
     pub fn zone(&self, address: u64) -> Result<Zone, MemoryError> {
         self.check_usable()?;
         self.check_range(address, 1)?;
         self.kept.zone(address).ok_or_else(|| MemoryError::NoZones { kind: self.kept.kind() })
     }
 
-    /// Appends `bytes` to the zone that starts at `address`; returns the address of the data.
+    /// Appends `bytes` to the zone that starts at `address`. Returns the address of the data.
     ///
-    /// Errors: the zone refuses the append or does not have enough space for it, or those of
+    /// Errors: the zone rejects the append or does not have enough space for it, or those of
     /// [`Memory::write`].
     pub fn append(&mut self, address: u64, bytes: &[u8]) -> Result<u64, MemoryError> {
         let Zone { start, write_pointer, end, .. } = self.zone(address)?;
@@ -42,8 +42,9 @@ impl Memory {
         Ok(write_pointer)
     }
 
-    /// Why a zone with `space` left refuses an append of `size` bytes, if the device would see it only after it had
-    /// accepted earlier requests of the same append. A device refuses a single request by itself.
+    /// Reason to reject an append of `size` bytes as a whole in a zone with `space` bytes left. A long append
+    /// is divided into several requests, of which the device would reject only a later one. If the result is
+    /// `None`, the device decides.
     fn refused_as_a_whole(&self, size: u64, space: u64) -> Option<ZoneRefusal> {
         let unit = u64::from(self.kept.device().capabilities().atomic_unit);
         if size > REQUEST_MAX as u64 && space > 0 && !size.is_multiple_of(unit) {
@@ -52,9 +53,9 @@ impl Memory {
         (0 < space && space < size).then_some(ZoneRefusal::Boundary)
     }
 
-    /// Gives `command`, other than an append, to the zone that begins at `address`.
+    /// Sends `command`, other than an append, to the zone that starts at `address`.
     ///
-    /// Errors: the zone refuses the command, the device has no zones, power is off, or the image fails.
+    /// Errors: the zone rejects the command, the device has no zones, power is off, or the image fails.
     pub fn zone_command(&mut self, command: ZoneCommand, address: u64) -> Result<(), MemoryError> {
         self.zone(address)?;
         self.change(Step::Zone { command, address }).map(|_| ())

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-/// Marks a block that the device reports as lost. Words written by a test are odd.
+/// Content of a block that the device reports as lost. The value is even, but all words that a test writes
+/// are odd.
 pub(super) const UNREAD: u64 = u64::MAX - 1;
 
-/// The word that each block repeats, after each step that changed the block.
+/// For each block, the word that fills it after every step that changed the block.
 #[derive(Debug, Default)]
 pub(super) struct History {
     blocks: BTreeMap<u64, Vec<(u64, u64)>>,
@@ -22,8 +23,8 @@ impl History {
         self.blocks.entry(block).or_default().push((step, word));
     }
 
-    /// Drops the steps after the first `kept`, and sets the contents to `found`. An unreadable block, e.g.
-    /// after a disconnect, may have any content.
+    /// Drops the steps after the first `kept` steps, and sets the contents to `found`. A block that could not
+    /// be read, e.g. after a disconnect, may have any content.
     pub(super) fn go_on_after(&mut self, kept: u64, found: &[u64]) {
         for (versions, &word) in self.blocks.values_mut().zip(found) {
             versions.retain(|&(step, _)| step <= kept);
@@ -33,7 +34,8 @@ impl History {
         }
     }
 
-    /// The largest number of steps from `least` to `most` after which all blocks have the contents `found`.
+    /// Largest number of steps, from `least` to `most`, after which all blocks have the contents `found`;
+    /// `None` if there is none.
     pub(super) fn steps_of(&self, found: &[u64], least: u64, most: u64) -> Option<u64> {
         (least..=most).rev().find(|&steps| {
             self.blocks.values().zip(found).all(|(versions, &found)| {
@@ -44,7 +46,8 @@ impl History {
         })
     }
 
-    /// A block that has none of its contents after `least` or more steps, with its content in `found`.
+    /// Finds a block whose content in `found` is neither its content after `least` steps nor a later one.
+    /// Returns the block and its content in `found`.
     pub(super) fn stranger(&self, found: &[u64], least: u64) -> Option<(u64, u64)> {
         let is_known = |versions: &[(u64, u64)], word: u64| {
             let base = versions.iter().rfind(|&&(step, _)| step <= least).map_or(0, |&(_, word)| word);

@@ -7,7 +7,7 @@ use nacre_image::tape::{Followed, Harm, JOURNAL_START, MediumFault};
 use nacre_image::{Image, Problem};
 use std::ops::Range;
 
-/// How images reported a fault of their disk.
+/// How images reported one fault of their disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reported {
     /// Number of images that did not open.
@@ -22,7 +22,7 @@ pub struct Reported {
     /// Number of cases in which synced steps were lost and the image reported at most a torn record, because
     /// a misdirected write overwrote the end of the journal, including its marks.
     pub overwritten: u64,
-    /// Number of cases without missing data, because the file stores the data twice or replays it.
+    /// Number of cases in which no data was missing, because the file stores the data twice or replays it.
     pub unharmed: u64,
 }
 
@@ -52,7 +52,7 @@ const PARTS: [(&str, Range<u64>); 3] = [
 ];
 
 impl Life<'_> {
-    /// Injects a random fault, if applicable, into the disk of `file`, which holds `bytes` after the crash.
+    /// Injects a random fault, if possible, into the disk of `file`, which contains `bytes` after the crash.
     pub(super) fn harm(&mut self, file: &Followed, bytes: &mut Vec<u8>) -> Option<Harm> {
         let fault = MediumFault::ALL[self.random.below(MediumFault::ALL.len() as u64) as usize];
         let (_, part) = PARTS[self.random.below(PARTS.len() as u64) as usize].clone();
@@ -63,7 +63,7 @@ impl Life<'_> {
     /// the content after `least` or more steps, and must not have lost the first `marked` steps, which a mark
     /// or a checkpoint lists as synced.
     ///
-    /// Errors: the image returns other content without a report.
+    /// Errors: the image returns wrong content without a report.
     pub(super) fn is_reported(
         &mut self,
         harm: &Harm,
@@ -124,7 +124,7 @@ fn is_effaced(problem: &Problem, harm: &Harm) -> bool {
     matches!(problem, Problem::NotAnImage { .. }) && harm.overwritten.as_ref().is_some_and(overwrites_both)
 }
 
-/// Whether the problem reports that bytes of the file differ from those written.
+/// Whether `problem` reports that bytes of the file differ from the bytes that were written.
 fn is_damage(problem: &Problem) -> bool {
     matches!(problem, Problem::Damaged { .. } | Problem::DamagedPage { .. })
 }

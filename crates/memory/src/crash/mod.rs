@@ -1,10 +1,10 @@
 //! Crash tests of images: process kills and host power losses, between and inside operations on the file.
 //!
-//! A device that stores data runs steps over an image in memory. After a step, the file is reset to a state
-//! in the middle of that step's operations, and reopened. The device must then have the content after some
-//! number of steps. These must include every step that was acknowledged before a kill, and every step that
-//! was synced before a power loss. The device must then accept writes and keep them across another power
-//! loss. Sometimes the run continues after the crash.
+//! A device that stores data performs steps over an image in memory. After a step, the file is reset to a
+//! state in the middle of the operations of that step, and reopened. The device must then have the content
+//! after some number of steps. This number must include every step that was acknowledged before a kill, and
+//! every step that was synced before a power loss. The device must then accept writes and keep them across
+//! another power loss. Sometimes the run continues after the crash.
 //!
 //! In half of the crashes, the host disk also has a fault, and the image must report the data that the fault
 //! destroyed.
@@ -28,7 +28,7 @@ use nacre_machine::{Checked, Files};
 use std::collections::BTreeMap;
 use tape::Recorded;
 
-/// Number of tests, and the first violation.
+/// Counts of the tests, and the first violation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Crashed {
     /// Number of process kills.
@@ -51,12 +51,12 @@ pub struct Crashed {
     pub transactions: u64,
     /// Kills and power losses with a disk fault, by fault and section of the file.
     pub disk_faults: BTreeMap<(&'static str, &'static str), Reported>,
-    /// The first violation.
+    /// Description of the first violation, if any.
     pub finding: Option<String>,
 }
 
 impl Crashed {
-    /// Adds the tests of `other`.
+    /// Adds the counts of `other`, but not its violation.
     pub fn add(&mut self, other: &Crashed) {
         self.kills += other.kills;
         self.power_losses += other.power_losses;
@@ -80,7 +80,7 @@ impl Crashed {
 
 /// Size of the journal in bytes, which is small so that checkpoints are frequent.
 const JOURNAL_BYTES: u64 = 32 << 10;
-/// Block size, and maximum blocks per write.
+/// Size of a block in bytes, and maximum number of blocks per write.
 const BLOCK: u64 = 512;
 const BLOCKS_MAX: u64 = 4;
 /// Number of blocks that are written.
@@ -89,12 +89,12 @@ const PLACES: u64 = 24;
 const CRASHES_MAX: u64 = 6;
 /// Share of the crashes in which the disk has a fault.
 const HARMED: f64 = 0.5;
-/// After one in this many crashes in the last step, the run continues. `STAYS_TORN` applies to crashes that
-/// tear a record.
+/// On average, the run continues after one of this number of crashes in the last step. `STAYS_TORN` applies
+/// to crashes that tear a record.
 const STAYS: u64 = 8;
 const STAYS_TORN: u64 = 2;
 
-/// Tests the image of the stack of `checked` with this number of crashes, on a file with `fault`.
+/// Crashes the image of the stack of `checked` at `points` points, on a file with `fault`.
 ///
 /// Errors: the stack stores no data, or cannot be built or saved.
 pub fn crash(
@@ -130,7 +130,8 @@ struct Life<'a> {
     marked: u64,
     /// First block of the last step, if it was a write.
     wrote: Option<u64>,
-    /// First block of the last step, if it was a write whose record was torn. A program writes it again.
+    /// First block of the last step, if that step was a write whose record was torn. The program often
+    /// repeats this write.
     torn: Option<u64>,
     crashed: Crashed,
 }
@@ -166,7 +167,7 @@ impl<'a> Life<'a> {
         })
     }
 
-    /// Performs one step with crashes inside it. Errors: a violation.
+    /// Performs one step with crashes inside it. Returns an error if a guarantee is violated.
     fn step(&mut self) -> Result<(), String> {
         self.steps += 1;
         self.crashed.steps += 1;
@@ -186,8 +187,8 @@ impl<'a> Life<'a> {
         Ok(())
     }
 
-    /// Crashes in the middle of the last step. Returns whether the run continues after it, which is possible
-    /// only if this `is_last`.
+    /// Crashes in the middle of the last step. Returns whether the run continues from the crash, which is
+    /// possible only if `is_last`.
     fn crash(&mut self, before: (u64, u64), is_last: bool) -> Result<bool, String> {
         let operations = self.tape.operations();
         let cut = self.random.below(operations as u64 + 1) as usize;
@@ -254,7 +255,7 @@ fn open(checked: &Checked, files: &dyn Files, tape: &Recorded, fault: Fault) -> 
     Kept::on_disk(checked, files, tape.file.clone(), JOURNAL_BYTES, has_checksums)
 }
 
-/// Checks that data written and synced after a crash survives a power loss.
+/// Checks that data written and synced after a crash survives another power loss.
 fn lives(life: &Life<'_>, mut kept: Kept, tape: &Recorded) -> Result<(), String> {
     let Some(&block) = life.history.blocks().first() else { return Ok(()) };
     let word = u64::MAX;
@@ -278,7 +279,7 @@ fn lives(life: &Life<'_>, mut kept: Kept, tape: &Recorded) -> Result<(), String>
     }
 }
 
-/// The word of each of these blocks, or [`UNREAD`] if the device reports the block as lost.
+/// The word of each of `blocks`, or [`UNREAD`] if the device reports the block as lost.
 fn read(kept: &mut Kept, blocks: &[u64]) -> Result<Vec<u64>, String> {
     let mut bytes = vec![0; BLOCK as usize];
     let mut word = |&block: &u64| {

@@ -7,14 +7,14 @@ use nacre_kernel::{Status, Streams};
 use std::ops::Range;
 
 impl Life<'_> {
-    /// Performs a random step. Errors: a violation by the device.
+    /// Performs a random step. Returns an error if the device violates a guarantee.
     pub(super) fn any_step(&mut self) -> Result<(), String> {
         self.wrote = None;
         match self.random.below(12) {
             0 => {
                 self.change(Step::Flush)?;
                 self.kept.sync().map_err(|error| error.to_string())?;
-                // The mark of this sync is not synced yet.
+                // The mark that this sync wrote is not synced yet.
                 (self.marked, self.synced) = (self.synced, self.steps);
             }
             1 => {
@@ -49,8 +49,8 @@ impl Life<'_> {
         first..(first + 1 + self.random.below(BLOCKS_MAX)).min(self.blocks)
     }
 
-    /// Performs `step` on the device. `None` if its transaction does not have enough space, in which case the
-    /// step has no effect.
+    /// Performs `step` on the device. Returns `None` if its transaction does not have enough space. The step
+    /// then has no effect.
     fn change(&mut self, step: Step<'_>) -> Result<Option<Status>, String> {
         match self.kept.change(self.kept.until(), step) {
             Ok(done) => Ok(Some(done.completion.status)),
@@ -59,8 +59,8 @@ impl Life<'_> {
         }
     }
 
-    /// Writes blocks, starting at `first`. Equal steps write equal words, regardless of the steps that were
-    /// undone before.
+    /// Writes blocks, starting at `first`. The number of the step determines the words, even if earlier steps
+    /// were undone.
     pub(super) fn write(&mut self, first: u64) -> Result<(), String> {
         let count = (1 + self.random.below(BLOCKS_MAX)).min(self.blocks - first);
         let (mut bytes, mut words) = (Vec::new(), Vec::new());
@@ -81,8 +81,8 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// Reads blocks after a trim or zone reset. The device may select their content, but must not change it
-    /// later.
+    /// Trims blocks or resets a zone, and then reads the blocks. The device may choose their content, but
+    /// must not change it later.
     fn trim(&mut self) -> Result<(), String> {
         let blocks = self.range();
         let bytes = ((blocks.end - blocks.start) * BLOCK) as u32;

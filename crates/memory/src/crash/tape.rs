@@ -1,4 +1,4 @@
-//! The file of an image whose host crashes: operations since a mark, and the disk content at the mark.
+//! A file of an image whose host crashes: the operations since a mark, and the disk content at the mark.
 
 use nacre_image::tape::{Event, Followed, Tape};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub enum Fault {
     NoChecksums,
 }
 
-/// The file, and its content at the mark.
+/// A file, the content of its disk at the mark, and its fault.
 #[derive(Debug)]
 pub(super) struct Recorded {
     pub(super) file: Arc<Tape<()>>,
@@ -25,7 +25,7 @@ pub(super) struct Recorded {
 }
 
 impl Recorded {
-    /// A file with these durable bytes.
+    /// Creates a file with the durable content `bytes` and with `fault`.
     pub(super) fn of(bytes: Vec<u8>, fault: Fault) -> Recorded {
         let (before, file) = (Followed::of(bytes.clone()), Tape::with(bytes));
         if let Fault::LostWrite(one_in) = fault {
@@ -34,7 +34,7 @@ impl Recorded {
         Recorded { file: Arc::new(file), before, fault }
     }
 
-    /// Sets the mark.
+    /// Sets the mark at the current state of the file.
     pub(super) fn settle(&mut self) {
         let events = std::mem::take(&mut self.file.reel().events);
         events.iter().for_each(|event| follow(&mut self.before, event, self.fault));
@@ -45,7 +45,7 @@ impl Recorded {
         self.file.reel().events.len()
     }
 
-    /// Bytes that operation number `number` writes.
+    /// Number of bytes that operation `number` writes.
     pub(super) fn bytes_of(&self, number: usize) -> usize {
         match self.file.reel().events.get(number) {
             Some(Event::Write(_, part)) => part.len(),
@@ -53,7 +53,8 @@ impl Recorded {
         }
     }
 
-    /// The file after the first `operations` operations and the first `torn` bytes of the next one.
+    /// The file after the first `operations` operations and the first `torn` bytes of the operation after
+    /// them.
     pub(super) fn upto(&self, operations: usize, torn: usize) -> Followed {
         let (mut file, reel) = (self.before.clone(), self.file.reel());
         reel.events[..operations].iter().for_each(|event| follow(&mut file, event, self.fault));
@@ -64,7 +65,7 @@ impl Recorded {
     }
 }
 
-/// Applies `event` to `file`, whose disk has this fault.
+/// Applies `event` to `file`, whose disk has `fault`.
 fn follow(file: &mut Followed, event: &Event<()>, fault: Fault) {
     if fault != Fault::LyingSync || !matches!(event, Event::Sync) {
         file.follow(event);

@@ -3,7 +3,7 @@
 use super::{Crashed, Fault, Reported, crash};
 use nacre_machine::crash::{Nothing, drawn};
 
-/// Number of stacks, and of crashes of each stack.
+/// Number of random stacks, and number of crashes of each stack.
 const STACKS: u64 = 24;
 const POINTS: u64 = 60;
 

@@ -27,8 +27,8 @@ impl Kept {
         Ok(())
     }
 
-    /// Writes `step` into a record, after earlier reads. A full disk may have space for it when the journal
-    /// is empty.
+    /// Appends `step` to the journal, after the reads that precede it. If the disk is full, a checkpoint may
+    /// free enough space.
     pub(super) fn append(&mut self, image: &Image, now: Time, step: Step<'_>) -> Result<(), NotTaken> {
         let mut reads = self.reads.len();
         step.encode(self.when(now), &mut self.reads);
@@ -52,7 +52,7 @@ impl Kept {
         Ok(kept?)
     }
 
-    /// Writes the reads so far into a record. If that fails, they are dropped, because no step depends on
+    /// Appends the waiting reads to the journal. If this fails, they are dropped, because no step depends on
     /// them.
     pub(super) fn keep_reads(&mut self) {
         let Some(image) = self.journal().cloned() else { return };
@@ -64,7 +64,7 @@ impl Kept {
         self.is_behind |= !is_kept;
         self.reads.clear();
         if !is_kept {
-            // The next attempt follows after the same number of reads.
+            // The next attempt is made after the same number of reads.
             (self.steps, self.work) = (0, 0);
         }
     }

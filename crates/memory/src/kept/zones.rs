@@ -5,7 +5,7 @@ use nacre_kernel::event::Payload;
 use nacre_kernel::{Op, Time, Zone, ZoneCommand};
 
 impl Kept {
-    /// Kind of the device at the top of the stack.
+    /// Model of the device at the top of the stack.
     pub(crate) fn kind(&self) -> &'static str {
         self.kind
     }

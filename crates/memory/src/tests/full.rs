@@ -15,7 +15,8 @@ const JOURNAL_BYTES: u64 = 1 << 20;
 /// Size in bytes of a journal that needs no checkpoint before the disk is full.
 const LONG_JOURNAL_BYTES: u64 = 16 << 20;
 const WRITE_BYTES: u32 = 16 << 10;
-/// Maximum bytes of pages that wait for space: those written together, and those of the last write.
+/// Maximum bytes of pages that wait for free space: a batch of pages that is written together, and the pages
+/// of the last write.
 const WAITING_BYTES: u32 = (256 << 10) + WRITE_BYTES;
 
 fn measured() -> Checked {
@@ -24,7 +25,7 @@ fn measured() -> Checked {
     check(&document).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// Writes until the disk is full; returns the number of bytes written.
+/// Writes until the disk is full. Returns the number of bytes written.
 fn filled(kept: &mut Kept, stamp: u8) -> u32 {
     let bytes = vec![stamp; WRITE_BYTES as usize];
     let places = (0..kept.capacity() as u32).step_by(WRITE_BYTES as usize);
@@ -86,7 +87,7 @@ fn a_part_that_is_trimmed_makes_room_on_a_full_disk() {
     }
 }
 
-/// Writes until the disk is full, submitting each write as early as possible; returns the number of bytes
+/// Writes until the disk is full, submitting each write as early as possible. Returns the number of bytes
 /// written.
 fn filled_at_once(kept: &mut Kept, stamp: u8, write: u32) -> u32 {
     let bytes = vec![stamp; write as usize];
@@ -162,7 +163,7 @@ impl Life {
                 .change(self.kept.until(), step)
                 .and_then(|done| self.kept.change(done.completion.done, Step::Idle(Time::from_ms(1))));
             self.refused += u64::from(done.is_err());
-            // The write may have been kept even if later steps were not.
+            // The write may survive even if later steps do not.
             self.synced[first].insert(stamp);
             match done {
                 Ok(_) => self.known[first] = BTreeSet::from([stamp]),
@@ -171,7 +172,7 @@ impl Life {
         }
     }
 
-    /// Checks that the device in `file` has one of the possible contents.
+    /// Checks that the device in `file` has one of the contents in `may`.
     fn holds(&self, file: Vec<u8>, may: [&Blocks; 2], what: &str) {
         let disk = SmallDisk::with(file);
         let mut kept = Kept::on_disk(&self.checked, &NoFiles, disk, JOURNAL_BYTES, true)

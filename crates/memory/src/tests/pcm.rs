@@ -25,7 +25,7 @@ fn bytes(memory: &mut Memory) -> Vec<u8> {
     memory.read(0, memory.capacity()).unwrap()
 }
 
-/// Data that was read once never changes, regardless of the data that earlier power losses destroyed.
+/// Once data was read, it never changes, even if earlier power losses destroyed other data.
 #[test]
 fn a_drive_holds_what_was_read_over_kills_closes_and_power_failures() {
     for (settings, may_lose) in [("", false), ("completion = \"late\"\n", false), (SHORT, true)] {

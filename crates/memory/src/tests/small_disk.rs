@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 const BLOCK: u64 = 4096;
 
-/// A sparse file of which at most `most` blocks fit on the disk.
+/// A sparse file on a disk with space for `most` blocks.
 #[derive(Debug)]
 pub(super) struct SmallDisk {
     most: usize,
@@ -20,12 +20,12 @@ pub(super) struct SmallDisk {
 }
 
 impl SmallDisk {
-    /// An empty disk.
+    /// Creates an empty disk with space for `most` blocks.
     pub(super) fn of(most: usize) -> Arc<SmallDisk> {
         SmallDisk::new(most, Vec::new())
     }
 
-    /// A disk with `bytes` and with free space.
+    /// Creates a disk that contains `bytes` and has unlimited free space.
     pub(super) fn with(bytes: Vec<u8>) -> Arc<SmallDisk> {
         SmallDisk::new(usize::MAX, bytes)
     }
@@ -40,7 +40,7 @@ impl SmallDisk {
         std::mem::take(&mut self.file.reel().events)
     }
 
-    /// Number of blocks that were returned to the file system.
+    /// Number of blocks that were returned to the file system, i.e. punched as holes.
     pub(super) fn holes(&self) -> u64 {
         self.holes.load(Ordering::Relaxed)
     }

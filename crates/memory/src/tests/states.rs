@@ -1,5 +1,5 @@
-//! Tests that a run without data continues as a memory with data, and a memory as a run, for every device of
-//! the catalog and for composite stacks.
+//! Tests that the state of a run without data continues as a memory with data, and that the state of a memory
+//! continues as a run. Covers every device of the catalog and composite stacks.
 
 use super::{Folder, NoFiles};
 use crate::kept::Kept;
@@ -13,7 +13,7 @@ use std::io::{self, BufRead};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-/// Number of bytes that the runs write and that are compared.
+/// Number of bytes that the runs write and the tests compare.
 const FOOTPRINT: u64 = 1 << 20;
 const WORKLOAD: &str = "{ kind = \"uniform\", requests = 1_000, footprint = \"1 MiB\", read_share = \"30 %\", \
     request = \"4 KiB\", arrival = { kind = \"closed\" } }";
@@ -45,7 +45,7 @@ fn presets() -> Vec<(&'static str, Checked)> {
         if has("segments") {
             smaller.push(("stack.segments", "32"));
         }
-        // A pure latency has no capacity.
+        // A device with only latencies has no capacity.
         let kind = entry.settings.get("kind").and_then(|kind| kind.text());
         if matches!(kind, Some("measured" | "network")) && !has("capacity") {
             smaller.push(("stack.capacity", "1 GiB"));
@@ -83,7 +83,8 @@ fn any_request(random: &mut Random, arrival: Time) -> Request {
     Request { arrival, address, bytes, volume: 0, op }
 }
 
-/// Checks that the devices with and without data reply equally from this state.
+/// Checks that a device with data and a device without data have equal completions when both start from
+/// `saved`.
 fn answers_alike(name: &str, checked: &Checked, saved: &SavedRun<'_>) {
     let mut without = build_alone(checked, &NoFiles).expect("it was built before");
     let layouts = store_layouts(checked, &NoFiles).expect("it was built before");
@@ -110,7 +111,7 @@ fn answers_alike(name: &str, checked: &Checked, saved: &SavedRun<'_>) {
     }
 }
 
-/// Submits a request to the device; returns earlier completions.
+/// Submits a request to the device. Returns the completions up to that time.
 fn asked(device: &mut dyn Device, now: Time, id: u32, request: &Request, data: Payload) -> Vec<Completed> {
     let mut all = Vec::new();
     loop {
@@ -129,8 +130,8 @@ fn times(completed: &[Completed]) -> Vec<(Time, RequestId, bool)> {
     completed.iter().map(|of| (of.at, of.id, of.status == nacre_kernel::Status::Done)).collect()
 }
 
-/// Checks that a memory in an image starts from the state and keeps later writes across kills and power
-/// losses, and that a run continues from it.
+/// Checks that a memory in an image starts from `state` and keeps later writes across kills and power losses,
+/// and that a run continues from the memory.
 fn goes_on_as_memory(name: &str, checked: &Checked, state: &[u8]) {
     let folder = Folder::new();
     let place = folder.0.join("x.nacre");
@@ -177,7 +178,8 @@ fn every_state_of_a_run_is_one_of_a_memory_and_the_other_way_round() {
     }
 }
 
-/// When the image appears under its name, another process replaces it with a link, and no memory remains.
+/// Host on which another process replaces the image with a link as soon as the image has its name. No host
+/// memory is then free.
 struct Meanwhile(PathBuf);
 
 impl Files for Meanwhile {

@@ -1,4 +1,4 @@
-//! Appends of a memory with zones, and their refusals.
+//! Appends to the zones of a memory, and rejected appends.
 
 use super::NoFiles;
 use crate::memory::REQUEST_MAX;
