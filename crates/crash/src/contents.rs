@@ -12,13 +12,13 @@ pub(crate) enum Content {
 impl Content {
     pub(crate) const ZERO: Content = Content::Word(0);
 
-    /// Content of a block after write number `write`. The word is a bijection of the write and the block, so
-    /// no other write or block has the same bytes.
+    /// Content that write number `write` stores in a block. The word is a bijection of the write and the
+    /// block, so no other write or block has the same bytes.
     pub(crate) fn of(write: u32, block: u64) -> Content {
         Content::Word(mix((u64::from(write) << 32) | (block & 0xFFFF_FFFF)))
     }
 
-    /// Returns the content that `bytes` represent.
+    /// Converts the data `bytes` of a block to a content.
     pub(crate) fn found(bytes: &[u8]) -> Content {
         let word = u64::from_le_bytes(bytes[..8].try_into().expect("a block has a word"));
         let content = Content::Word(word);
@@ -42,7 +42,7 @@ impl Content {
         }
     }
 
-    /// Fills a block with this content.
+    /// Fills `block` with this content.
     pub(crate) fn fill(&self, block: &mut [u8]) {
         match self {
             Content::Word(word) => {
@@ -60,7 +60,7 @@ impl Content {
         })
     }
 
-    /// Describes the content for users. `writes` is the number of writes so far.
+    /// Describes the content in messages. `writes` is the number of writes so far.
     pub(crate) fn describe(&self, writes: u32) -> String {
         match self {
             Content::Word(0) => "zeroes".into(),

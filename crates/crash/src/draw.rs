@@ -1,4 +1,4 @@
-//! Random requests to a few locations of the device, and random times of power losses.
+//! Random requests to a few locations of a device, and random times of power losses.
 
 use crate::life::Life;
 use crate::sequence::{Action, Loss, Step};
@@ -7,7 +7,8 @@ use nacre_kernel::{Random, Time, ZoneCommand};
 /// Number of blocks per location.
 const BLOCKS: u64 = 8;
 
-/// Generates the steps of a run. Every run has a different workload: locations, sizes, operations, and pace.
+/// Generator of the steps of a run. Every run has a different workload: locations, sizes, operations, and
+/// pace.
 #[derive(Debug)]
 pub(crate) struct Drawer {
     random: Random,
@@ -16,7 +17,7 @@ pub(crate) struct Drawer {
     blocks_max: u64,
     /// Relative frequency of each action.
     weights: [u64; 8],
-    /// Maximum pause between requests, in quarters of the latency of the previous request.
+    /// Maximum pause between requests, in quarters of the latency of the last completed request.
     pace: u64,
 }
 
@@ -52,10 +53,10 @@ impl Drawer {
         &mut self.random
     }
 
-    /// Returns the next step of `life`.
+    /// Generates the next step of `life`.
     pub(crate) fn step(&mut self, life: &Life<'_>) -> Step {
         let random = &mut self.random;
-        // Many requests arrive before the previous request completes.
+        // The pause is often too short for the previous request to complete.
         let pause = Time::from_ps(random.below(life.latency.as_ps() / 4 * self.pace + 1));
         let mut ticket = random.below(self.weights.iter().sum());
         let drawn = self.weights.iter().position(|&weight| {
@@ -80,8 +81,8 @@ impl Drawer {
         Step { pause, action: self.in_zone(action, life) }
     }
 
-    /// Usually adapts `action` to a zoned device, as an append, a write at a write pointer, or a zone
-    /// command.
+    /// Adapts `action` to a zoned device with a probability of 90 %, e.g. to an append, a write at a write
+    /// pointer, or a zone command.
     fn in_zone(&mut self, action: Action, life: &Life<'_>) -> Action {
         let size = life.auditor.block_bytes() as u64;
         let (Action::Write(first, _) | Action::Trim(first, _)) = action else { return action };
@@ -109,17 +110,17 @@ impl Drawer {
         }
     }
 
-    /// Returns a random power loss of `life` after its last request.
+    /// Generates a random power loss of `life` after its last request.
     pub(crate) fn loss(&mut self, life: &Life<'_>) -> Loss {
         let (now, latency) = (life.now, life.latency.as_ps());
         let busy = life.moments.iter().max().map_or(0, |&last| last.saturating_sub(now).as_ps());
         let random = &mut self.random;
         let after = match random.below(8) {
             0 => 0,
-            // The power loss is at the start or end of an operation, or just before or after it.
+            // The power loss is at the start or end of an operation, or 1 ps before or after it.
             1..=3 if !life.moments.is_empty() => {
                 let moment = life.moments[random.below(life.moments.len() as u64) as usize];
-                // Operations that have already started do not start again.
+                // The power loss is not before the current time.
                 (moment.saturating_sub(now).as_ps() + random.below(3)).saturating_sub(1)
             }
             4..=5 => random.below(busy + 2),

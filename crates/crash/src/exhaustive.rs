@@ -15,13 +15,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub struct Exhausted {
     /// Number of sequences.
     pub sequences: u64,
-    /// Power losses and their results.
+    /// Report of all power losses.
     pub report: Report,
 }
 
 /// Runs every sequence of `actions` with up to `length` steps, and cuts power after every step: at each start
-/// or end of an operation, 1 ps before it, and half-way to the next. Each power loss is also repeated with a
-/// second one in the middle of the recovery.
+/// or end of an operation, 1 ps before it, and half-way to the next start or end. Each power loss is also
+/// repeated with a second power loss in the middle of the recovery.
 pub fn exhaust(stack: &mut dyn Stack, block_bytes: usize, actions: &[Action], length: usize) -> Exhausted {
     let report = Report::new(&*stack.build(&Media::new()));
     let mut exhausted = Exhausted { sequences: 0, report };
@@ -43,7 +43,8 @@ pub fn exhaust(stack: &mut dyn Stack, block_bytes: usize, actions: &[Action], le
     }
 }
 
-/// Cuts power after every step of `actions`, starting with number `fresh`.
+/// Cuts power after every step of `actions` from index `fresh` on. The caller has already tested the steps
+/// before.
 fn try_all(
     stack: &mut dyn Stack,
     block_bytes: usize,
@@ -58,7 +59,7 @@ fn try_all(
         for (number, &action) in actions.iter().enumerate() {
             let before = life.now;
             life.wait_for_all()?;
-            // Completions at a time follow requests at that time.
+            // Requests precede completions at the same time, so the step is 1 ps later.
             let behind = Time::from_ps(u64::from(number > 0));
             trail.steps.push(Step { pause: life.now - before + behind, action });
             life.step(&Step { pause: behind, action })?;

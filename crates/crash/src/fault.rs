@@ -20,11 +20,11 @@ pub enum Fault {
     LostProgram,
     /// A program that changes only the first half of its page.
     TornProgram,
-    /// A program that changes the adjacent page instead.
+    /// A program that changes an adjacent page instead.
     MisdirectedProgram,
     /// Bit errors in reads of a page that was programmed often.
     BitRot,
-    /// Blocks of the medium that ignore programs.
+    /// Blocks of the medium that acknowledge programs without performing them.
     StuckBlock,
     /// A fault of a `faulty` device in the stack.
     DeviceFault,
@@ -33,11 +33,11 @@ pub enum Fault {
 /// An injected fault of the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    /// Class of the fault.
+    /// Class of the injected fault.
     pub fault: Fault,
-    /// Mean number of operations per affected operation.
+    /// Average number of operations per affected operation.
     pub one_in: u64,
-    /// Random seed.
+    /// Seed that determines the affected operations.
     pub seed: u64,
 }
 
@@ -70,8 +70,8 @@ impl Fault {
         Fault::DeviceFault,
     ];
 
-    /// Faults that are injected into operations of a medium. The others, which are power losses and the end
-    /// of life, are part of the device model.
+    /// Faults that are injected into operations of a medium. Other faults, e.g. power losses and the end of
+    /// life, are part of the device model.
     pub const INJECTED: [Fault; 6] = [
         Fault::LyingFlush,
         Fault::LostProgram,
@@ -98,7 +98,7 @@ impl Fault {
         }
     }
 
-    /// The class of faults with this name.
+    /// The class with this name, or `None` if no class has it.
     pub fn named(name: &str) -> Option<Fault> {
         Fault::ALL.into_iter().find(|fault| fault.name() == name)
     }
@@ -120,12 +120,12 @@ impl Fault {
         Some(Wrong { fault: self, one_in, seed })
     }
 
-    /// Guarantee of a device with these `capabilities` for this class of faults.
+    /// Guarantee for this class of faults by a device with these `capabilities`.
     pub fn guarantee(self, capabilities: &Capabilities) -> Guarantee {
         let persistence = capabilities.persistence;
         match self {
             Fault::PowerLoss => Guarantee::Survives,
-            // A drive loses nothing, but a cache above it loses dirty data.
+            // A drive loses no data, but a cache above it loses dirty data.
             Fault::EndOfLife => Guarantee::Detects,
             Fault::SmallCapacitor | Fault::PairedPage if persistence.is_up_to_energy() => Guarantee::Detects,
             Fault::SmallCapacitor | Fault::PairedPage => Guarantee::Absent,

@@ -1,5 +1,5 @@
-//! Tests after a recovery without faults. The device must return its data even after cached copies were
-//! evicted, serve requests, become idle, and keep its data.
+//! Tests after a recovery, without further faults. The device must return its data even after cached copies
+//! were evicted, serve requests, become idle, and keep its data.
 
 use crate::auditor::Broken;
 use crate::life::asking::{Asking, By};
@@ -10,15 +10,16 @@ use nacre_kernel::{Op, Status, Streams, Time};
 
 /// Number of blocks that are written after a recovery, when faults are disabled.
 const LIVES_ON: usize = 4;
-/// On average, one of this number of final power losses is followed by reads of other blocks, which evict cached
-/// copies.
+/// On average, one of this number of final power losses is followed by reads of other blocks, which evict
+/// cached copies.
 const READS_ELSEWHERE: u64 = 8 * SHOWN_TO_WORK;
-/// Total number of bytes of these reads.
+/// Total number of bytes in the reads of other blocks.
 const ELSEWHERE_BYTES: u64 = 128 << 10;
-/// Number of bytes per request of these reads.
+/// Number of bytes in each read of other blocks.
 const ELSEWHERE_AT_ONCE: u64 = 16 << 10;
 /// Maximum number of events until a device without requests is idle. The resync of a mirror over caches and
-/// memory cards of 8 MiB takes more than a million, because each burst of a card causes several events.
+/// memory cards of 8 MiB takes more than a million events, because each burst of a card causes several
+/// events.
 const RESTS_WITHIN: usize = 20_000_000;
 
 impl Life<'_> {
@@ -66,9 +67,9 @@ impl Life<'_> {
         self.find_again(self.now.max(recovery.done), &blocks, &written, (lost_pages, problem))
     }
 
-    /// Checks that blocks keep their content after reads of other blocks, because a cached copy can hide that
-    /// the device below lost the data. The checked blocks are those that an audit reads last, so that they
-    /// are cached.
+    /// Checks that blocks keep their content after reads of other blocks evicted their cached copies. A
+    /// cached copy can hide that the device below lost the data. The test checks the blocks that the audit
+    /// read last, because they are in the caches.
     fn find_without_copies(&mut self, loss: &Loss) -> Result<(), Broken> {
         let blocks: Vec<u64> = self.auditor.known().collect();
         let blocks = &blocks[blocks.len().saturating_sub(LIVES_ON)..];
@@ -104,7 +105,7 @@ impl Life<'_> {
         self.wait_for_all()
     }
 
-    /// Returns an error if these blocks do not have their written data, and the device has not reported
+    /// Returns an error if `blocks` do not have the data in `written` and the device has not reported
     /// additional lost pages.
     fn find_again(
         &mut self,
@@ -126,7 +127,8 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// Returns the time at which the device becomes idle without requests, or an error if it never does.
+    /// Waits until the device is idle and returns that time, or returns an error if the device never becomes
+    /// idle.
     fn rest(&mut self) -> Result<Time, Broken> {
         let from = self.now;
         for _ in 0..RESTS_WITHIN {

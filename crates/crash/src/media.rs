@@ -1,4 +1,4 @@
-//! Stores of the media of a stack. They outlive the device, can return to an earlier state, and inject
+//! Stores of the media of a stack. They outlive their device, can return to an earlier state, and inject
 //! faults.
 
 use crate::fault::Wrong;
@@ -13,13 +13,13 @@ pub struct Media(Arc<Mutex<Stores>>);
 #[derive(Debug, Default)]
 struct Stores {
     stores: Vec<Kept>,
-    /// Number of stores that were returned.
+    /// Number of stores that the current build has requested.
     given: usize,
     wrong: Option<Wrong>,
 }
 
 impl Media {
-    /// Creates media without any writes.
+    /// Creates media without stores, on which nothing is written.
     pub fn new() -> Media {
         Media::default()
     }
@@ -41,19 +41,19 @@ impl Media {
         self.stores().given = 0;
     }
 
-    /// Injects this fault into the operations of all stores.
+    /// Injects `wrong` into the operations of all stores, or no fault if it is `None`.
     pub fn go_wrong(&self, wrong: Option<Wrong>) {
         let mut stores = self.stores();
         stores.wrong = wrong;
         stores.stores.iter().for_each(|kept| kept.inner().faulty = wrong.map(MediumFaults::new));
     }
 
-    /// Number of injected faults, including those that were undone.
+    /// Number of injected faults, including faults after a mark that were undone.
     pub fn went_wrong(&self) -> u64 {
         self.stores().stores.iter().map(|kept| kept.inner().went_wrong).sum()
     }
 
-    /// Starts to log every change.
+    /// Sets a mark. The stores log every later change so that it can be undone.
     pub fn mark(&self) {
         for kept in &self.stores().stores {
             let mut inner = kept.inner();
@@ -89,12 +89,12 @@ struct Inner {
     went_wrong: u64,
 }
 
-/// State of pages at a mark, in the order in which the pages were changed.
+/// Earlier state of the pages that were changed since the mark, in the order of the changes.
 #[derive(Debug, Default)]
 struct Undo {
-    /// Number of each page, and whether the page was programmed.
+    /// Number of each page, and whether the page was programmed before the change.
     pages: Vec<(u64, bool)>,
-    /// Concatenated data of the programmed pages.
+    /// Concatenated earlier data of these pages, for those that were programmed.
     bytes: Vec<u8>,
     before: Option<MediumFaults>,
 }
@@ -122,7 +122,7 @@ impl Inner {
         self.faulty.clone_from(&undo.before);
     }
 
-    /// Calls `work` with the fault, if any, and counts its occurrences.
+    /// Calls `work` with the faults of the store, if any, and counts the operations that they affect.
     fn struck<T>(&mut self, work: impl FnOnce(&mut MediumFaults) -> T) -> Option<T> {
         let faulty = self.faulty.as_mut()?;
         let before = faulty.struck();

@@ -6,21 +6,21 @@ use nacre_media::store::Store;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Faults of a store.
+/// Faults of one store.
 #[derive(Clone, Debug)]
 pub struct MediumFaults {
     wrong: Wrong,
     random: Random,
-    /// Number of programs of each page, for faults that depend on it.
+    /// Number of programs of each page; recorded only for bit rot, which depends on it.
     programs: BTreeMap<u64, u64>,
     struck: u64,
 }
 
-/// Number of adjacent pages that are stuck together.
+/// Number of adjacent pages that form a stuck block.
 const PAGES_STUCK: u64 = 4;
 
 impl MediumFaults {
-    /// Creates the faults of a store, without occurrences so far.
+    /// Creates the faults of a store. No operation has been affected so far.
     pub fn new(wrong: Wrong) -> MediumFaults {
         let random = Streams::new(wrong.seed).stream("medium");
         MediumFaults { wrong, random, programs: BTreeMap::new(), struck: 0 }
@@ -31,7 +31,7 @@ impl MediumFaults {
         self.struck
     }
 
-    /// Page that a program of `page` changes; `None` if it changes none.
+    /// Page that a program of `page` actually changes; `None` if it changes none.
     pub fn target(&mut self, page: u64) -> Option<u64> {
         if self.wrong.fault == Fault::BitRot {
             *self.programs.entry(page).or_default() += 1;
@@ -74,7 +74,8 @@ impl MediumFaults {
     }
 }
 
-/// Content of `page` of `store` after a program of `bytes` that changes only its first half.
+/// Content of `page` of `store` after a torn program of `bytes`, which changes only the first half of the
+/// page.
 pub(crate) fn torn(store: &impl Store, page: u64, bytes: &[u8]) -> Vec<u8> {
     let mut torn = vec![0; bytes.len()];
     Store::read(store, page, 0, &mut torn);
@@ -103,7 +104,7 @@ impl SharedFaults {
     }
 }
 
-/// A store whose operations fail according to the shared faults.
+/// A store with injected faults, which it shares with other stores.
 pub struct FaultyPages<S> {
     store: S,
     pages: u64,
@@ -111,7 +112,7 @@ pub struct FaultyPages<S> {
 }
 
 impl<S> FaultyPages<S> {
-    /// Creates a store over `store`, which has `pages` pages.
+    /// Creates a faulty store over `store`, which has `pages` pages.
     pub fn new(store: S, pages: u64, shared: SharedFaults) -> FaultyPages<S> {
         FaultyPages { store, pages, shared }
     }
@@ -183,8 +184,8 @@ mod tests {
 
     const PAGES: u64 = 255;
 
-    /// Programs each page `times` times with its number. Returns the contents and the number of injected
-    /// faults.
+    /// Programs each page `times` times with its number. Returns the contents of the pages and the number of
+    /// injected faults.
     fn held(fault: Fault, times: u8) -> (Vec<[u8; 4]>, u64) {
         let shared = SharedFaults::default();
         let mut store = FaultyPages::new(Memory::new(4), PAGES, shared.clone());

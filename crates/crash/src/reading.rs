@@ -30,7 +30,7 @@ impl Life<'_> {
     fn answer(&self, at: Time, (first, count): (u64, u64), status: Status) -> Result<Answer, Broken> {
         match status {
             Status::Done => Ok(Answer::Given),
-            // The read may have hit a lost page that is independent of earlier losses.
+            // An injected fault may have caused the failure, even if the device also counts lost pages.
             _ if self.made().errors > 0 => Ok(Answer::Failed),
             Status::MediaError if self.lost_pages(at) > 0 => Ok(Answer::Lost),
             status => Err(Broken(format!("reading {count} blocks from {first} on ends with {status:?}"))),
@@ -43,7 +43,7 @@ impl Life<'_> {
         self.answer(done, (first, count), status)
     }
 
-    /// Checks a read of a step.
+    /// Checks the result of a read that is a step of the run.
     pub(crate) fn check_read(
         &mut self,
         asked: &Asked,
@@ -60,7 +60,7 @@ impl Life<'_> {
                 self.auditor.check_read(asked.began, first, bytes)
             }
             _ if count > 1 => {
-                // Read the blocks individually to find the lost ones.
+                // Each block is read individually to find the lost ones.
                 for block in first..first + count {
                     let began = self.auditor.moment();
                     self.submit(at, Asking::read(block, 1), began, By::Host);
@@ -138,14 +138,14 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// Effects of all injected faults so far.
+    /// Sum of the effects of all injected device faults so far.
     pub(crate) fn made(&self) -> FaultCounts {
         let mut sum = FaultCounts::default();
         add_made(&self.device.report(self.now), &mut sum);
         sum
     }
 
-    /// Number of pages that the device and the devices below count as lost up to `at`.
+    /// Number of lost pages that the device and its children have counted up to `at`.
     pub(crate) fn lost_pages(&self, at: Time) -> u64 {
         lost_pages(&self.device.report(at))
     }

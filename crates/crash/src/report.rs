@@ -16,9 +16,9 @@ pub struct Report {
     pub capabilities: Capabilities,
     /// Whether the stack has a `faulty` device with faults.
     pub has_device_faults: bool,
-    /// Results of the power losses for each additional fault.
+    /// Results for each class of faults.
     pub faults: BTreeMap<Fault, Tried>,
-    /// Number of new devices.
+    /// Number of runs, each of which starts with a new device.
     pub lives: u64,
     /// Number of restarts from a saved state.
     pub restarts: u64,
@@ -45,10 +45,10 @@ pub struct Tried {
     pub injected: u64,
     /// Number of blocks without their latest write.
     pub blocks_behind: u64,
-    /// Number of blocks with a lost acknowledged write that recovery reported, and of reads that a `faulty`
-    /// device failed.
+    /// Number of blocks whose lost acknowledged write was reported by recovery, plus the number of reads that
+    /// a `faulty` device failed.
     pub lost_and_told: u64,
-    /// Number of runs that ended with corrupted data without an error.
+    /// Number of runs that ended because data was corrupted without an error.
     pub lost_unseen: u64,
 }
 
@@ -57,17 +57,17 @@ pub struct Tried {
 pub struct Finding {
     /// Description of the violation.
     pub problem: String,
-    /// Additional fault.
+    /// Fault that was injected in addition to power losses.
     pub fault: Fault,
     /// The shortest sequence found that reproduces the violation.
     pub sequence: Sequence,
     /// Number of steps before shortening.
     pub steps_drawn: usize,
-    /// Whether the same steps reproduce it on a new device. If not, the saved state is incomplete.
+    /// Whether the same steps reproduce the violation on a new device. If not, the saved state is incomplete.
     pub repeats: bool,
 }
 
-/// Names of all branches that are counted.
+/// Names of all branches whose executions are counted.
 pub const BRANCHES: [&str; 15] = [
     "power_lost_while_recovering",
     "requests_before_ready",
@@ -121,8 +121,8 @@ impl Report {
         Fault::ALL.into_iter().map(|fault| (fault, guarantee(fault))).collect()
     }
 
-    /// Adds the effects of the `faulty` devices of a run. `unread` blocks were not read because of these
-    /// effects.
+    /// Adds the effects of the `faulty` devices in a run. `unread` is the number of blocks that could not be
+    /// read because of these effects.
     pub(crate) fn device_faults(&mut self, made: &FaultCounts, unread: u64) {
         if made.touched > 0 {
             let tried = self.faults.entry(Fault::DeviceFault).or_default();

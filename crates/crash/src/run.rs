@@ -1,4 +1,4 @@
-//! Sequential runs and their power losses.
+//! Random runs and their power losses.
 
 use crate::auditor::Broken;
 use crate::draw::{Drawer, block_bytes};
@@ -19,27 +19,27 @@ pub struct Options {
     pub points: u64,
     /// Random seed.
     pub seed: u64,
-    /// Faults of the medium besides power losses. Every second run has one of them. A fault that did not
-    /// occur is tested in additional runs.
+    /// Faults of the medium in addition to power losses. Every second run has one of them. A fault that did
+    /// not occur in these runs is tested in additional runs.
     pub faults: Vec<Fault>,
-    /// Maximum number of replays to shorten a violation.
+    /// Maximum number of replays used to shorten a violating sequence.
     pub replays: u32,
 }
 
 impl Options {
-    /// Creates options with power losses only, which are random according to `seed`.
+    /// Creates options with power losses only. `seed` determines all random numbers.
     pub fn new(points: u64, seed: u64) -> Options {
         Options { points, seed, faults: Vec::new(), replays: REPLAYS_MAX }
     }
 }
 
-/// Number of bytes used of a device without a capacity limit.
+/// Number of bytes that a run uses of a device without a capacity limit.
 const UNLIMITED: u64 = 1 << 40;
 /// Minimum number of steps of a run.
 const STEPS_MIN: u64 = 20;
 const STEPS_MORE: u64 = 400;
-/// Maximum number of writes before the first step. A smaller device has fewer, so that each location is
-/// written twice.
+/// Maximum number of writes before the first step. A smaller device has fewer writes, so that each location
+/// is written twice on average.
 const PRECONDITIONED_MAX: u64 = 4_000;
 /// Number of steps between consistency checks of a device with a large state. Other devices are checked after
 /// each step.
@@ -49,18 +49,18 @@ const BRANCHES_MAX: u64 = 16;
 /// Maximum number of steps from one power loss to the next.
 const APART_MAX: u64 = 8;
 /// State size in bytes above which a device is not saved at every step, because saving would take longer than
-/// the tests. For such a device, no power loss is undone.
+/// the tests. Power losses of such a device are not undone.
 const STATE_MAX: usize = 1 << 20;
 /// On average, one of this number of restart steps is performed on a device with a large state.
 const LARGE_RESTARTS: u64 = 8;
 /// Maximum number of additional runs for a fault that did not occur.
 const LIVES_MORE: u64 = 64;
-/// Maximum number of power losses in each of these runs.
+/// Maximum number of power losses in each of the additional runs.
 const POINTS_MORE: u64 = 100;
 /// On average, one of this number of power losses is not undone, and the run continues after it.
 const STAYS: u64 = 16;
 
-/// Tests the device of `stack`. `watch` is called with the number of points tested so far, and may stop the
+/// Tests the device of `stack`. Calls `watch` with the number of points tested so far. `watch` may stop the
 /// test.
 pub fn crash(
     stack: &mut dyn Stack,
@@ -69,7 +69,7 @@ pub fn crash(
 ) -> Report {
     let mut report = Report::new(&*stack.build(&Media::new()));
     let Options { points, faults, .. } = options;
-    // Every fault is tested before all power losses are used.
+    // With this share, the faults together use about half of the power losses.
     let share = points.div_ceil(2 * faults.len().max(1) as u64);
     let share = if faults.is_empty() { *points } else { share };
     let mut go_on = |report: &Report| report.finding.is_none() && watch(report.points()).is_continue();
@@ -213,7 +213,7 @@ impl Course<'_, '_> {
         Ok(())
     }
 
-    /// Cuts power several times after this step, each time from the same state.
+    /// Cuts power several times after the last step, each time from the same state.
     fn branches(&mut self) -> Result<(), Broken> {
         let count = self.drawer.random().below(BRANCHES_MAX);
         self.life.mark()?;

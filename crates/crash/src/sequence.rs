@@ -23,7 +23,7 @@ use std::str::{FromStr, SplitWhitespace};
 pub struct Step {
     /// Pause after the previous step.
     pub pause: Time,
-    /// Action of a step.
+    /// Action that the step performs.
     pub action: Action,
 }
 
@@ -57,13 +57,14 @@ pub enum Action {
 /// A power loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// Time after the submission of the step.
+    /// Time from the submission of the step to the power loss.
     pub after: Time,
-    /// Random seed for the device.
+    /// Seed of the random outcomes of the power loss.
     pub chance: u64,
     /// Time without power.
     pub off: Time,
-    /// A second power loss after this number of 65536ths of the recovery, for this time.
+    /// A second power loss during the recovery: its time in 65536ths of the duration of the recovery, and the
+    /// time without power.
     pub again: Option<(u16, Time)>,
     /// Whether requests arrive before the recovery ends.
     pub is_early: bool,
@@ -197,7 +198,7 @@ fn read_number(words: &mut SplitWhitespace<'_>) -> Option<u64> {
     words.next()?.parse().ok()
 }
 
-/// Reads `word` if it is next. Returns whether it was.
+/// Consumes the next word if it is `word`. Returns whether it was.
 fn read_word(words: &mut SplitWhitespace<'_>, word: &str) -> bool {
     let mut rest = words.clone();
     let is_next = rest.next() == Some(word);

@@ -52,7 +52,8 @@ pub(crate) fn failure_of(panic: &(dyn Any + Send)) -> String {
     format!("an assertion of the device fails: {}", text.unwrap_or("it says nothing"))
 }
 
-/// Returns a shorter sequence with a violation, and the violation; `None` if `sequence` has no violation.
+/// Returns a shorter sequence with a violation, and the description of the violation; `None` if `sequence`
+/// has no violation.
 pub(crate) fn shrink(
     stack: &mut dyn Stack,
     sequence: Sequence,
@@ -86,7 +87,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Keeps `sequence` if it also has a violation.
+    /// Replays `sequence`, and makes it the best sequence if it also has a violation. Returns whether it has
+    /// one.
     fn take(&mut self, sequence: Sequence) -> bool {
         if self.replays == 0 {
             return false;
@@ -98,7 +100,8 @@ impl Search<'_> {
         true
     }
 
-    /// Removes parts of the sequence, starting with halves and ending with single steps.
+    /// Removes parts of the sequence that the violation does not need, starting with halves and ending with
+    /// single steps.
     fn remove(&mut self) {
         let mut size = self.best.steps.len() / 2;
         while size > 0 {

@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 
 impl Auditor {
     /// Checks the content after a power loss at `at`. `found` is the data of all [`Auditor::known`] blocks
-    /// except `unread` blocks, which the device reported as lost. `recovery` tells whether acknowledged data
-    /// was lost. Damaged pages may read as zeros.
+    /// except `unread` blocks, which the device reported as lost. `recovery` reports whether acknowledged
+    /// data was lost. Damaged pages may read as zeros.
     ///
-    /// Returns an error if a block has no allowed version, or if an acknowledged write was lost without a
-    /// report.
+    /// Returns an error if a block has none of its possible contents, or if an acknowledged write was lost
+    /// without a report.
     pub fn check_loss(
         &self,
         at: Time,
@@ -78,9 +78,9 @@ impl Auditor {
         Ok(audit)
     }
 
-    /// Whether every word of `found` was written at some time. If data moves between devices and one of them
-    /// reports that it lost acknowledged data, a moved block may have the earlier content of its new
-    /// location, which may be that of another block.
+    /// Whether every word of `found` was written to some block at some time. If data moves between devices
+    /// and one of them reports that it lost acknowledged data, a moved block may have the earlier content of
+    /// its new location, which may belong to another block.
     fn was_elsewhere(&self, found: &[u8]) -> bool {
         Content::all_were_written(found, self.writes)
     }
@@ -89,8 +89,8 @@ impl Auditor {
         self.atomic_unit >= self.block_bytes as u64
     }
 
-    /// Returns an error if adjacent blocks in one atomic unit that were written by one request are partly old
-    /// and partly new.
+    /// Returns an error if one request wrote adjacent blocks of one atomic unit, and some of these blocks
+    /// have the old data and others the new data.
     fn check_units(&self, found: &[u8], unread: &BTreeSet<u64>) -> Result<(), Broken> {
         let size = self.block_bytes as u64;
         if self.atomic_unit <= size {
@@ -105,7 +105,7 @@ impl Auditor {
                 && let (Some(is), Some(was)) = (is, was)
             {
                 // Indices count from the base, which is 0. A later write, or a write that was outstanding at
-                // the same time, proves nothing.
+                // the same time, may explain either content.
                 for (index, version) in block.versions.iter().enumerate() {
                     let same = |own: &Version| own.began == version.began;
                     if version.kind == Kind::Write
@@ -136,7 +136,8 @@ impl Auditor {
         for ((&number, block), found) in self.blocks.iter().zip(found.chunks(self.block_bytes)) {
             let own = block.versions.iter().rposition(|version| version.transaction == transaction);
             if let (Some(own), Some(is), false) = (own, block.only(found), unread.contains(&number)) {
-                // A write after the transaction proves nothing.
+                // A block that was overwritten after the transaction does not show whether the transaction
+                // was performed.
                 if is <= own + 1 {
                     seen[usize::from(own < is)] = Some(number);
                 }
@@ -153,13 +154,13 @@ impl Auditor {
 }
 
 impl Block {
-    /// Whether a write submitted at `began` overwrote the content at this index, which counts from the base.
+    /// Whether a write submitted at `began` overwrote the content at index `position`, where 0 is the base.
     fn is_older(&self, position: usize, began: Moment) -> bool {
         position == 0 || self.versions[position - 1].ended < began
     }
 
-    /// Index of the content in `found`: 0 is the base, and versions count from 1. `None` if there are several
-    /// matches, or none.
+    /// Index of the only content that equals `found`: 0 is the base, and versions count from 1. `None` if
+    /// several contents or no content match.
     fn only(&self, found: &[u8]) -> Option<usize> {
         let contents =
             std::iter::once(&self.base).chain(self.versions.iter().map(|version| &version.content));
@@ -169,7 +170,7 @@ impl Block {
     }
 }
 
-/// Whether every byte of `found` is from one of these contents.
+/// Whether every byte of `found` is the byte of one of the contents in `before` and `allowed`.
 pub(super) fn is_torn<'a>(
     found: &[u8],
     before: impl Iterator<Item = &'a Content>,

@@ -21,13 +21,13 @@ pub struct Auditor {
     /// Size in bytes of the unit that a power loss leaves completely old or completely new.
     atomic_unit: u64,
     persistence: Persistence,
-    /// Whether losses reported by recovery are allowed.
+    /// Whether the auditor accepts lost data that a recovery reports.
     forgives: bool,
     blocks: BTreeMap<u64, Block>,
     writes: u32,
     /// Logical time of submissions and completions, which orders simultaneous events.
     moment: Moment,
-    /// Number of transactions so far.
+    /// Number of transactions begun so far.
     transactions: u32,
     /// Whether a transaction is open.
     is_open: bool,
@@ -38,17 +38,17 @@ pub struct Auditor {
 /// Sequence number of a submission or a completion.
 pub type Moment = u64;
 
-/// Completion time of a request that has not completed.
+/// Value of `ended` for a request that has not completed.
 const NEVER: Moment = Moment::MAX;
 
 #[derive(Clone, Debug)]
 struct Block {
-    /// Content before `base`. It is kept if reported losses are allowed: recovery may have written `base`
-    /// with only stored energy as protection, so the next power loss may drop it.
+    /// Older contents of the block, before `base`. They are stored if reported losses are allowed: a recovery
+    /// may have written `base` with only stored energy as protection, so the next power loss may drop it.
     earlier: Vec<Content>,
-    /// Content before `versions`.
+    /// Content of the block before the first of its `versions`.
     base: Content,
-    /// Versions in submission order.
+    /// Writes and trims of the block, in submission order.
     versions: Vec<Version>,
 }
 
@@ -63,27 +63,27 @@ struct Version {
     /// Logical time of completion, or of the power loss that interrupted the request.
     ended: Moment,
     acknowledged: Time,
-    /// Time from which the device guarantees that the version survives.
+    /// Time from which the device guarantees that the version survives; [`Time::MAX`] without a guarantee.
     safe: Time,
-    /// Number of pages that the device counted as lost when a flush guaranteed the version.
+    /// Number of lost pages that the device had counted when a flush guaranteed the version.
     lost_before: u64,
-    /// Whether the flush of the version failed, or the version was reported as lost. Later flushes do not
-    /// guarantee such a version.
+    /// Whether a flush of the version failed, or a power loss occurred while the block was unreadable. Later
+    /// flushes do not guarantee such a version.
     is_given_up: bool,
-    /// Number of the transaction; 0 means none.
+    /// Number of the transaction that contains the version; 0 means none.
     transaction: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// An outstanding write, which may be present, absent, or partial.
+    /// A write, which may be present, absent, or partial while it is outstanding.
     Write,
     /// A trim, which may leave the old content.
     Trim,
     /// A rejected write, which may be present, absent, or partial.
     Refused,
-    /// A write that may have been lost at a power loss, in a block that was then unreadable. It may be
-    /// present, absent, or partial.
+    /// A write that a power loss may have destroyed, in a block that was unreadable after the power loss. The
+    /// write may be present, absent, or partial.
     Doubtful,
 }
 
@@ -96,7 +96,7 @@ struct Commit {
 /// Result of an audit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
-    /// Number of blocks without their latest write.
+    /// Number of blocks that do not have their latest write.
     pub behind: u64,
     /// Number of these blocks that lost an acknowledged write.
     pub lost: u64,
@@ -104,12 +104,13 @@ pub struct Audit {
     pub torn: u64,
 }
 
-/// Violation: description of data that a device returned but must not return.
+/// Description of a violation, i.e. of data that a device returned but must not return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken(pub String);
 
 impl Auditor {
-    /// Creates an auditor of unwritten blocks of `block_bytes` on a device with these guarantees.
+    /// Creates an auditor of unwritten blocks of `block_bytes` on a device with the given atomic unit and
+    /// persistence.
     pub fn new(block_bytes: usize, atomic_unit: u32, persistence: Persistence) -> Auditor {
         Auditor {
             block_bytes,
@@ -125,7 +126,8 @@ impl Auditor {
         }
     }
 
-    /// Allows losses that recovery reports, despite guarantees. Must be called before the first write.
+    /// Makes the auditor accept losses that recovery reports, even if the device guarantees the data. Must be
+    /// called before the first write.
     pub fn forgive(&mut self) {
         self.forgives = true;
     }
@@ -140,7 +142,7 @@ impl Auditor {
         self.blocks.keys().copied()
     }
 
-    /// Returns the logical time of a submission or a completion, and advances it.
+    /// Advances the logical time, and returns it for a submission or a completion.
     pub fn moment(&mut self) -> Moment {
         self.moment += 1;
         self.moment
@@ -271,8 +273,8 @@ impl Auditor {
         self.is_open
     }
 
-    /// Discards versions that can no longer be lost or read. No power loss may be before `time`, and the
-    /// oldest outstanding read was submitted at `oldest`.
+    /// Discards versions that can no longer be lost or read. Later power losses are at `time` or later, and
+    /// the oldest outstanding read was submitted at logical time `oldest`.
     pub fn settle(&mut self, time: Time, oldest: Moment) {
         if self.forgives {
             return;
@@ -310,10 +312,10 @@ impl Auditor {
         Ok(())
     }
 
-    /// Whether a read submitted at `began` may return a mixture of these versions. This is allowed if some
-    /// were written while the read was outstanding; if, in blocks larger than the atomic unit, some were
-    /// outstanding at the same time (as beyond AWUN in the NVM Command Set Specification, "Atomic
-    /// Operations"); or if one is partial.
+    /// Whether a read submitted at `began` may return a mixture of the `newest` versions. This is allowed if
+    /// a version was written while the read was outstanding. In blocks larger than the atomic unit, it is
+    /// also allowed if several versions were outstanding at the same time (as beyond AWUN in the NVM Command
+    /// Set Specification, "Atomic Operations"), or if a version is partial.
     fn may_be_mixed(&self, began: Moment, newest: &[&Version]) -> bool {
         let is_doubtful = |version: &&Version| matches!(version.kind, Kind::Doubtful | Kind::Refused);
         let overlap = |version: &&Version| version.ended >= began;
@@ -321,10 +323,10 @@ impl Auditor {
             || !self.is_atomic() && (newest.len() > 1 || newest.iter().any(is_doubtful))
     }
 
-    /// Records a failed read of the content that block `number` had at `at`, when the device counted
+    /// Checks a failed read of the content that block `number` had at `at`, when the device counted
     /// `lost_pages` lost pages.
     ///
-    /// Returns an error unless the count has increased since a flush guaranteed the block.
+    /// Returns an error unless the count of lost pages has increased since a flush guaranteed the block.
     pub fn check_unread(&self, number: u64, at: Time, lost_pages: u64) -> Result<(), Broken> {
         let versions = self.blocks.get(&number).map_or(&[][..], |block| &block.versions);
         let mut guaranteed = versions.iter().rev().filter(|of| of.kind == Kind::Write && of.safe <= at);
@@ -336,8 +338,8 @@ impl Auditor {
         }
     }
 
-    /// Sets the contents after a power loss at `at` to `found`. The state of `unread` blocks is unchanged,
-    /// except that data without a guarantee may be lost.
+    /// Replaces the possible contents by the contents `found` after a power loss at `at`. The contents of
+    /// `unread` blocks remain possible, but their data without a guarantee may be lost.
     pub fn rebase(&mut self, at: Time, found: &[u8], unread: &BTreeSet<u64>) {
         self.aborted();
         self.committed = None;
@@ -380,8 +382,8 @@ impl Block {
         Block { earlier: Vec::new(), base, versions: Vec::new() }
     }
 
-    /// Records a power loss at `moment` while the block was unreadable. Data without a guarantee at `at` may
-    /// be lost, and later flushes do not guarantee it.
+    /// Records a power loss at `moment` after which the block is unreadable. Data without a guarantee at `at`
+    /// may be lost, and later flushes do not guarantee it.
     fn doubt(&mut self, at: Option<Time>, moment: Moment) {
         for version in &mut self.versions {
             version.is_given_up = true;
@@ -395,25 +397,26 @@ impl Block {
         }
     }
 
-    /// Submission time of the newest of the selected writes. Writes that completed earlier are overwritten.
+    /// Submission time of the newest write that `are` selects; `None` if there is none. Requests that
+    /// completed before this time are overwritten.
     fn floor(&self, are: impl Fn(&Version) -> bool) -> Option<Moment> {
         let writes = self.versions.iter().filter(|version| version.kind == Kind::Write && are(version));
         writes.map(|version| version.began).max()
     }
 
-    /// Submission time of the newest write that survives a power loss at `at`.
+    /// Submission time of the newest write that survives a power loss at `at`; `None` if there is none.
     fn safe_floor(&self, at: Time) -> Option<Moment> {
         self.floor(|version| version.safe <= at)
     }
 
-    /// Versions that no write submitted at or before `floor` overwrote.
+    /// Versions that were not overwritten by a write submitted at `floor`. Without a `floor`, all versions.
     fn behind(&self, floor: Option<Moment>) -> impl Iterator<Item = &Version> {
         self.versions.iter().filter(move |version| floor.is_none_or(|floor| version.ended >= floor))
     }
 }
 
-/// Whether `found` is one of these contents, or has zeros from a later trim. The components of a stack apply
-/// a trim independently, so part of a block may be trimmed.
+/// Whether `found` is one of these contents, partly replaced by zeros of a later trim. The components of a
+/// stack apply a trim independently, so part of a block may be trimmed.
 fn is_trimmed_in_part(found: &[u8], base: Option<&Content>, versions: &[&Version]) -> bool {
     let mut trims = versions.iter().filter(|version| version.kind == Kind::Trim);
     trims.any(|trim| {

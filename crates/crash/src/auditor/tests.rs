@@ -10,7 +10,7 @@ struct Written {
     second: Vec<u8>,
 }
 
-/// Creates two writes. If `together`, the second is submitted before the first completes.
+/// Performs two writes of block 0. If `together`, the second is submitted before the first completes.
 fn written(atomic_unit: u32, together: bool) -> Written {
     let mut auditor = Auditor::new(BLOCK, atomic_unit, Persistence::OnAcknowledgement);
     let (mut first, mut second) = (Vec::new(), Vec::new());
@@ -28,7 +28,7 @@ fn written(atomic_unit: u32, together: bool) -> Written {
 }
 
 impl Written {
-    /// Whether a read after both writes may return `found`.
+    /// Whether the auditor accepts `found` as the result of a read after both writes.
     fn may_hold(&mut self, found: &[u8]) -> bool {
         let began = self.auditor.moment();
         self.auditor.check_read(began, 0, found).is_ok()

@@ -22,18 +22,18 @@ pub(crate) struct Asked {
     lost_pages: u64,
 }
 
-/// Source of a request.
+/// Source of a request, which determines how its result is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
-    /// A step of the run.
+    /// A step of the run issued the request.
     Host,
-    /// An audit after a power loss. The value is the position at which the data is stored.
+    /// An audit after a power loss issued the request. The value is the offset at which the data is stored.
     Audit(usize),
-    /// A serial caller that waits for the completion.
+    /// A caller issued the request and waits for its completion.
     Waiting,
 }
 
-/// A request of the run.
+/// Parameters of a request before its submission.
 #[derive(Clone, Debug)]
 pub(crate) struct Asking {
     pub(crate) op: Op,
@@ -51,12 +51,12 @@ impl Asking {
 }
 
 impl Life<'_> {
-    /// Submits a request at `at`. The device has been run up to that time.
+    /// Submits a request at `at`. The device must have been run up to that time.
     pub(crate) fn submit(&mut self, at: Time, asking: Asking, began: Moment, by: By) {
         let Asking { op, blocks: (first, count), data, command } = asking;
         let size = self.auditor.block_bytes() as u64;
         let (address, bytes) = (first * size, (count * size) as u32);
-        // Equal data is written through different placement handles if the device has several.
+        // If the device has several placement handles, the data is distributed over them.
         let volume = (address / 4096) as u32 + bytes;
         let request = Request { arrival: at, address, bytes, volume, op };
         self.requests += 1;
@@ -75,7 +75,7 @@ impl Life<'_> {
         self.outstanding.push(Asked { id, request, blocks: (first, count), command, began, by, lost_pages });
     }
 
-    /// Submits a request of a step. Waits while too many requests are outstanding.
+    /// Submits a request of a step at the current time.
     pub(crate) fn submit_now(&mut self, asking: Asking, began: Moment) {
         self.submit(self.now, asking, began, By::Host);
     }
@@ -110,8 +110,8 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// Submits a request and waits for its completion. No other request may be outstanding. The data of a
-    /// read is stored in `bytes`.
+    /// Submits a request and waits for its completion. No other request may be outstanding. Returns the
+    /// completion time and the status. The data of a read is stored in `bytes`.
     pub(crate) fn ask(&mut self, at: Time, asking: Asking) -> Result<(Time, Status), Broken> {
         self.run_to(at)?;
         self.submit(self.now, asking, 0, By::Waiting);
@@ -126,7 +126,8 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// Runs the device to `until`, or to the first completion, whose time is returned.
+    /// Runs the device to `until` or to its next completion, whichever is earlier. Returns the time of the
+    /// completion, if any.
     fn run_once(&mut self, until: Time) -> Result<Option<Time>, Broken> {
         let mut completions = std::mem::take(&mut self.completions);
         completions.clear();
@@ -176,7 +177,7 @@ impl Life<'_> {
         }
     }
 
-    /// Handles the completion of a request of a step.
+    /// Updates the auditor when a request of a step completes.
     fn served(&mut self, asked: &Asked, at: Time, (status, data): (Status, &Payload)) -> Result<(), Broken> {
         let &Asked { request, blocks, began, .. } = asked;
         match request.op {
@@ -196,7 +197,7 @@ impl Life<'_> {
 
     /// Handles the completion at `at` of a flush submitted at `asked`.
     pub(crate) fn flushed(&mut self, asked: (Moment, Time), at: Time, status: Status, lost_pages: u64) {
-        // Such a device relies on stored energy, so a flush adds no guarantee.
+        // A device of this persistence relies on stored energy, so a flush adds no guarantee.
         if self.capabilities.persistence == Persistence::WithStoredEnergy {
             return;
         }

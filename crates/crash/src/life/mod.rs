@@ -19,11 +19,11 @@ pub trait Stack {
     fn build(&mut self, media: &Media) -> Box<dyn Device>;
 }
 
-/// Maximum duration of a request or a recovery. Without faults, all of them end.
+/// Maximum duration of a request or a recovery. A longer duration is a violation.
 pub const LIVES_WITHIN: Time = Time::from_s(3600);
 /// On average, one of this number of final power losses is followed by a test that the device still works.
 pub(crate) const SHOWN_TO_WORK: u64 = 8;
-/// Number of events that are examined for starts and ends of operations.
+/// Number of events that a run examines in advance for starts and ends of operations.
 const EVENTS_AHEAD: usize = 32;
 
 pub(crate) struct Life<'a> {
@@ -34,13 +34,13 @@ pub(crate) struct Life<'a> {
     pub(crate) auditor: Auditor,
     /// Whether flushes are acknowledged without reaching the device.
     lies: bool,
-    /// Number of such flushes.
+    /// Number of flushes that were acknowledged without reaching the device.
     pub(crate) lies_told: u64,
-    /// Current time. All earlier events were processed.
+    /// Current simulated time. All earlier events have been processed.
     pub(crate) now: Time,
     /// Latency of the last request.
     pub(crate) latency: Time,
-    /// Completion time of the last commit or abort.
+    /// Time from which the host may continue after the last commit or abort.
     pub(crate) free_at: Time,
     /// Future times at which an operation starts or ends.
     pub(crate) moments: Vec<Time>,
@@ -48,13 +48,13 @@ pub(crate) struct Life<'a> {
     pub(crate) outstanding: Vec<Asked>,
     pub(crate) ids: u32,
     pub(crate) completions: Completions,
-    /// Status of the request that the caller waits for.
+    /// Status of the completed request of a waiting caller.
     pub(crate) answer: Status,
     pub(crate) requests: u64,
     pub(crate) restarts: u64,
     /// Number of rejected writes.
     pub(crate) refusals: u64,
-    /// Number of single-block reads that failed because of an injected fault.
+    /// Number of reads of one block that failed because of an injected fault.
     pub(crate) failed_reads: u64,
     pub(crate) bytes: Vec<u8>,
     /// Time of the power loss before the last audit.
@@ -67,23 +67,23 @@ pub(crate) struct Life<'a> {
     marked: Option<Marked>,
 }
 
-/// A state to which a run returns.
+/// A state of a run, to which each branch returns after its power loss.
 struct Marked {
     state: Vec<u8>,
     now: Time,
     latency: Time,
     free_at: Time,
     outstanding: Vec<Asked>,
-    /// State of the auditor at the mark. It is stored when a request completes after the mark.
+    /// State of the auditor at the mark. It is saved only when a request completes after the mark.
     auditor: Option<Auditor>,
 }
 
-/// Result of a power loss.
+/// Outcome of a power loss.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Survived {
     pub(crate) audit: Audit,
     pub(crate) recovery: Recovery,
-    /// Time from restored power until the device was ready.
+    /// Duration of the recovery, from restored power until the device was ready.
     pub(crate) took: Time,
     pub(crate) ready: Time,
     pub(crate) was_recovering: bool,
@@ -128,7 +128,7 @@ impl<'a> Life<'a> {
         }
     }
 
-    /// Makes flushes lie from the first step on if `fault` is the lying flush.
+    /// Makes flushes lie from the first step on if `fault` is [`Fault::LyingFlush`].
     pub(crate) fn lie(&mut self, fault: Fault) {
         self.lies = fault == Fault::LyingFlush;
         if self.lies {
@@ -236,7 +236,7 @@ impl<'a> Life<'a> {
         Ok(())
     }
 
-    /// Cuts power, and reads the remaining content into `found`.
+    /// Cuts power, restores it, and reads the remaining content into `found`.
     fn lose(&mut self, loss: &Loss) -> Result<Survived, Broken> {
         let at = self.now + loss.after;
         let mut chance = Streams::new(loss.chance).stream("loss");
@@ -274,7 +274,7 @@ impl<'a> Life<'a> {
         Ok(recovery)
     }
 
-    /// Continues with the saved state in a new device, like another process.
+    /// Restores the saved state in a new device, as a restarted process does.
     fn restart(&mut self) -> Result<(), Broken> {
         let saved = state::saved(&*self.device).map_err(|error| Broken(error.to_string()))?;
         self.media.again();
@@ -298,7 +298,7 @@ impl<'a> Life<'a> {
         self.device.check_invariants();
     }
 
-    /// Saves the state of the device at the mark. Returns its size in bytes.
+    /// Sets the mark and saves the state of the device. Returns the size of the state in bytes.
     pub(crate) fn mark(&mut self) -> Result<usize, Broken> {
         let state = state::saved(&*self.device).map_err(|error| Broken(error.to_string()))?;
         let bytes = state.len();
@@ -316,7 +316,7 @@ impl<'a> Life<'a> {
         }
     }
 
-    /// Finds the times after the mark at which operations start or end without further requests.
+    /// Finds the times after the mark at which operations start or end if no request is submitted.
     pub(crate) fn look_ahead(&mut self) -> Result<(), Broken> {
         self.moments.clear();
         for _ in 0..EVENTS_AHEAD {
@@ -328,7 +328,8 @@ impl<'a> Life<'a> {
             self.completions.clear();
             self.device.run(next + Time::from_ps(1), &mut self.completions);
             for completed in self.completions.iter() {
-                // An operation has phases that are not events of the device.
+                // The spans of a completion give the phases of an operation, which are not events of the
+                // device.
                 let spans = self.completions.spans(completed);
                 let mut moment = completed.at;
                 for span in spans.iter().rev() {
@@ -354,13 +355,13 @@ impl<'a> Life<'a> {
             .map_err(|error| Broken(format!("its own state is refused: {error}")))
     }
 
-    /// Discards the mark and continues.
+    /// Discards the mark. The run continues from the current state.
     pub(crate) fn forget_mark(&mut self) {
         self.marked = None;
         self.media.forget_mark();
     }
 
-    /// Performs one power loss, and returns to the state at the mark.
+    /// Performs `loss`, and then returns to the state at the mark.
     pub(crate) fn branch(&mut self, loss: &Loss) -> Result<Survived, Broken> {
         let survived = self.lose_and_live(loss)?;
         self.go_back()?;
@@ -376,7 +377,8 @@ impl<'a> Life<'a> {
         }
     }
 
-    /// Performs the final power loss of a run, sometimes followed by a test that the device still works.
+    /// Performs a power loss that ends a run or a branch. Sometimes tests afterwards that the device still
+    /// works.
     pub(crate) fn lose_and_live(&mut self, loss: &Loss) -> Result<Survived, Broken> {
         let survived = self.lose(loss)?;
         if loss.chance.is_multiple_of(SHOWN_TO_WORK) {
@@ -386,7 +388,7 @@ impl<'a> Life<'a> {
     }
 }
 
-/// Writes blocks of 4 KiB over the whole device without simulated time.
+/// Writes random blocks of 4 KiB all over the device without simulated time.
 fn precondition(device: &mut dyn Device, writes: u64) {
     const BYTES: u32 = 4096;
     let places = device.capacity().map_or(1, |capacity| capacity.0 / u64::from(BYTES)).max(1);

@@ -7,7 +7,7 @@ use nacre_kernel::event::Completed;
 use nacre_kernel::{Op, Zone, ZoneCommand};
 
 impl Life<'_> {
-    /// The zone that contains `block`, if the device has zone commands.
+    /// Zone that contains `block`; `None` if the device has no zone commands.
     fn zone_of(&mut self, block: u64) -> Option<Zone> {
         let address = block * self.auditor.block_bytes() as u64;
         self.device.zone_commands()?;
@@ -21,7 +21,7 @@ impl Life<'_> {
         let Some(zone) = self.zone_of(block) else { return Ok(()) };
         let size = self.auditor.block_bytes() as u64;
         if !zone.write_pointer.is_multiple_of(size) {
-            // A power loss ended a write in the middle of a block, and the auditor knows whole blocks.
+            // A power loss ended a write in the middle of a block, but the auditor knows only whole blocks.
             return Ok(());
         }
         let (first, end) = (zone.write_pointer / size, zone.end / size);
@@ -54,7 +54,7 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// Waits until no append is outstanding, because a later request that overtakes an append would change
+    /// Waits until no append is outstanding. Otherwise, a later request could overtake an append and change
     /// its address.
     pub(super) fn wait_for_appends(&mut self) -> Result<(), Broken> {
         while self.outstanding.iter().any(|asked| asked.command == Some(ZoneCommand::Append)) {
@@ -63,7 +63,7 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// Returns an error if an append was not written at the write pointer.
+    /// Returns an error if the completed append has another address than expected.
     pub(super) fn check_append(&self, asked: &Asked, completed: &Completed) -> Result<(), Broken> {
         let Some(at) = completed.zone.as_ref().and_then(|zone| zone.written_at) else { return Ok(()) };
         let expected = asked.blocks.0 * self.auditor.block_bytes() as u64;
