@@ -13,8 +13,8 @@ pub struct Idle {
 }
 
 impl Idle {
-    /// Latencies of the unused `device` for requests of `bytes` at random addresses that are multiples of 4
-    /// KiB.
+    /// Measures the mean latencies of the unused `device` for requests of `bytes` at random addresses that
+    /// are multiples of 4 KiB.
     pub fn of(device: &mut dyn Device, bytes: u32, random: &mut Random) -> Idle {
         let bytes = device.capacity().map_or(bytes, |capacity| capacity.0.min(u64::from(bytes)) as u32);
         let places = device.capacity().map_or(1 << 20, |capacity| (capacity.0 - u64::from(bytes)) / UNIT + 1);
@@ -44,5 +44,6 @@ impl Idle {
 
 /// Alignment in bytes of request addresses.
 const UNIT: u64 = 4096;
-/// Number of requests of each kind. 1/8 of the standard deviation remains in the mean of a distribution.
+/// Number of requests of each kind. The standard error of the mean is 1/8 of the standard deviation of the
+/// latency.
 const SAMPLES: u64 = 64;

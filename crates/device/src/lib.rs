@@ -26,32 +26,34 @@ impl Family for DeviceFamily {
 
 /// Services for a device during construction.
 pub trait Builder {
-    /// All component tables, used to read a slot's configuration.
+    /// Returns the tables of all components, which are needed to read the configuration of a slot.
     fn families(&self) -> &dyn Families;
 
-    /// The next component number. A device takes its number before it builds its children.
+    /// Returns the next component number. A device takes its number before it builds its children.
     fn component(&mut self) -> ComponentId;
 
     /// Builds the device in `slot` as a child.
     fn device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn event::Device>, Problems>;
 
-    /// The store for the medium of the device at `path`, or `None` if the stack is simulated without data. A
-    /// device calls this at most once.
+    /// Returns the store for the medium of the device at `path`, or `None` if the stack is simulated without
+    /// data. A device calls this at most once.
     fn store(&mut self, path: &str, layout: Layout) -> Option<Box<dyn Pages>>;
 
-    /// The random stream with this name. Use the slot's path, so that every device has a separate stream.
+    /// Returns the random stream with this name. Use the path of the slot, so that every device has a
+    /// separate stream.
     fn random(&self, name: &str) -> Random;
 
-    /// The text of a file that the scenario names at `path`, e.g. a latency log. `file` is relative to the
-    /// scenario. Errors: the file does not exist or is not text.
+    /// Returns the text of a file that the scenario names at `path`, e.g. a latency log. `file` is relative
+    /// to the scenario. Errors: the file does not exist or is not text.
     fn text_file(&mut self, path: &str, file: &str) -> Result<String, Problems>;
 
-    /// Latencies of one access of `bytes` on an idle device like the one in `slot`.
+    /// Returns the latencies of one access of `bytes` on an idle device that is configured like the device in
+    /// `slot`.
     fn idle(&mut self, slot: &Slot<DeviceFamily>, bytes: u32) -> Result<Idle, Problems>;
 
-    /// Reads and writes of the first `extents` extents over the whole workload, with sizes in ascending
-    /// order. `path` is the setting that needs them, for errors. Errors: the workload is unreadable, never
-    /// ends, or extends beyond the last extent.
+    /// Returns the reads and writes of each of the first `extents` extents over the whole workload, with
+    /// sizes in ascending order. `path` is the setting that needs them, for errors. Errors: the workload is
+    /// unreadable, never ends, or extends beyond the last extent.
     fn accesses(
         &mut self,
         path: &str,
@@ -59,15 +61,15 @@ pub trait Builder {
         extents: u32,
     ) -> Result<Vec<Vec<SizedAccesses>>, Problems>;
 
-    /// Reserves this many bytes of memory for the device at `path`. Errors: there is not enough memory, if
-    /// the caller limits it.
+    /// Reserves `bytes` of memory for the device at `path`. Errors: the caller limits the memory, and too
+    /// little of it is left.
     fn take_memory(&mut self, path: &str, bytes: u64) -> Result<(), Problems>;
 
     /// Like [`Builder::take_memory`], for tables that take `at_once` bytes at the start and `in_all` bytes
     /// after every address has been accessed.
     fn take_memory_as_touched(&mut self, path: &str, at_once: u64, in_all: u64) -> Result<(), Problems>;
 
-    /// The user's policy of `family` with this name. Errors: no policy has this name.
+    /// Returns the user's policy of `family` with this name. Errors: no policy has this name.
     fn external_policy(&mut self, family: &str, path: &str, name: &str) -> Result<Box<dyn Any>, Problems>;
 }
 
@@ -85,6 +87,6 @@ pub struct Accesses {
 pub struct SizedAccesses {
     /// Size of each request, or of its portion in this extent, in bytes.
     pub bytes: u32,
-    /// Number of accesses.
+    /// Number of accesses with this size.
     pub of: Accesses,
 }
