@@ -7,7 +7,8 @@ use nacre_kernel::state::State;
 use nacre_kernel::{Activity, Energy, Ledger, Resource, Time};
 use std::collections::VecDeque;
 
-/// An encoder and a number of decoders. Each decoder corrects one page at a time, in read order.
+/// An encoder and several decoders. Each decoder corrects one page at a time, in the order in which the pages
+/// were read.
 #[derive(Debug, State)]
 pub(crate) struct Coder {
     decoders: FirstCome<Energy>,
@@ -19,12 +20,13 @@ pub(crate) struct Coder {
 }
 
 impl Coder {
-    /// An idle coder with at least one decoder.
+    /// Creates an idle coder with at least one decoder.
     pub(crate) fn new(decoders: u32) -> Coder {
         Coder { decoders: FirstCome::new(decoders), ledger: Ledger::default(), encoding: VecDeque::new() }
     }
 
-    /// Decodes a page that was requested at `now` and is available at `sensed`; returns the end time.
+    /// Decodes a page that was requested at `now` and is available at `sensed`. Returns the end time of
+    /// decoding.
     #[inline]
     pub(crate) fn decode(&mut self, now: Time, sensed: Time, work: Work) -> Time {
         let energy = self.charge_energy(work);
@@ -32,8 +34,8 @@ impl Coder {
         self.decoders.take(now, sensed, work.time, energy) + work.time
     }
 
-    /// Encodes a page, starting at `now`; returns the end time. Pages do not wait for each other, and their
-    /// time is not in the ledger.
+    /// Encodes a page, starting at `now`. Returns the end time. Pages do not wait for each other, and the
+    /// ledger does not contain their encoding time.
     #[inline]
     pub(crate) fn encode(&mut self, now: Time, work: Work) -> Time {
         let energy = self.charge_energy(work);
@@ -83,9 +85,9 @@ fn give_back(ledger: &mut Ledger, energy: Energy, (left, whole): (Time, Time)) {
     ledger.give_back_energy(Activity::Correct, Energy(energy.0 * share));
 }
 
-/// Whether a page is good after its decoder returned `found`. `expected` follows from its number of bit
-/// errors. Miscorrected pages, and errors that the code does not detect, are bad unless the data still
-/// `is_as_stored`.
+/// Result of reading a page for which the decoder returned `found`. `expected` follows from the number of bit
+/// errors of the page. If the code miscorrects or does not detect errors, the result is `expected` unless the
+/// data still `is_as_stored`.
 #[inline]
 pub(crate) fn verdict(expected: Verdict, found: Verdict, is_as_stored: impl FnOnce() -> bool) -> Verdict {
     let is_beyond = matches!(expected, Verdict::Uncorrectable | Verdict::Unnoticed);

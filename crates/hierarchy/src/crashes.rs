@@ -7,7 +7,7 @@ use nacre_testkit::{Workbench, keeps_its_bytes};
 /// Number of power losses per stack.
 const POINTS: u64 = 2_000;
 
-/// Runs fewer tests, for one of many variants of a device.
+/// Tests a variant of a device with fewer power losses.
 #[track_caller]
 fn crash_briefly(toml: &str) {
     let report = keeps_its_bytes(Workbench::new(ROOMS, 1), toml, 200);
@@ -34,7 +34,7 @@ fn a_network_store_keeps_its_bytes() {
     );
 }
 
-/// Extents of 64 KiB are exchanged continuously.
+/// The tiers continuously exchange extents of 64 KiB.
 #[test]
 fn tiers_keep_their_bytes_while_extents_move() {
     let tiers = |fast: &str, slow: &str| {
@@ -53,7 +53,7 @@ fn tiers_keep_their_bytes_while_extents_move() {
     crash(&tiers(fast, disk));
 }
 
-/// The members of the mirror differ after most power losses. They also differ in speed, durability
+/// The members of the mirror differ in content after most power losses. They also differ in speed, durability
 /// guarantees, and trims.
 #[test]
 fn a_mirror_keeps_its_bytes_while_it_resyncs() {
@@ -128,8 +128,8 @@ fn cache(settings: &str, levels: &[String], backing: &str) -> String {
     format!("kind = \"server_cache\"\n{settings}\n{levels}[device.backing]\n{backing}")
 }
 
-/// The caches are so small that blocks are replaced continuously. They have a write-through backing or one
-/// that loses unflushed data, partial and whole blocks, in flight and cached.
+/// The caches are so small that they replace blocks continuously. Their backing is either write-through or
+/// loses unflushed data. Requests cover partial and whole blocks, which are in flight or cached.
 #[test]
 fn a_server_cache_keeps_its_bytes_while_blocks_move() {
     for backing in [NETWORK, DISK] {
@@ -148,7 +148,8 @@ fn a_server_cache_keeps_its_bytes_while_blocks_move() {
     }
 }
 
-/// Dirty blocks are either lost or preserved by the table, with writes and write-backs in progress.
+/// A power loss loses dirty blocks, or the persistent table preserves them, while writes and write-backs are
+/// in progress.
 #[test]
 fn a_write_back_server_cache_keeps_its_guarantees() {
     let write_back = |settings: &str| format!("block = \"1 KiB\"\nwrite_back = {{ {settings} }}");

@@ -1,5 +1,5 @@
-//! Checks that the energies and powers of a device are given together, because a missing one would count as
-//! zero.
+//! Checks that the energies and powers of a device are given together, because a missing value would count as
+//! zero energy.
 
 use crate::workbench::ROOMS;
 use nacre_kernel::event::{Completions, Payload, RequestId};
@@ -39,9 +39,9 @@ fn a_part_of_the_energies_is_an_error() {
     }
 }
 
-/// Energies of the encoder and decoder of `cache`, whose code takes 40 us for each. The first is after a page
-/// write. The second is after a request 10 ms later, which a power loss interrupts at the given time after
-/// its start, if any. The time is that of the completion or power loss.
+/// Measures the coding energy of `cache`, whose encoding and decoding take 40 us each. Returns the energy
+/// after a page write, the additional energy of a request 10 ms later, and the duration of this request. With
+/// `failure`, a power loss interrupts the request this long after its start.
 fn coded(cache: &str, op: Op, failure: Option<Time>) -> (f64, f64, Time) {
     let code = "kind = \"bch\"\nt = 1\ndecode = \"40 us\"\nencode = \"40 us\"\ndecode_energy = \"8 nJ\"\nencode_energy = \"2 nJ\"\n";
     let built = Workbench::new(ROOMS, 1)
@@ -69,7 +69,7 @@ fn coded(cache: &str, op: Op, failure: Option<Time>) -> (f64, f64, Time) {
     (before, energy(&host) - before, failure)
 }
 
-/// A decoding or encoding that a power loss interrupts has used the energy of its completed portion.
+/// If a power loss interrupts decoding or encoding, only the energy of the completed portion is charged.
 #[test]
 fn a_code_takes_energy_until_the_power_fails() {
     let flash = "kind = \"flash_disk_cache\"\nblocks = 64\ndensity = \"slc\"\nbit_error_rate = 0\n";

@@ -6,7 +6,7 @@ use prefetch_index::prefetch_index;
 /// Number of entries of the smallest table.
 const ENTRIES_MIN: usize = 16;
 
-/// A key that no entry has.
+/// Marks an unused entry. No valid key has this value.
 const NO_KEY: u64 = u64::MAX;
 
 /// The odd number next to 2^64 divided by the golden ratio.
@@ -31,7 +31,7 @@ pub(crate) struct Map {
 }
 
 impl Map {
-    /// An empty map.
+    /// Creates an empty map.
     pub(crate) fn new() -> Map {
         Map { entries: vec![UNUSED; ENTRIES_MIN], used: 0 }
     }
@@ -50,7 +50,7 @@ impl Map {
         self.used
     }
 
-    /// Value of `key`.
+    /// Value of `key`; `None` if the map does not contain it.
     #[inline]
     pub(crate) fn get(&self, key: u64) -> Option<u64> {
         let entry = self.entries[self.find(key)];
@@ -71,7 +71,7 @@ impl Map {
         self.entries[at] = Entry { key, value };
     }
 
-    /// Removes `key` and returns its value.
+    /// Removes `key`. Returns its value; `None` if the map did not contain it.
     #[inline]
     pub(crate) fn remove(&mut self, key: u64) -> Option<u64> {
         let mut hole = self.find(key);

@@ -44,7 +44,7 @@ fn check(report: &ComponentReport, asked: &mut Option<u64>, seen: &mut BTreeMap<
         report.counters
     );
     let read = sum(&READ);
-    // Requests to a lower cache are the fetches of the cache above.
+    // The number of requests to a lower cache equals the number of fetches of the cache above.
     if let Some(asked) = asked.take() {
         assert_eq!(read, asked, "pages read of {kind}: {:?}", report.counters);
     }
@@ -63,7 +63,7 @@ fn draw<T: Copy, const N: usize>(random: &mut Random, of: [T; N]) -> T {
     of[random.below(N as u64) as usize]
 }
 
-/// Settings of a flash cache with a few blocks and a long or short lifetime.
+/// Generates settings of a flash cache with a few blocks and a random endurance.
 fn flash(random: &mut Random) -> String {
     let endurance = draw(random, [1, 3, 20, 10_000]);
     let (raises, lowers, promotes) = (random.chance(0.5), random.chance(0.5), random.chance(0.5));
@@ -98,7 +98,7 @@ fn dram(random: &mut Random) -> String {
     format!("kind = \"dram_disk_cache\"\ncapacity = \"64 KiB\"\ndirty_limit = \"{dirty} %\"\n")
 }
 
-/// A stack of one or two caches over a store.
+/// Generates a stack of one or two caches over a store.
 fn stack(random: &mut Random) -> String {
     let (flash, pcm, dram) = (flash(random), pcm(random), dram(random));
     let caches = match random.below(8) {
@@ -118,7 +118,7 @@ fn stack(random: &mut Random) -> String {
     toml + "kind = \"measured\"\nread = \"100 us\"\nwrite = \"200 us\"\nparallelism = 64\ncapacity = \"3 MiB\"\n"
 }
 
-/// A request for a few pages or a portion of one, mostly among a few hundred pages.
+/// Generates a request for a few pages or a portion of a page, mostly among a few hundred pages.
 fn request(random: &mut Random, now: Time) -> Request {
     let op = match random.below(40) {
         0 => Op::Trim,
@@ -132,8 +132,8 @@ fn request(random: &mut Random, now: Time) -> Request {
     Request { arrival: now, address, bytes: bytes as u32, volume: 0, op }
 }
 
-/// Checks all pages that enter and leave a stack that serves requests, has a power loss, and restarts
-/// measurement.
+/// Checks all pages that enter and leave the caches of a stack. The stack serves requests, has a power loss,
+/// and restarts measurement.
 fn live(toml: &str, carries_bytes: bool, random: &mut Random, seen: &mut BTreeMap<&'static str, u64>) {
     let bench = Workbench::new(ROOMS, 1);
     let mut bench = if carries_bytes { bench.with_bytes() } else { bench };
@@ -148,7 +148,7 @@ fn live(toml: &str, carries_bytes: bool, random: &mut Random, seen: &mut BTreeMa
             asked += request.blocks(PAGE).1;
         }
         let submitted = host.submit_with(now, request, data);
-        // Sometimes the next request arrives while this one is in progress.
+        // The next request sometimes arrives while this request is in progress.
         now = if random.chance(0.3) { now + Time::from_us(20) } else { host.wait(submitted).at };
         if number % 200 == 0 && number != 1_600 {
             host.rest();
@@ -183,7 +183,7 @@ fn pages_held_are_those_that_came_in_less_those_that_left() {
         let toml = stack(&mut random);
         live(&toml, number % 3 == 0, &mut random, &mut seen);
     }
-    // Each path was taken more than once.
+    // The test covers each of these events more than once.
     let others = ["read_lost", "read_merged", "pages_promoted", "retired_blocks", "bypassed", "overtaken"];
     let moved = ["collected_programs", "leveled_programs", "promoted_programs"];
     for name in CAME.iter().chain(&LEFT).chain(&others).chain(&moved) {

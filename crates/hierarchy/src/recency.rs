@@ -70,7 +70,7 @@ impl Recency {
         }
     }
 
-    /// The least recently used item of `list`.
+    /// Least recently used item of `list`; `None` if the list is empty.
     #[inline]
     pub(crate) fn oldest(&self, list: usize) -> Option<u32> {
         let oldest = self.links[self.head(list) as usize].newer;

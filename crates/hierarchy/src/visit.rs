@@ -11,10 +11,10 @@ pub(crate) struct Visit {
     pub(crate) request: Request,
     /// Number of parts that have not ended, plus one while parts are being added.
     pub(crate) parts: u32,
-    /// End of the part whose spans are kept.
+    /// End time of the part that ended last. Its spans are stored.
     pub(crate) latest: Time,
     pub(crate) status: Status,
-    /// Number of spans that belong to the request. The spans of the part that ended last follow.
+    /// Number of spans before the request was divided. The spans of the part that ended last follow.
     pub(crate) own: u32,
     pub(crate) spans: Vec<Span>,
     /// Data of a read, assembled from its parts.
@@ -44,7 +44,7 @@ impl Visit {
         self.status
     }
 
-    /// Data of a read.
+    /// Removes and returns the data of a read.
     pub(crate) fn take_data(&mut self) -> Payload {
         if self.bytes.is_empty() {
             return std::mem::take(&mut self.data);
@@ -52,7 +52,7 @@ impl Visit {
         std::mem::take(&mut self.bytes).into()
     }
 
-    /// Receives the data of a part of a read, starting at `address`.
+    /// Stores the data of a part of a read, which starts at `address`.
     pub(crate) fn receive(&mut self, address: u64, data: &Payload) {
         let Some(bytes) = data.bytes() else { return };
         if self.request.op != Op::Read {
@@ -71,19 +71,19 @@ impl Visit {
     }
 }
 
-/// The end of a part of a request.
+/// Outcome of a part of a request.
 pub(crate) struct Part<'a> {
     pub(crate) status: Status,
     /// Time spent in the composite device, before the time in `spans`.
     pub(crate) own: Option<(Activity, Time)>,
     pub(crate) before: &'a [Span],
     pub(crate) spans: &'a [Span],
-    /// The bytes that a read returns, with their first address.
+    /// Address of the first byte that a part of a read returns, and the data.
     pub(crate) data: (u64, Payload),
 }
 
 impl Part<'_> {
-    /// A part that ended immediately.
+    /// Outcome of a part that ended immediately.
     pub(crate) fn at_once(status: Status) -> Part<'static> {
         Part { status, own: None, before: &[], spans: &[], data: (0, Payload::NONE) }
     }

@@ -11,18 +11,18 @@ pub(crate) struct Visits {
     #[state(skip = "from the configuration")]
     component: ComponentId,
     all: Slab<Visit>,
-    /// Requests whose parts have all ended, or will have ended at the given time.
+    /// Requests all of whose parts have ended, or will have ended at the given time.
     due: Agenda<u32>,
 }
 
 impl Visits {
-    /// An empty set of requests for the composite device `component`.
+    /// Creates an empty set of requests for the composite device `component`.
     pub(crate) fn new(component: ComponentId) -> Visits {
         Visits { component, all: Slab::new(), due: Agenda::new() }
     }
 
-    /// Starts service of request `id` at `now`. Its time so far is charged to `before`. The caller then adds
-    /// parts and calls [`Visits::leave`].
+    /// Starts the service of request `id` at `now`. The time since its arrival is charged to `before`. The
+    /// caller then adds parts and calls [`Visits::leave`]. Returns the number of the visit.
     pub(crate) fn enter(
         &mut self,
         now: Time,
@@ -36,7 +36,7 @@ impl Visits {
         (visit.parts, visit.latest, visit.status) = (1, now, Status::Done);
         visit.spans.clear();
         let (activity, time) = before;
-        // When the request was submitted to this device: it may have waited in the host before.
+        // The request was submitted to this device at this time. It may have waited in the host before.
         visit.request.arrival = now - time;
         if !time.is_zero() {
             visit.spans.push(Span { component, activity, stage: Stage::Untold, time });
@@ -47,19 +47,20 @@ impl Visits {
         number
     }
 
-    /// Adds a part of the request.
+    /// Adds a part to the request.
     #[inline]
     pub(crate) fn add_part(&mut self, visit: u32) {
         self.all[visit].parts += 1;
     }
 
-    /// Ends the addition of parts.
+    /// Marks that all parts of the request have been added.
     #[inline]
     pub(crate) fn leave(&mut self, visit: u32) {
         self.count_down(visit);
     }
 
-    /// Ends a part at `at`, which is now or a known later time. The spans of the last part are kept.
+    /// Ends a part at `at`, which may be in the future. The breakdown of the request contains the spans of
+    /// the part that ended last.
     #[inline]
     pub(crate) fn part_ends(&mut self, at: Time, number: u32, part: &Part<'_>) {
         let component = self.component;
@@ -89,7 +90,7 @@ impl Visits {
         }
     }
 
-    /// Time of the next known completion, or [`Time::MAX`] if there is none.
+    /// Time of the next known completion; [`Time::MAX`] if there is none.
     #[inline]
     pub(crate) fn next(&self) -> Time {
         self.due.next()
@@ -112,7 +113,7 @@ impl Visits {
         &self.all[visit].request
     }
 
-    /// Withdraws a part that is served in another way. The caller adds it again.
+    /// Removes a part before it ends. The caller adds it again and serves it by another operation.
     pub(crate) fn drop_part(&mut self, visit: u32) {
         self.all[visit].parts -= 1;
     }

@@ -1,4 +1,4 @@
-//! Workbench for the tests of this crate.
+//! Test environment that builds the devices and policies of this crate.
 
 use crate::faulty::{self, kinds::FaultFamily};
 use crate::placement::{self, PlacementFamily};
@@ -39,19 +39,19 @@ struct Document {
     stack: Slot<nacre_device::DeviceFamily>,
 }
 
-/// The device that `toml` describes under `stack`.
+/// Builds the device that `toml` describes under `stack`.
 pub(crate) fn build(toml: &str, mut workbench: Workbench) -> Result<Box<dyn Device>, Problems> {
     let document: Document = workbench.read(toml)?;
     workbench.device(&document.stack)
 }
 
-/// A test host for the device that `toml` describes.
+/// Creates a test host for the device that `toml` describes under `stack`.
 pub(crate) fn host(toml: &str) -> Host {
     let built = build(toml, Workbench::new(ROOMS, 1));
     Host::new(built.unwrap_or_else(|problems| panic!("{toml}: {problems}")))
 }
 
-/// The policy `kind` for `capacity` blocks, with its defaults.
+/// Builds the policy `kind` for `capacity` blocks, with its default settings.
 pub(crate) fn policy(kind: &str, capacity: usize) -> Box<dyn Replacement> {
     let node = Node::parse_toml(&format!("policy = \"{kind}\""), "test.toml").expect("well formed");
     let mut reader = Reader::new(&ROOMS);

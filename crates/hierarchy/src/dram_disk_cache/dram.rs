@@ -15,7 +15,7 @@ pub(super) struct Dram<S> {
     store: S,
     #[state(skip = "from the configuration")]
     config: Config,
-    /// Channel time per page.
+    /// Time that a page occupies the channel.
     #[state(skip = "from the configuration")]
     transfer: Time,
     channel: FirstCome<Activity>,
@@ -43,7 +43,7 @@ impl<S: Store> Dram<S> {
         self.config.capacity.0 as f64 / self.config.chip.0 as f64
     }
 
-    /// Power of the active chips in addition to idle power.
+    /// Power that the active chips consume in addition to idle power.
     fn draw(&self) -> Power {
         let chips = self.chips().min(f64::from(self.config.rank));
         let idle = self.config.idle_power.map_or(0.0, |power| power.0);
@@ -116,7 +116,7 @@ impl<S: Store> Memory for Dram<S> {
 
     #[inline]
     fn peek(&self, frame: u32, into: &mut [u8]) {
-        // Frames written without data read as zeros.
+        // A frame that was written without data reads as zeros.
         if S::CARRIES_BYTES && !self.store.read(u64::from(frame), 0, into) {
             into.fill(0);
         }

@@ -7,8 +7,8 @@ use nacre_kernel::event::Payload;
 use nacre_kernel::{Status, Time, ZoneAnswer};
 
 impl Layer {
-    /// Applies the faults to a request that arrives at `now`. The request is sent to the device immediately
-    /// or later, or ends without reaching it.
+    /// Applies the faults to a request that arrives at `now`. The request is then sent to the device,
+    /// delayed, or ended without reaching the device.
     pub(super) fn meet_faults(&mut self, below: &mut dyn Below, now: Time, number: u32) {
         let mut at = now;
         for index in 0..self.faults.len() {
@@ -51,7 +51,8 @@ impl Layer {
         if at == now { self.send(below, now, number) } else { self.wait_until(at, number, Stage::Held) }
     }
 
-    /// Ends a request at `at` with a fault's reply after the given delay, instead of the device's reply.
+    /// Ends a request without the device: at `at`, the fault decides to reply with `status` after the delay
+    /// `after`.
     fn end_without_device(&mut self, (fault, at, after): (u32, Time, Time), number: u32, status: Status) {
         let active = &mut self.active[number];
         active.added.push((fault, after));
@@ -60,7 +61,7 @@ impl Layer {
         self.wait_until(at + after, number, Stage::Answered);
     }
 
-    /// Completes a read of the device, which a fault may answer with old data.
+    /// Replaces the data of a successful read with old data, if a fault selected the read.
     pub(super) fn answer_stale(&mut self, number: u32) {
         let active = &mut self.active[number];
         if let (Some(fault), Status::Done) = (active.stale, active.status) {
@@ -68,7 +69,8 @@ impl Layer {
         }
     }
 
-    /// Handles the device's reply to a request at `now`; returns the time at which the reply is sent.
+    /// Handles the device's reply to a request at `now`. Returns the time at which the host receives the
+    /// reply.
     pub(super) fn answer_leaves(&mut self, now: Time, number: u32) -> Time {
         let mut at = now;
         let served = now - self.active[number].released;
@@ -107,8 +109,8 @@ impl Layer {
     }
 }
 
-/// Corrupts a write. Returns the number of corrupted bytes, or `None` if the write cannot be corrupted in
-/// this way.
+/// Corrupts a write. Returns the number of corrupted bytes, or `None` if this corruption cannot affect the
+/// write.
 fn spoil(active: &mut Active, wrong: Wrong, capacity: Option<u64>) -> Option<u64> {
     debug_assert_eq!(active.stage, Stage::Held, "it is not in the device yet");
     let sent = &mut active.sent;

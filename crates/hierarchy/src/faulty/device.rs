@@ -11,7 +11,7 @@ use nacre_kernel::{
     ZoneCommand,
 };
 
-/// A device with its faults.
+/// A device, and the faults that requests to it pass.
 #[derive(State)]
 pub(super) struct Faulty {
     #[state(skip = "from the configuration")]

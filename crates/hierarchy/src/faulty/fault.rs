@@ -6,7 +6,7 @@ use nacre_kernel::event::Payload;
 use nacre_kernel::state::State;
 use nacre_kernel::{FaultCounts, FaultReport, Random, Request, Time};
 
-/// A fault.
+/// A configured fault, with the requests that it affects and its counters.
 #[derive(State)]
 pub struct Part {
     #[state(skip = "from the configuration")]
@@ -21,7 +21,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// The fault that was `built`, with its random stream.
+    /// Creates the part for the fault that was `built`, with its random stream.
     pub(super) fn new(path: String, kind: &'static str, built: Built, random: Random) -> Part {
         Part {
             path,
@@ -33,7 +33,7 @@ impl Part {
         }
     }
 
-    /// Decides about a request that arrives at `now`.
+    /// Returns the decision of the fault about a request that arrives at `now`.
     #[inline]
     pub(super) fn arrives(&mut self, now: Time, request: &Request) -> Decision {
         if self.asked == Asked::OnAnswer {
@@ -42,7 +42,8 @@ impl Part {
         self.decide(now, request, |fault, until| fault.arrives(now, until, request))
     }
 
-    /// Decides about a request that arrived at `arrived` and that the device answers at `now`.
+    /// Returns the decision of the fault about a request that arrived at `arrived` and to which the device
+    /// replies at `now`.
     #[inline]
     pub(super) fn answers(&mut self, now: Time, arrived: Time, request: &Request) -> Decision {
         if self.asked == Asked::OnArrival {
@@ -78,7 +79,7 @@ impl Part {
         self.fault.writes(request, data);
     }
 
-    /// Replaces the data of a read with old data, if known.
+    /// Replaces the data of a read with old data, if known, and counts the corrupted bytes.
     pub(super) fn answers_stale(&mut self, request: &Request, data: &mut Payload) {
         let wrong = self.fault.reads(request, data);
         self.counts.silent_bytes += wrong;
@@ -97,7 +98,7 @@ impl Part {
         self.counts.reported_bytes += u64::from(request.bytes);
     }
 
-    /// Counts `time` that the fault added to a request that completes.
+    /// Adds `time` to the total delay that the fault caused.
     #[inline]
     pub(super) fn added(&mut self, time: Time) {
         self.counts.added_ps += u128::from(time.as_ps());
@@ -126,7 +127,7 @@ impl Part {
         self.fault.power_failed();
     }
 
-    /// Effects of the fault.
+    /// Returns the effects of the fault since measurement started.
     pub fn report(&self) -> FaultReport {
         FaultReport { path: self.path.clone(), kind: self.kind, counts: self.counts }
     }

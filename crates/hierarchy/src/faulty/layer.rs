@@ -17,7 +17,7 @@ pub trait Below {
     /// which case it ends with a medium error.
     fn submit(&mut self, now: Time, number: u32, request: &Request, data: Payload) -> bool;
 
-    /// Submits a zone command, as [`Below::submit`] submits a request. A device without zones gets none.
+    /// Submits a zone command, like [`Below::submit`]. Not called for a device without zones.
     fn command(
         &mut self,
         _now: Time,
@@ -29,12 +29,12 @@ pub trait Below {
         unreachable!("{command:?} to a device without zones")
     }
 
-    /// The zone that holds `address`, if the device has zones.
+    /// Zone that contains `address`; `None` if the device has no zones.
     fn zone(&self, _address: u64) -> Option<Zone> {
         None
     }
 
-    /// Number in the layer of the request that completes as `id`.
+    /// Converts the number with which a request completes to its number in the layer.
     fn number_of(&self, id: RequestId) -> u32 {
         id.0
     }
@@ -81,7 +81,7 @@ impl Below for Box<dyn Device> {
     }
 }
 
-/// Faults, and the requests that are passing them.
+/// Faults, and the requests that pass through them.
 #[derive(State)]
 pub struct Layer {
     /// Component that is charged the time added by faults.
@@ -99,7 +99,7 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// A layer without requests. Added time counts as queueing time of component `id`.
+    /// Creates a layer without requests. Time added by faults counts as queueing time of component `id`.
     pub fn new(id: ComponentId, faults: Vec<Part>, capacity: Option<u64>) -> Layer {
         let (active, agenda) = (Slab::new(), Agenda::new());
         Layer { id, faults, active, agenda, capacity, completed: Completions::new() }
@@ -120,7 +120,7 @@ impl Layer {
         self.active.is_empty()
     }
 
-    /// Restarts all counters.
+    /// Restarts the counters of all faults.
     pub fn restart_ledger(&mut self) {
         self.faults.iter_mut().for_each(|fault| fault.counts = Default::default());
     }
@@ -138,8 +138,8 @@ impl Layer {
         self.meet_faults(below, now, number);
     }
 
-    /// Submits a zone command at `now`, as [`Layer::submit`] submits a request. Faults affect an append as a write at
-    /// the write pointer of its zone, and other commands as trims without bytes.
+    /// Submits a zone command at `now`. The layer must have been run up to that time. Faults treat an append
+    /// as a write at the write pointer of its zone, and other commands as trims without bytes.
     pub fn command(
         &mut self,
         below: &mut dyn Below,
@@ -161,8 +161,7 @@ impl Layer {
         self.meet_faults(below, now, number);
     }
 
-    /// Withdraws request `id` if it is delayed; otherwise returns its number in the device below, if it is
-    /// there.
+    /// Cancels request `id` if it is delayed. If it is in the device below, returns its number there.
     pub(super) fn withdraw(&mut self, id: RequestId) -> (Canceled, Option<u32>) {
         let is_it = |(_, of): &(u32, &mut Active)| of.id == id && of.stage != Stage::Canceled;
         let Some((number, active)) = self.active.iter_mut().find(is_it) else {
@@ -205,7 +204,7 @@ impl Layer {
         self.agenda.schedule(at, number);
     }
 
-    /// Time of the next event.
+    /// Time of the next event of the layer or of the device below.
     #[inline]
     pub fn next_event(&self, below: &dyn Below) -> Time {
         below.next_event().min(self.agenda.next())
@@ -294,8 +293,8 @@ impl Layer {
         }
     }
 
-    /// Ends fault `index` permanently at `now`. Requests that it delays continue as if it had held them only
-    /// until `now`.
+    /// Ends fault `index` permanently at `now`. Requests that the fault delays continue as if it had delayed
+    /// them only until `now`.
     pub fn end(&mut self, now: Time, index: usize) {
         self.faults[index].end();
         self.agenda.clear();
@@ -323,7 +322,7 @@ impl Layer {
         self.faults.iter_mut().for_each(Part::power_failed);
     }
 
-    /// Panics if a request is lost.
+    /// Panics if a request is neither delayed nor in the device below.
     pub fn check_invariants(&self) {
         let below = self.active.iter().filter(|(_, of)| of.stage == Stage::Below).count();
         assert_eq!(self.agenda.len() + below, self.active.len(), "a request is lost");

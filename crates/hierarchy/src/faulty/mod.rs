@@ -113,17 +113,17 @@ fn build(
     }
 }
 
-/// A device with faults, as far as its faults must fit it.
+/// Properties of a device that restrict its faults.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     /// Capacity of the device.
     pub capacity: Bytes,
-    /// Whether the device is written by zones.
+    /// Whether the device has zones.
     pub has_zones: bool,
 }
 
-/// The fault in `slot` with this `name`, on this device if it is known. Its start is relative to `since`,
-/// and its name selects its random stream.
+/// Builds the fault in `slot`. The start of the fault is relative to `since`, and `name` selects its random
+/// stream. If the device `on` is known, also checks that the fault fits it.
 ///
 /// Errors: invalid settings.
 pub fn part(
@@ -140,11 +140,12 @@ pub fn part(
     }
 }
 
-/// Kinds of faults that write less than was sent, or elsewhere. A zone takes writes only at its write pointer, so it
-/// rejects these or later ones, and the corruption is not silent.
+/// Kinds of faults that a device with zones cannot have. These faults write less data than was sent, or write
+/// to another address. A zone would reject such a write or the write after it, so the corruption would not be
+/// silent.
 const NOT_IN_ZONES: [&str; 3] = ["lost_write", "torn_write", "misdirected_write"];
 
-/// Error for a fault that a device with zones cannot have.
+/// Returns an error if the fault is impossible for a device with zones.
 fn unfit_for_zones(slot: &Slot<FaultFamily>, on: Target) -> Option<Problem> {
     if !on.has_zones || !NOT_IN_ZONES.contains(&slot.kind()) {
         return None;
@@ -158,7 +159,7 @@ fn unfit_for_zones(slot: &Slot<FaultFamily>, on: Target) -> Option<Problem> {
     )
 }
 
-/// Error for a range past the end of the device.
+/// Returns an error if the range of the fault extends past the end of the device.
 fn beyond(slot: &Slot<FaultFamily>, when: &when::When, capacity: Bytes) -> Option<Problem> {
     let (name, value) = match (when.range_start, when.range_end) {
         (_, Some(end)) if end > capacity => ("range_end", end),

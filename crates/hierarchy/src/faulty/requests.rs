@@ -26,15 +26,16 @@ pub(super) struct Active {
     pub(super) arrived: Time,
     /// The request as submitted by the host.
     pub(super) request: Request,
-    /// The zone command that it is, if any.
+    /// Zone command that the request represents, if any.
     pub(super) command: Option<ZoneCommand>,
-    /// Whether it is an append that has the address of a write pointer instead of that of its zone.
+    /// Whether the request is an append whose address is the write pointer of its zone instead of the first
+    /// byte of the zone.
     pub(super) is_placed: bool,
-    /// As sent to the device, with its data.
+    /// Request as sent to the device. Faults may have changed it.
     pub(super) sent: Request,
     pub(super) data: Payload,
     pub(super) stage: Stage,
-    /// Time at which the request is sent to the device.
+    /// Time at which the request was or will be sent to the device.
     pub(super) released: Time,
     /// Delays of the reply, each with the number of the fault.
     pub(super) later: Vec<(u32, Later)>,
@@ -48,16 +49,16 @@ pub(super) struct Active {
     pub(super) due: Time,
     /// Completion status.
     pub(super) status: Status,
-    /// Data of a read.
+    /// Data of a read, from the reply of the device.
     pub(super) answer: Payload,
-    /// Answer of a device with zones.
+    /// Zone reply of the device.
     pub(super) zone: ZoneAnswer,
-    /// Latency breakdown in the device.
+    /// Latency breakdown of the request in the device.
     pub(super) spans: Vec<Span>,
 }
 
 impl Active {
-    /// Adds request `id` at `now`.
+    /// Initializes the entry for request `id`, which arrives at `now`.
     pub(super) fn begin(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
         (self.id, self.arrived, self.released, self.due) = (id, now, now, now);
         (self.request, self.sent, self.data) = (*request, *request, data);
@@ -70,7 +71,7 @@ impl Active {
         self.answer = Payload::NONE;
     }
 
-    /// Time in the device.
+    /// Time that the request spent in the device.
     pub(super) fn served(&self) -> Time {
         self.spans.iter().fold(Time::ZERO, |sum, span| sum + span.time)
     }

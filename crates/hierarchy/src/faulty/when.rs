@@ -59,7 +59,7 @@ pub struct When {
 }
 
 impl When {
-    /// Reports contradictory settings of a fault that can affect requests of these kinds.
+    /// Reports contradictory settings. `touchable` lists the operations that the fault can affect.
     pub(crate) fn check(&self, reader: &mut Reader<'_>, touchable: &[Op]) {
         let can_be: Vec<&str> = touchable.iter().map(|op| op.name()).collect();
         for operation in self.operations.iter().flatten().filter(|of| !touchable.contains(&of.op())) {
@@ -115,12 +115,12 @@ pub(crate) struct Gate {
     #[state(skip = "from the configuration")]
     touchable: [bool; 4],
     random: Random,
-    /// Requests that matched while the fault was active.
+    /// Number of requests that matched while the fault was active.
     matched: u64,
 }
 
 impl Gate {
-    /// A gate of a fault that can affect requests of these kinds.
+    /// Creates the gate of a fault that can affect the operations in `kinds`.
     pub(crate) fn new(when: When, kinds: &[Op], random: Random) -> Gate {
         let mut touchable = [false; 4];
         let has_range = when.range_start.is_some() || when.range_end.is_some();
@@ -163,14 +163,14 @@ impl Gate {
         if !self.touchable[request.op as usize] {
             return None;
         }
-        // A zone command has no bytes, and counts where its zone begins.
+        // A zone command has no bytes. Its address is the first byte of its zone.
         let end = request.address.saturating_add(u64::from(request.bytes.max(1)));
         let is_before = self.when.range_end.is_some_and(|to| request.address >= to.0);
         let is_behind = self.when.range_start.is_some_and(|from| end <= from.0);
         if is_before || is_behind { None } else { self.active_until(now) }
     }
 
-    /// Whether the fault affects a matching request.
+    /// Counts a matching request. Returns whether the fault affects it.
     #[inline]
     pub(crate) fn picks(&mut self) -> bool {
         self.matched += 1;

@@ -1,4 +1,4 @@
-//! Zone commands that pass the faults.
+//! Zone commands that pass through the faults.
 
 use super::layer::{Below, Layer};
 use nacre_kernel::event::Payload;
@@ -10,7 +10,7 @@ impl Layer {
         let active = &mut self.active[number];
         let command = active.command.expect("only zone commands get here");
         let mut sent = active.sent;
-        // The data of an append is noted when its address is known.
+        // The data of an append is recorded when its address is known.
         let data = active.data.clone();
         match below.zone(sent.address) {
             Some(zone) if active.is_placed => sent.address = zone.start,
@@ -24,7 +24,7 @@ impl Layer {
         below.command(now, number, command, &sent, data)
     }
 
-    /// The device answers request `number` with `zone`.
+    /// Handles the zone reply of the device to request `number`.
     pub(super) fn zone_answers(&mut self, number: u32, zone: ZoneAnswer) {
         let active = &mut self.active[number];
         active.zone = zone;

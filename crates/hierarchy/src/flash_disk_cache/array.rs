@@ -10,7 +10,7 @@ use nacre_media::dual_mode_flash::{DualModeFlash, Mode};
 use nacre_media::store::Store;
 use std::collections::VecDeque;
 
-/// Flash, its dies, and the encoder and decoders.
+/// Flash with its dies, its encoder, and its decoders.
 #[derive(State)]
 #[state(bound = "S: Store")]
 pub(super) struct Array<S> {
@@ -47,14 +47,14 @@ struct Job {
 struct Service {
     job: Job,
     end: Time,
-    /// Whether the die's time is charged to the ledger.
+    /// Whether the time of the operation is charged to the current ledger.
     is_charged: bool,
 }
 
-/// Durations and powers that are precomputed because they are needed often.
+/// Precomputed durations and powers that are needed often.
 #[derive(Clone, Debug)]
 struct Spans {
-    /// Used bits of a page, by code.
+    /// Number of used bits of a page, by code.
     bits: Vec<u32>,
     /// Decoding time and energy of an error-free page, by code.
     clean: Vec<Work>,
@@ -64,11 +64,11 @@ struct Spans {
     draw: Power,
 }
 
-/// The result of reading a page.
+/// Result of reading a page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sensed {
     pub(super) verdict: Verdict,
-    /// Number of bit errors.
+    /// Number of bit errors before correction.
     pub(super) wrong: u32,
 }
 
@@ -108,14 +108,14 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// The die that contains `block`.
+    /// Die that contains `block`.
     #[inline]
     pub(super) fn die_of(&self, block: u32) -> u32 {
         block % self.cells.dies
     }
 
-    /// Submits operation `number` for the die of `block` with this duration. Returns its end if it starts
-    /// immediately.
+    /// Queues operation `number` of the given duration for the die of `block`. Returns its end time if it
+    /// starts immediately.
     #[inline]
     pub(super) fn wait(
         &mut self,
@@ -142,7 +142,8 @@ impl<S: Store> Array<S> {
         end
     }
 
-    /// Ends the operation of `die` at `now`. Returns it and the end of the next operation.
+    /// Ends the operation of `die` at `now`. Returns its number, and the end time of the next operation, if
+    /// any.
     #[inline]
     pub(super) fn die_ends(&mut self, now: Time, die: u32) -> (u32, Option<Time>) {
         let of = &mut self.dies[die as usize];
@@ -151,14 +152,15 @@ impl<S: Store> Array<S> {
         (ended, next.map(|job| self.begin(now, die, job)))
     }
 
-    /// Time to read `page` of `code` with `wrong` bit errors from its cells.
+    /// Time to read `page`, which has `wrong` bit errors and uses `code`, including the senses for soft
+    /// decisions.
     #[inline]
     pub(super) fn read_time(&self, page: u32, code: u8, wrong: u32) -> Time {
         let senses = if wrong > 0 { self.codes[code as usize].decoding(wrong).senses } else { 0 };
         self.cells.nand.read(self.flash.mode(page)) * u64::from(1 + senses)
     }
 
-    /// Decoding time and energy of a page of `code` with this number of bit errors.
+    /// Decoding time and energy of a page that uses `code` and has `wrong` bit errors.
     #[inline]
     pub(super) fn decoding(&self, code: u8, wrong: u32) -> Work {
         match wrong {
@@ -167,21 +169,20 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Starts to decode a page that was read; returns the end time.
+    /// Starts to decode a page that was read. Returns the end time.
     #[inline]
     pub(super) fn decode_at(&mut self, now: Time, code: u8, wrong: u32) -> Time {
         let work = self.decoding(code, wrong);
         self.coder.decode(now, now, work)
     }
 
-    /// Starts to encode a page; returns the end time.
+    /// Starts to encode a page. Returns the end time.
     #[inline]
     pub(super) fn encode_at(&mut self, now: Time, code: u8) -> Time {
         self.coder.encode(now, self.spans.encode[code as usize])
     }
 
-    /// Result of reading `page` of `code`, computed without simulated time. The decoded data is in the
-    /// buffer.
+    /// Computes the result of reading `page` without simulated time, and decodes its data into the buffer.
     #[inline]
     pub(super) fn look_at(&mut self, page: u32, code: u8, now: Time) -> Sensed {
         let wrong = self.flash.wrong_bits(page, now);
@@ -195,15 +196,15 @@ impl<S: Store> Array<S> {
         Sensed { verdict, wrong }
     }
 
-    /// Reads the decoded data of `page` into the buffer, or zeros if it was programmed without data. Returns
-    /// the decoder's result.
+    /// Reads the decoded data of `page` into the buffer, or zeros if the page was programmed without data.
+    /// Returns the result of the decoder.
     fn decode(&mut self, page: u32, code: usize, expected: Verdict) -> Verdict {
         let stored = &mut self.buffer[..(FLASH_PAGE + self.cells.spare.0) as usize];
         if !self.flash.read(page, stored) {
             stored.fill(0);
             return expected;
         }
-        // A code that is known only by its strength corrects up to that number of errors.
+        // If a code has only a strength and no codec, it corrects up to that number of bit errors.
         if self.codes[code].codec().is_none() && matches!(expected, Verdict::Clean | Verdict::Corrected(_)) {
             self.flash.invert(page, stored);
         }
@@ -211,7 +212,7 @@ impl<S: Store> Array<S> {
         coding::verdict(expected, found, || self.is_as_stored(page))
     }
 
-    /// Whether the buffer holds the data of `page` and not another codeword after a miscorrection.
+    /// Whether the buffer contains the data of `page`. It contains another codeword after a miscorrection.
     #[cold]
     fn is_as_stored(&self, page: u32) -> bool {
         let data = FLASH_PAGE as usize;
@@ -221,7 +222,7 @@ impl<S: Store> Array<S> {
         stored[..data] == self.buffer[..data]
     }
 
-    /// Programs the buffer into the next page of `block`; returns the page and the program time.
+    /// Programs the buffer into the next page of `block`. Returns the page and the program time.
     pub(super) fn program(&mut self, block: u32, (mode, code): (Mode, u8), now: Time) -> (u32, Time) {
         let code = code as usize;
         let page = self.flash.program(block, mode, self.spans.bits[code], now);
@@ -232,17 +233,17 @@ impl<S: Store> Array<S> {
         (page, self.cells.nand.program(mode))
     }
 
-    /// Time to decode a page of code number `code`.
+    /// Decoding time of a page with a bit error, for code number `code`.
     pub(super) fn decode_time(&self, code: u8) -> Time {
         self.codes[code as usize].decoding(1).work.time
     }
 
-    /// Time to read `pages` pages on each die.
+    /// Time to read `pages` pages, distributed over all dies.
     pub(super) fn scan_time(&self, pages: u64) -> Time {
         self.cells.nand.read(Mode::Slc) * pages.div_ceil(u64::from(self.cells.dies))
     }
 
-    /// Handles a power loss at `at`. Unfinished work is not performed and not charged.
+    /// Handles a power loss at `at`. Unfinished work is not performed, and its charges are refunded.
     pub(super) fn power_fail(&mut self, at: Time) {
         for die in &mut self.dies {
             die.waiting.clear();
@@ -269,7 +270,7 @@ impl<S: Store> Array<S> {
         ]
     }
 
-    /// Idle energy of all dies during `elapsed`.
+    /// Idle energy of all dies during `elapsed`; `None` without idle power.
     pub(super) fn idle_energy(&self, elapsed: Time) -> Option<Energy> {
         let dies = f64::from(self.cells.dies);
         self.cells.nand.idle_power.map(|power| Energy(power.over(elapsed).0 * dies))

@@ -3,7 +3,7 @@
 use super::FLASH_PAGE;
 use nacre_controller::ecc::{Ecc, Verdict};
 
-/// Writes the spare bytes of a page.
+/// Computes and stores the spare bytes of a page.
 pub(super) fn encode(code: &dyn Ecc, page: &mut [u8]) {
     let Some(codec) = code.codec() else { return };
     let (data, spare) = page.split_at_mut(FLASH_PAGE as usize);
@@ -11,7 +11,7 @@ pub(super) fn encode(code: &dyn Ecc, page: &mut [u8]) {
     codec.encode(data, spare).expect("the page was laid out for its codes");
 }
 
-/// Decodes a page. Returns the decoder's result or, for a code without a decoder, `expected`.
+/// Decodes a page. Returns the decoder's result, or `expected` for a code without a decoder.
 pub(super) fn decode(code: &dyn Ecc, page: &mut [u8], expected: Verdict) -> Verdict {
     let Some(codec) = code.codec() else { return expected };
     let (data, spare) = page.split_at_mut(FLASH_PAGE as usize);

@@ -34,10 +34,10 @@ pub(super) struct FlashCache<S> {
     pub(super) config: Config,
     pub(super) array: Array<S>,
     pub(super) tables: Tables,
-    /// Full blocks by region, in LRU order.
+    /// Recency of the full blocks of each region.
     pub(super) recency: Recency,
     pub(super) regions: [Region; REGIONS],
-    /// Lower bound of the wear of all blocks.
+    /// Lower bound of the wear over all blocks.
     pub(super) least_wear: f64,
     pub(super) backing: Box<dyn Device>,
     /// Time of the next event of the backing.
@@ -53,40 +53,40 @@ pub(super) struct FlashCache<S> {
     pub(super) agenda: Agenda<Event>,
     pub(super) visits: Visits,
     pub(super) operations: Slab<Operation>,
-    /// Number of operations so far.
+    /// Number of operations created so far.
     pub(super) serial: u64,
-    /// Pages being fetched from the backing, or written around the flash.
+    /// Pages that are being fetched from the backing or written around the flash.
     #[state(varies)]
     pub(super) busy: BTreeMap<u64, Busy>,
-    /// Latest operation that changes each page of the backing.
+    /// Latest operation in progress that changes each page of the backing.
     pub(super) changing: Map,
-    /// Host writes in progress: the operations of each page, in order.
+    /// Host writes in progress: for each page, the numbers of their operations, in order.
     #[state(varies)]
     pub(super) versions: BTreeMap<u64, Vec<u32>>,
-    /// Pages whose current version is not in the backing and is lost without the flash. Each has the number
-    /// of operations at the time of the loss.
+    /// Lost pages: neither the backing nor the flash has their current version. The value is the number of
+    /// operations at the time of the loss.
     #[state(varies)]
     pub(super) lost: BTreeMap<u64, u64>,
     pub(super) report: LossReport,
-    /// Time at which the cache is ready.
+    /// Time from which the cache is ready after a recovery.
     pub(super) ready: Time,
     pub(super) bytes_lost: u64,
     pub(super) counts: Counts,
     pub(super) host: HostCounts,
     pub(super) life: Life,
-    /// Wear at the time of each loss of another 2 % of the initial pages.
+    /// State of wear at each loss of another 2 % of the initial pages.
     #[state(varies)]
     pub(super) wearing: Vec<Worn>,
-    /// Pages of a block that are being written back.
+    /// Buffer for the pages of a block that are written back.
     #[state(skip = "nothing is read from it")]
     pub(super) leaving: Vec<(u64, u32)>,
-    /// Completions of the backing.
+    /// Buffer for the completions of the backing.
     #[state(skip = "empty between events")]
     pub(super) completed: Completions,
 }
 
 impl<S: Store> FlashCache<S> {
-    /// An empty cache with new flash.
+    /// Creates an empty cache with new flash.
     pub(super) fn new(
         id: ComponentId,
         path: String,
@@ -143,13 +143,13 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// The region for written pages.
+    /// Number of the region for written pages.
     #[inline]
     pub(super) fn write_region(&self) -> usize {
         usize::from(self.config.write_blocks() > 0)
     }
 
-    /// Marks data of page `key` as lost if only the cache had it.
+    /// Records that the current data of page `key` is lost, because only the cache had it.
     #[cold]
     pub(super) fn lose(&mut self, key: u64) {
         self.counts.lost_pages += 1;
@@ -167,7 +167,7 @@ impl<S: Store> FlashCache<S> {
         !on.is_some_and(|of| matches!(of.purpose, Purpose::Back | Purpose::Safe) && of.serial >= since)
     }
 
-    /// Evicts the content of `page`.
+    /// Drops the content of `page` and counts the cause.
     #[inline]
     pub(super) fn drop_page(&mut self, page: u32, leaves: Leaves) {
         self.counts.left.count(leaves);

@@ -7,7 +7,7 @@ use nacre_device::DeviceFamily;
 use nacre_kernel::{Area, BitArea, Bytes, Price, Ratio, Time};
 use nacre_media::dual_mode_flash::{Mode, Nand};
 
-/// Minimum number of slots of a region: blocks to open, to collect into, and to evict.
+/// Minimum number of blocks of a region: blocks to open, to collect into, and to evict.
 pub(super) const REGION_BLOCKS_MIN: u32 = 4;
 
 /// Initial bits per cell.
@@ -171,7 +171,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// Checks areas: if the cell area is given, the area of additional decoders must also be given.
+/// Checks that the area of additional decoders is given if the area of the cells is given, and vice versa.
 fn check_area(config: &Config, reader: &mut Reader<'_>) {
     match (config.cells.area, config.decoder_area) {
         (Some(area), None) if config.decoders > 1 => {
@@ -187,7 +187,7 @@ fn check_area(config: &Config, reader: &mut Reader<'_>) {
 }
 
 impl Config {
-    /// Number of blocks in the region for written pages, or 0 with a single region.
+    /// Number of blocks in the region for written pages; 0 if there is only one region.
     pub(super) fn write_blocks(&self) -> u32 {
         (f64::from(self.cells.blocks) * self.write_region.0).round() as u32
     }

@@ -8,11 +8,11 @@ use nacre_kernel::Time;
 use nacre_media::dual_mode_flash::Mode;
 use nacre_media::store::Store;
 
-/// Number of equal portions of the flash whose loss is recorded.
+/// Number of equal portions of the flash. The loss of each portion is recorded.
 const WEARING: usize = 50;
 
 impl<S: Store> FlashCache<S> {
-    /// Reacts to the bit errors of `page` after it was read.
+    /// Adapts the slot of `page` to the bit errors that a read of the page found.
     #[inline]
     pub(super) fn follow_errors(&mut self, page: u32, sensed: Sensed) {
         if sensed.wrong > 0 {
@@ -31,7 +31,7 @@ impl<S: Store> FlashCache<S> {
             return;
         }
         let slot = self.tables.slots[(page >> 1) as usize];
-        // If a slot changed after this page was programmed, it is already adapted.
+        // If the slot changed after this page was programmed, it is already adapted to the errors.
         let is_answered =
             slot.code != status.code || slot.mode == Mode::Slc && self.array.flash.mode(page) == Mode::Mlc;
         if is_answered || slot.is_retired {
@@ -87,8 +87,8 @@ impl<S: Store> FlashCache<S> {
         f64::from(status.hits) / (self.tables.global.accesses - status.since).max(1) as f64
     }
 
-    /// Cost in seconds per access of correcting one more bit in `page`: its share of accesses times the
-    /// additional decoding time.
+    /// Cost of correcting one more bit error in `page`, in seconds per access: the share of accesses to the
+    /// page times the additional decoding time.
     fn cost_of_strength(&self, page: u32) -> f64 {
         let code = self.tables.slots[(page >> 1) as usize].code;
         let longer =
@@ -96,7 +96,8 @@ impl<S: Store> FlashCache<S> {
         self.frequency(page) * longer
     }
 
-    /// Cost in seconds per access of SLC mode: that of one page less, minus the gain from faster reads.
+    /// Cost of SLC mode for `page`, in seconds per access: the cost of having one page less, minus the gain
+    /// from faster reads.
     fn cost_of_density(&self, page: u32) -> f64 {
         let global = &self.tables.global;
         let cells = &self.config.cells;
@@ -122,7 +123,7 @@ impl<S: Store> FlashCache<S> {
         }
         let region = usize::from(self.tables.blocks[self.array.flash.block_of(page) as usize].region);
         let Some(target) = self.make_room(region, (key, true), now) else { return };
-        // Garbage collection may have moved or dropped the page.
+        // Garbage collection may have moved or dropped the page in the meantime.
         let Some(page) = self.tables.find(key) else { return };
         self.counts.pages_promoted += 1;
         self.move_page(page, target, now, (Cause::Promoted, after));

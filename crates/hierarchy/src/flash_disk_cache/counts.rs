@@ -15,17 +15,17 @@ pub(super) struct Counts {
     pub(super) write_allocations: u64,
     pub(super) fills: u64,
     pub(super) bypassed: u64,
-    /// Number of blocks that were collected.
+    /// Number of blocks whose valid pages garbage collection moved.
     pub(super) collections: u64,
     /// Number of blocks that were evicted.
     pub(super) evictions: u64,
-    /// Valid pages at the start of measurement.
+    /// Number of valid pages at the start of measurement.
     pub(super) valid_before: u64,
-    /// Evicted pages by cause.
+    /// Number of pages that left the cache, by cause.
     pub(super) left: Left,
     pub(super) pages_sent_back: u64,
     pub(super) pages_promoted: u64,
-    /// Number of slots with a stronger code.
+    /// Number of times that a slot changed to a stronger code.
     pub(super) strength_raised: u64,
     /// Number of slots that changed to SLC mode.
     pub(super) density_lowered: u64,
@@ -36,34 +36,35 @@ pub(super) struct Counts {
     pub(super) lost_pages: u64,
     pub(super) retired_slots: u64,
     pub(super) retired_blocks: u64,
-    /// Programs by cause.
+    /// Number of programs, by cause.
     pub(super) programs: Programs,
     /// Number of blocks that were erased.
     pub(super) erases: u64,
 }
 
-/// Lifetime of the flash, in pages written by the host or filled from the backing since it was new.
+/// Lifetime of the flash. Times are numbers of pages written by the host or filled from the backing since the
+/// flash was new.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Life {
-    /// Pages written or filled so far.
+    /// Number of pages written or filled so far.
     pub(super) taken: u64,
-    /// Pages programmed so far.
+    /// Number of pages programmed so far.
     pub(super) programmed: u64,
-    /// Programmed pages that were erased since.
+    /// Number of programmed pages that have been erased.
     pub(super) erased: u64,
-    /// Maximum number of pages in flash with the current modes of its slots.
+    /// Maximum number of pages in flash, given the current modes of its slots.
     pub(super) usable: u64,
-    /// Pages taken when the first page of flash was retired.
+    /// Number of pages written or filled when the first page of flash was retired.
     pub(super) first_gone: Option<u64>,
-    /// Pages taken when data was first lost.
+    /// Number of pages written or filled when data was lost for the first time.
     pub(super) first_lost: Option<u64>,
-    /// Pages taken when the flash held at most half of its initial pages.
+    /// Number of pages written or filled when the flash could store at most half of its initial pages.
     pub(super) half: Option<u64>,
-    /// Pages taken when the last block was retired.
+    /// Number of pages written or filled when the last block was retired.
     pub(super) end: Option<u64>,
 }
 
-/// Pages that left the cache, by cause.
+/// Number of pages that left the cache, by cause.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Left {
     evicted: u64,
@@ -73,7 +74,7 @@ pub(super) struct Left {
     power_failed: u64,
 }
 
-/// Cause of a page's removal.
+/// Cause for which a page leaves the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leaves {
     /// The page was replaced by other pages.
@@ -90,15 +91,15 @@ pub(super) enum Leaves {
 /// State of wear of the flash at one time.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Worn {
-    /// Pages written or filled so far.
+    /// Number of pages written or filled so far.
     pub(super) taken: u64,
-    /// Pages requested so far.
+    /// Number of pages requested so far.
     pub(super) asked: u64,
     /// Maximum number of pages in flash.
     pub(super) usable: u64,
 }
 
-/// Pages programmed, by cause.
+/// Number of pages programmed, by cause.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Programs {
     pub(super) host: u64,
@@ -109,7 +110,7 @@ pub(super) struct Programs {
     pub(super) journal: u64,
 }
 
-/// Reason for programming a page.
+/// Cause for which a page is programmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
     Host,
@@ -146,8 +147,8 @@ impl Left {
 }
 
 impl Counts {
-    /// Panics unless the number of `valid` pages equals that at the start of measurement plus the pages that
-    /// entered, minus those that left.
+    /// Panics unless the number of `valid` pages equals the number at the start of measurement, plus the
+    /// pages that entered the cache, minus the pages that left it.
     pub(super) fn check_pages(&self, valid: u64) {
         let Left { evicted, given_up, trimmed, superseded, power_failed } = self.left;
         let came = self.fills + self.write_allocations;

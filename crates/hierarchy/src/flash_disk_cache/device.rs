@@ -148,7 +148,8 @@ impl<S: Store> Device for FlashCache<S> {
             uses_addresses: true,
             wears_out_ahead: false,
         };
-        // Delayed data never reaches the device below, whose wear would otherwise differ.
+        // Not every write reaches the backing, because the cache holds data back. The wear of the backing
+        // therefore depends on simulated time.
         Capabilities { wears_out_ahead: false, ..own.and(self.backing.capabilities()) }
     }
 

@@ -34,7 +34,7 @@ impl<S: Store> FlashCache<S> {
         self.release(block, now);
     }
 
-    /// Evicts `page`.
+    /// Removes `page` from the cache. Writes it back if it is dirty.
     pub(super) fn evict_page(&mut self, page: u32, now: Time) {
         let status = self.tables.pages[page as usize];
         if status.is_dirty {
@@ -44,7 +44,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Writes the dirty pages of a block back in disk order.
+    /// Writes the pages in `leaving` back, in disk order.
     fn send_back(&mut self, leaving: &[(u64, u32)], now: Time) {
         let mut at = 0;
         while at < leaving.len() {
@@ -57,8 +57,8 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Writes adjacent pages back with one request, up to an unreadable page or a page that a newer version
-    /// overtakes.
+    /// Writes adjacent pages back with one request. Ends the request at an unreadable page, or at a page that
+    /// is being overwritten around the flash.
     fn send_run(&mut self, run: &[(u64, u32)], now: Time) {
         let (mut bytes, mut senses, mut first) = (Vec::new(), Vec::new(), 0);
         for (at, &(key, page)) in run.iter().enumerate() {
@@ -94,7 +94,8 @@ impl<S: Store> FlashCache<S> {
         self.send(&run[first..], block, bytes, &senses, now);
     }
 
-    /// Writes pages of `block`, which the operations `senses` read, back with one request.
+    /// Writes the pages in `run` of `block` back with one request, after the operations `senses` have read
+    /// them.
     fn send(&mut self, run: &[(u64, u32)], block: u32, bytes: Vec<u8>, senses: &[u32], now: Time) {
         let Some(&(first, _)) = run.first() else { return };
         let pages = run.len() as u64;
@@ -106,13 +107,14 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, number);
     }
 
-    /// Writes a disk page back after its removal from flash.
+    /// Writes a disk page back that is no longer in flash.
     pub(super) fn send_page(&mut self, now: Time, key: u64, data: Payload) {
         let number = self.back(now, (key, 1), data);
         self.count_down(now, number);
     }
 
     /// Creates the operation that writes these pages back. It starts when its wait count reaches zero.
+    /// Returns its number.
     pub(super) fn back(&mut self, now: Time, (key, pages): (u64, u64), data: Payload) -> u32 {
         let (address, size) = (key << SHIFT, (pages * FLASH_PAGE) as u32);
         let request = Request { arrival: now, address, bytes: size, volume: 0, op: Op::Write };
@@ -133,7 +135,7 @@ impl<S: Store> FlashCache<S> {
             if status != Status::Done {
                 self.lose(key);
             } else if self.lost.get(&key).is_some_and(|&lost| lost <= serial) {
-                // Data lost since then was newer.
+                // A page that was lost after this operation started had newer data, so it remains lost.
                 self.lost.remove(&key);
             }
         }
@@ -158,15 +160,15 @@ impl<S: Store> FlashCache<S> {
         self.set_free(free, region);
     }
 
-    /// Adds the erased `block`, which is in no list, to the free blocks of `region`.
+    /// Adds the erased `block`, which must be in no list, to the free blocks of `region`.
     pub(super) fn set_free(&mut self, block: u32, region: usize) {
         let status = &mut self.tables.blocks[block as usize];
         (status.used, status.region) = (Use::Free, region as u8);
         self.regions[region].free.push_back(block);
     }
 
-    /// Erases `block`, which has no valid pages, after a journal page. Both wait for all operations that
-    /// read, program, replace, or write back its pages.
+    /// Programs a journal page and then erases `block`, which has no valid pages. Both wait for all
+    /// operations that read, program, replace, or write back pages of the block.
     pub(super) fn erase(&mut self, block: u32, now: Time) {
         let is_before = |of: &Operation| of.block == block || of.supersedes == block;
         let before: Vec<u32> =

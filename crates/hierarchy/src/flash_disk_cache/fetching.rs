@@ -11,13 +11,14 @@ use nacre_media::store::Store;
 use std::collections::VecDeque;
 
 impl<S: Store> FlashCache<S> {
-    /// Fetches `pages` pages after the operations `after`, starting with the page of `part`.
+    /// Fetches `pages` pages, starting with the page of `part`. The fetch waits for the operations in
+    /// `after`.
     pub(super) fn fetch(&mut self, now: Time, mut part: Waiter, pages: u64, after: &[u32]) {
         part.fill_up(self.id, now, Activity::Merge);
         let first = part.key;
         let (address, bytes) = (first << SHIFT, (pages * FLASH_PAGE) as u32);
         let request = Request { arrival: now, address, bytes, volume: 0, op: Op::Read };
-        // If an unsuccessful read of a page came first, its time is already charged.
+        // The time of a preceding unsuccessful read of the page is already charged.
         let activity = if after.is_empty() { Activity::Queue } else { Activity::Read };
         let (purpose, part) = (Purpose::Fetch, Some(part));
         let fetch = Operation { purpose, key: first, pages, request, activity, part, ..Operation::default() };
@@ -30,7 +31,7 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, number);
     }
 
-    /// Reads the pages of a fetch from the backing, unless one of them was lost during its write-back.
+    /// Sends the read of a fetch to the backing, unless one of its pages was lost during its write-back.
     pub(super) fn begin_fetch(&mut self, now: Time, number: u32) {
         let Operation { key, pages, ref part, .. } = self.operations[number];
         let is_read = part.as_ref().is_some_and(|part| !part.is_write);
@@ -57,7 +58,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Completes a fetch by programming its pages and resuming the waiting parts.
+    /// Completes a fetch. Its pages are programmed, and the parts that waited for them continue.
     pub(super) fn fetched(&mut self, now: Time, number: u32, status: Status, spans: &[Span], data: &Payload) {
         let Operation { key: first, pages, created, began, activity, .. } = self.operations[number];
         let mut part = self.operations[number].part.take().expect("a part of a request asked for it");
@@ -94,7 +95,8 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// The portion of `data`, from the fetch of `pages` pages, that the request of `part` needs.
+    /// Returns the portion of `data` that the request of `part` needs. `data` is from a fetch of `pages`
+    /// pages.
     fn wanted(&self, part: &Waiter, pages: u64, data: &Payload) -> Payload {
         let request = self.visits.request(part.visit);
         let start = part.key << SHIFT;
@@ -103,7 +105,7 @@ impl<S: Store> FlashCache<S> {
         data.slice(from as usize, to as usize)
     }
 
-    /// Programs page `key`, which was just fetched.
+    /// Programs page `key`, which was just fetched, if the flash has space for it.
     fn fill(&mut self, key: u64, bytes: &Payload, now: Time) {
         let Some(target) = self.make_room(0, (key, false), now) else {
             self.counts.bypassed += 1;
@@ -118,7 +120,7 @@ impl<S: Store> FlashCache<S> {
     }
 
     /// Resumes request parts that waited for a page. `came` is the fetched data. If the flash has no space
-    /// for it, reads before the first write or trim of the page use it.
+    /// for the page, reads before its first write or trim use this data.
     pub(super) fn serve(&mut self, now: Time, waiters: VecDeque<Waiter>, mut came: Option<Payload>) {
         for part in waiters {
             if part.trim != NONE {

@@ -1,5 +1,5 @@
-//! Wear leveling: selects blocks to collect and to fill, and exchanges a much more worn block with the least
-//! worn one.
+//! Wear leveling: selects the blocks to collect and to fill, and exchanges a much more worn block with the
+//! least worn block.
 
 use super::cache::FlashCache;
 use super::counts::Cause;
@@ -10,7 +10,7 @@ use nacre_kernel::Time;
 use nacre_media::store::Store;
 
 impl<S: Store> FlashCache<S> {
-    /// The degree of wear of `block`.
+    /// Wear of `block`: its erases, plus weighted adaptations of its slots.
     pub(super) fn wear_of(&self, block: u32) -> f64 {
         let status = &self.tables.blocks[block as usize];
         f64::from(self.array.flash.erases_of(block))
@@ -18,8 +18,9 @@ impl<S: Store> FlashCache<S> {
             + self.config.density_weight * f64::from(status.lowered)
     }
 
-    /// The full block of `region` with the most invalid pages or, among blocks without valid pages, the least
-    /// worn one. The numbers are those of the programmed and the valid pages in full blocks of the region.
+    /// Finds the full block of `region` with the most invalid pages. Among blocks without valid pages, this
+    /// is the least worn block. Also returns the numbers of programmed and of valid pages in the full blocks
+    /// of the region.
     pub(super) fn survey(&self, region: usize) -> Option<(u32, u64, u64)> {
         let (mut best, mut most) = (NO_BLOCK, 0);
         let (mut programmed, mut valid) = (0, 0);
@@ -39,8 +40,8 @@ impl<S: Store> FlashCache<S> {
         (best != NO_BLOCK).then_some((best, programmed, valid))
     }
 
-    /// Selects the next block of `region` to fill: a free block whose wear exceeds that of every other free
-    /// block by at most the gap.
+    /// Selects the next block of `region` to fill and removes it from the free blocks. The wear of this block
+    /// exceeds the wear of every other free block by at most the gap.
     pub(super) fn take_least_worn(&mut self, region: usize) -> Option<u32> {
         let of_region = &self.regions[region];
         let least = of_region.free.iter().map(|&block| self.wear_of(block)).fold(f64::INFINITY, f64::min);
@@ -49,23 +50,23 @@ impl<S: Store> FlashCache<S> {
         self.regions[region].free.remove(at)
     }
 
-    /// Exchanges the erased block `worn`, which is in no list, with the least worn block if that has much
-    /// less wear. The free one of the two replaces `worn`. `was_relieved` means that the content that last
-    /// moved into `worn` has left it.
+    /// Exchanges the erased block `worn`, which is in no list, with the least worn block if that block has
+    /// much less wear. Returns the block that is free afterwards. `was_relieved` means that the content that
+    /// was last moved into `worn` has left it.
     pub(super) fn exchange_if_worn(&mut self, worn: u32, was_relieved: bool, now: Time) -> u32 {
         let Some(young) = self.worn_much_less(worn) else { return worn };
         let BlockStatus { used, region, valid, .. } = self.tables.blocks[young as usize];
         let region = usize::from(region);
         match used {
-            // A free block is filled next anyway.
+            // A free block of the same region will be filled next anyway.
             Use::Free if region == usize::from(self.tables.blocks[worn as usize].region) => return worn,
             Use::Free => {
                 self.regions[region].free.retain(|&free| free != young);
                 self.set_free(worn, region);
                 return young;
             }
-            // Content that was moved into this block did not stay, so the block waits until others are
-            // equally worn.
+            // Content that was moved into this block did not stay there, so the block waits until other
+            // blocks are equally worn.
             _ if was_relieved && valid > 0 => return worn,
             Use::Open => self.regions[region].forget_open(young),
             _ => self.recency.remove(young),
@@ -82,7 +83,7 @@ impl<S: Store> FlashCache<S> {
         young
     }
 
-    /// The least worn block, if the wear of `worn` exceeds its wear by more than the gap.
+    /// Finds the least worn block, if the wear of `worn` exceeds its wear by more than the gap.
     fn worn_much_less(&mut self, worn: u32) -> Option<u32> {
         let most = self.wear_of(worn) - self.config.wear_gap as f64;
         if self.least_wear >= most {

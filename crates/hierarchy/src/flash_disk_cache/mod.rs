@@ -194,7 +194,7 @@ use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::Bytes;
 use nacre_media::store::{Layout, Nothing};
 
-/// Data bytes of a flash page.
+/// Number of data bytes of a flash page.
 pub(crate) const FLASH_PAGE: u64 = 2048;
 
 /// The component's descriptor and constructor.
@@ -237,12 +237,12 @@ pub const ROOM: Room<DeviceFamily> = Room {
     },
 };
 
-/// Bytes of a page with its spare bytes in a store. Images require powers of two.
+/// Size in bytes of a page with its spare bytes in a store, rounded up to a power of two as images require.
 pub(crate) fn stored_bytes(cells: &Cells) -> u64 {
     (FLASH_PAGE + cells.spare.0).next_power_of_two()
 }
 
-/// The codes of a page, from its initial strength up to the strongest.
+/// Builds the codes of a page, from the initial strength up to the strongest code.
 fn codes(config: &Config, builder: &dyn Builder) -> Result<Vec<Box<dyn Ecc>>, Problems> {
     let path = config.ecc.path();
     let families = builder.families();

@@ -1,4 +1,4 @@
-//! Operations of the flash and requests to the backing. Each starts when its wait count reaches zero.
+//! Operations on the flash and requests to the backing. Each starts when its wait count reaches zero.
 
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::state::Value;
@@ -38,15 +38,15 @@ pub(super) enum Purpose {
     Flush,
 }
 
-/// The version before a host write, used to undo the write.
+/// Version of a page before a host write. A power loss restores it if the write is incomplete.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) enum Before {
     /// The version is in the backing.
     #[default]
     Elsewhere,
-    /// The data was only in the cache.
+    /// The version was only in the cache. Contains its data.
     Dirty(Payload),
-    /// There is no version: the data is lost or unreadable.
+    /// There is no version, because the data was lost or unreadable.
     Lost,
 }
 
@@ -56,45 +56,46 @@ pub(super) struct Operation {
     pub(super) purpose: Purpose,
     /// Number of conditions that the operation waits for.
     pub(super) waits: u32,
-    /// Operations that wait for this one.
+    /// Operations that wait for this operation.
     pub(super) dependents: Vec<u32>,
     /// Creation time.
     pub(super) created: Time,
-    /// Time at which the last wait ended.
+    /// Time at which the operation's last wait ended.
     pub(super) began: Time,
-    /// The flash page.
+    /// Number of the flash page.
     pub(super) page: u32,
-    /// The block of the flash page.
+    /// Block that contains the flash page.
     pub(super) block: u32,
-    /// The block of the page that this operation replaces or writes back, which is erased after it.
+    /// Block of the page that this operation replaces or writes back. The block is erased after the
+    /// operation.
     pub(super) supersedes: u32,
-    /// Number of earlier operations.
+    /// Number of operations that were created earlier.
     pub(super) serial: u64,
-    /// Duration on the die.
+    /// Time that the operation occupies its die.
     pub(super) time: Time,
     pub(super) activity: Activity,
-    /// The code of the page.
+    /// Number of the page's code.
     pub(super) code: u8,
     /// Number of bit errors of the page.
     pub(super) wrong: u32,
-    /// Whether it serves a host request that hits.
+    /// Whether the operation reads a page for a host request that hits.
     pub(super) is_hit: bool,
-    /// The operation that supplies the data of a program, or [`NONE`] if the data is available.
+    /// Operation that supplies the data of a program, or [`NONE`] if the data is available.
     pub(super) source: u32,
     /// Time at which the block of a program was erased, if the program waited for it.
     pub(super) erased: Time,
     pub(super) before: Before,
-    /// The first page of the backing.
+    /// First page of the backing that the operation accesses.
     pub(super) key: u64,
-    /// Number of pages.
+    /// Number of pages of the backing.
     pub(super) pages: u64,
     pub(super) request: Request,
     pub(super) data: Payload,
     /// Data of an older page that left the flash while a newer version is written around the flash.
     pub(super) keeps: Option<Payload>,
-    /// The request part that ends with this operation.
+    /// Request part that ends with this operation, if any.
     pub(super) part: Option<Waiter>,
-    /// Status with which the part ends.
+    /// Status with which the request part ends.
     pub(super) status: Status,
 }
 
@@ -135,7 +136,7 @@ pub(super) struct Waiter {
     pub(super) visit: u32,
     pub(super) key: u64,
     pub(super) is_write: bool,
-    /// The trim operation, or [`NONE`].
+    /// Number of the trim operation that waits; [`NONE`] for a read or a write.
     pub(super) trim: u32,
     /// Time at which the look-up of the request ended.
     pub(super) since: Time,
@@ -170,14 +171,15 @@ impl Waiter {
         }
     }
 
-    /// Charges the time up to `now` that is not in the breakdown to `rest`.
+    /// Charges the time between the look-up and `now` that the breakdown does not cover to `rest`.
     pub(super) fn fill_up(&mut self, component: ComponentId, now: Time, rest: Activity) {
         let told = total(&self.spans);
         self.add(component, rest, (now - self.since) - told);
     }
 }
 
-/// A page that is being fetched to the controller or written around the flash, and its waiting parts.
+/// A page that is being fetched to the controller or written around the flash, and the parts that wait for
+/// it.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Busy {
     /// The operation that writes the page around the flash, or [`NONE`].
@@ -201,11 +203,11 @@ pub(super) struct Arrival {
 pub(super) enum Event {
     /// The operation of a die ends.
     Die(u32),
-    /// The page of an operation is encoded.
+    /// The encoding of an operation's page has ended.
     Encoded(u32),
     /// An operation ends.
     Done(u32),
-    /// A wait of an operation has ended.
+    /// One of the waits of an operation has ended.
     Start(u32),
 }
 

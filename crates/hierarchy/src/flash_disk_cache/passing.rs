@@ -9,8 +9,8 @@ use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 use nacre_media::store::Store;
 
 impl<S: Store> FlashCache<S> {
-    /// Handles a trim. Clean pages are removed, and the trim is passed to the backing after operations that
-    /// change its pages. Pages being fetched are removed on arrival.
+    /// Handles a trim. Clean pages are removed. The trim is passed to the backing after operations that
+    /// change the trimmed pages. Pages that are being fetched are removed on arrival.
     pub(super) fn trim(&mut self, now: Time, id: RequestId, request: &Request, looked_up: Time) {
         let number = self.pass(now, id, request, (Purpose::Trim, looked_up));
         let (first, count) = request.blocks(FLASH_PAGE);
@@ -46,7 +46,7 @@ impl<S: Store> FlashCache<S> {
     }
 
     /// Creates the operation that passes a request to the backing. It starts when its wait count reaches
-    /// zero.
+    /// zero. Returns its number.
     fn pass(
         &mut self,
         now: Time,

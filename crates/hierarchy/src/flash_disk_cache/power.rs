@@ -12,7 +12,7 @@ use nacre_media::store::Store;
 use std::collections::BTreeMap;
 
 impl<S: Store> FlashCache<S> {
-    /// Handles a power loss. Pages that are not programmed are lost, and pages that are not yet written back
+    /// Handles a power loss. Pages whose program is incomplete are lost. Pages whose write-back is incomplete
     /// are kept.
     pub(super) fn lose_power(&mut self, at: Time, chance: &mut Random) {
         let mut rescued = self.on_their_way_back();
@@ -22,8 +22,8 @@ impl<S: Store> FlashCache<S> {
             if status.key == NO_PAGE || status.program == NONE {
                 continue;
             }
-            // A page that is being moved is still at its old location. A fetched page is still in the
-            // backing.
+            // A page that was being moved is still at its old location. A page that was fetched is still in
+            // the backing.
             status.program = NONE;
             if !status.is_dirty {
                 self.drop_page(page, Leaves::PowerFailed);
@@ -44,7 +44,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Latest versions of pages whose write-back has not reached the backing yet.
+    /// Latest versions, with their data, of pages whose write-back has not reached the backing yet.
     fn on_their_way_back(&self) -> BTreeMap<u64, Payload> {
         let back =
             self.operations.iter().filter(|(_, of)| matches!(of.purpose, Purpose::Back | Purpose::Safe));
@@ -54,7 +54,7 @@ impl<S: Store> FlashCache<S> {
         for of in back {
             for at in 0..of.pages {
                 let key = of.key + at;
-                // Data lost since then was newer.
+                // Data that was lost after this operation was created was newer.
                 if self.lost.get(&key).is_none_or(|&lost| lost <= of.serial) {
                     let size = FLASH_PAGE as usize;
                     rescued.insert(key, of.data.slice(at as usize * size, (at as usize + 1) * size));
@@ -64,16 +64,17 @@ impl<S: Store> FlashCache<S> {
         rescued
     }
 
-    /// Undoes writes that are not programmed by restoring the version before the first of them.
+    /// Undoes writes that are not programmed: restores the version before the first of them for each page.
     fn undo_writes(&mut self, rescued: &mut BTreeMap<u64, Payload>) {
         for (key, versions) in std::mem::take(&mut self.versions) {
             let first = &self.operations[versions[0]];
             if first.purpose != Purpose::Program {
-                // The backing may hold a part of the new version, so an older copy in flash is written back.
+                // The backing may contain a part of the new version, so the older copy in flash must be
+                // written back.
                 if let Some(page) = self.tables.find(key) {
                     self.tables.pages[page as usize].is_dirty = true;
                 }
-                // The page left the flash while it was written around the flash.
+                // The older version left the flash while the page was written around the flash.
                 if let Some(older) = first.keeps.clone() {
                     rescued.insert(key, older);
                 }
@@ -97,7 +98,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Recovers by rebuilding the tables from the spare areas and resuming write-backs.
+    /// Recovers the backing, rebuilds the tables from the spare areas, and resumes write-backs.
     pub(super) fn find_tables(&mut self, at: Time) -> Recovery {
         let pages_scanned = self.tables.blocks.iter().map(|block| u64::from(block.programmed)).sum();
         let time = self.array.scan_time(pages_scanned);
@@ -108,7 +109,8 @@ impl<S: Store> FlashCache<S> {
         let below = self.backing.recover(at);
         self.next = self.backing.next_event();
         if below.bytes_lost > 0 {
-            // Cached copies of lost pages may exist, and are written back on eviction.
+            // The cache may contain copies of pages that the backing lost. Marking them as dirty writes them
+            // back on eviction.
             let copies = self.tables.pages.iter_mut().filter(|status| status.key != NO_PAGE);
             copies.for_each(|status| status.is_dirty = true);
         }

@@ -16,25 +16,26 @@ use std::ops::Range;
 struct Run {
     first: u64,
     pages: u64,
-    /// Operations that the fetch waits for: pages read with uncorrectable errors.
+    /// Operations that the fetch waits for. They read pages that turned out to be uncorrectable.
     after: Vec<u32>,
 }
 
-/// The look-up result of a cached page that the host requests.
+/// Result of looking up a cached page that the host requests.
 pub(super) struct Looked {
     pub(super) sensed: Sensed,
-    /// The operation that supplies the page's data, or [`NONE`] if it is available.
+    /// Operation that supplies the page's data, or [`NONE`] if the data is available.
     pub(super) after: u32,
-    /// Whether the page is in the controller's memory, from which it is programmed.
+    /// Whether the page is still in the controller's memory and is being programmed.
     pub(super) is_on_its_way: bool,
     hits: u16,
 }
 
-/// Result of reading a page.
+/// Result of reading a page for a request part.
 pub(super) enum Found {
-    /// The request part ends or waits.
+    /// The page is cached or busy, so the part ends or waits.
     Here,
-    /// The page must be fetched for the request part, after an operation or [`NONE`].
+    /// The page must be fetched for the request part. The fetch waits for the given operation, if it is not
+    /// [`NONE`].
     Missing(Waiter, u32),
 }
 
@@ -121,7 +122,7 @@ impl<S: Store> FlashCache<S> {
         Found::Here
     }
 
-    /// Handles a host request for the cached page `page` by reading it into the buffer.
+    /// Handles a host request for the cached page `page`: records a hit, and reads the page into the buffer.
     #[inline]
     pub(super) fn look_for_host(&mut self, now: Time, page: u32) -> Looked {
         let status = &mut self.tables.pages[page as usize];
@@ -146,8 +147,8 @@ impl<S: Store> FlashCache<S> {
         Looked { sensed, after, is_on_its_way, hits }
     }
 
-    /// Creates the operation that reads the examined `page` after its program. It starts when its wait count
-    /// reaches zero.
+    /// Creates the operation that reads `page`, whose content was already examined. It waits for the program
+    /// of the page, and starts when its wait count reaches zero. Returns its number.
     pub(super) fn sense(&mut self, now: Time, page: u32, sensed: Sensed, activity: Activity) -> u32 {
         let status = &self.tables.pages[page as usize];
         let (code, program, wrong) = (status.code, status.program, sensed.wrong);
@@ -159,14 +160,14 @@ impl<S: Store> FlashCache<S> {
         number
     }
 
-    /// Moves a page with a saturated hit counter to SLC mode after its read.
+    /// Moves a page to SLC mode after its read if its hit counter is saturated.
     pub(super) fn promote_often(&mut self, now: Time, key: u64, looked: &Looked) {
         if u32::from(looked.hits) >= self.config.promotes_at && self.config.promotes {
             self.promote(key, now, looked.after);
         }
     }
 
-    /// Ends `part` when the examined page is available.
+    /// Ends `part` as soon as the page that was looked up is available.
     pub(super) fn ends_with(
         &mut self,
         now: Time,

@@ -8,29 +8,29 @@ pub(super) const REGIONS: usize = 2;
 /// Marks an absent block.
 pub(super) const NO_BLOCK: u32 = u32::MAX;
 
-/// Maximum pages per write-back request.
+/// Maximum number of pages per write-back request.
 pub(super) const RUN_PAGES: usize = 64;
 
 /// Number of blocks in a region per open block.
 const BLOCKS_PER_OPEN: usize = 8;
 
-/// Blocks for one kind of pages.
+/// A region: blocks for one kind of pages.
 #[derive(Debug, State)]
 pub(super) struct Region {
     /// Open blocks, each on a different die, or [`NO_BLOCK`].
     pub(super) open: Vec<u32>,
-    /// The open block for pages that move to SLC mode, or [`NO_BLOCK`].
+    /// Open block for pages that move to SLC mode, or [`NO_BLOCK`].
     pub(super) hot: u32,
     /// Erased blocks, in the order of their erases.
     #[state(varies)]
     pub(super) free: VecDeque<u32>,
     /// Number of blocks that are not retired.
     pub(super) blocks: u32,
-    /// Whether garbage collection is running, which may use the reserve.
+    /// Whether garbage collection is running. Only garbage collection may use the reserved free blocks.
     pub(super) is_collecting: bool,
 }
 
-/// The open block for a page.
+/// Selects the open block that receives a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stream {
     /// The open block with this index.
@@ -40,14 +40,15 @@ pub(super) enum Stream {
 }
 
 impl Region {
-    /// An empty region of `blocks` blocks over `dies`.
+    /// Creates a region of `blocks` blocks over `dies` dies, in which no block is open.
     pub(super) fn new(blocks: u32, dies: u32) -> Region {
         let open = (blocks as usize / BLOCKS_PER_OPEN).clamp(1, dies as usize);
         let (open, free) = (vec![NO_BLOCK; open], VecDeque::new());
         Region { open, hot: NO_BLOCK, free, blocks, is_collecting: false }
     }
 
-    /// Number of open blocks. An equal number of free blocks is kept, so that programs find an erased block.
+    /// Number of open blocks. The same number of free blocks is reserved, so that programs find an erased
+    /// block.
     pub(super) fn width(&self) -> usize {
         (self.blocks as usize / BLOCKS_PER_OPEN).clamp(1, self.open.len())
     }
@@ -59,8 +60,9 @@ impl Region {
         }
     }
 
-    /// The stream of disk page `key`. Adjacent pages go to one block, because they are evicted together.
-    /// Collected pages go to an existing open block if possible, because such blocks are kept.
+    /// Stream for disk page `key`. Adjacent pages are programmed into one block, because they are evicted
+    /// together. Collected pages are programmed into a block that is already open, if possible, to save open
+    /// blocks.
     pub(super) fn stream(&self, key: u64, is_hot: bool) -> Stream {
         if is_hot {
             return Stream::Hot;
@@ -68,7 +70,7 @@ impl Region {
         let width = self.width();
         let own = (key / RUN_PAGES as u64 % width as u64) as usize;
         let is_open = |&number: &usize| self.open[number] != NO_BLOCK;
-        // If the region has fewer blocks than before, it fills its open blocks first.
+        // If the region now has fewer streams, it fills the excess open blocks first.
         let left = (width..self.open.len()).find(is_open);
         let other = if self.is_collecting && !is_open(&own) { (0..width).find(is_open) } else { None };
         Stream::Open(left.or(other).unwrap_or(own))
@@ -80,8 +82,8 @@ impl Region {
         open.filter(|open| **open == block).for_each(|open| *open = NO_BLOCK);
     }
 
-    /// The next free block to fill, among those for which `is_young` is true: the first-erased one on a die
-    /// without an open block, or else the first-erased one.
+    /// Index of the next free block to fill, among those for which `is_young` is true. Blocks on a die
+    /// without an open block are preferred. Among equal blocks, the block that was erased first is selected.
     pub(super) fn next_free(&self, dies: u32, is_young: impl Fn(u32) -> bool) -> Option<usize> {
         let open = self.open.iter().filter(|&&open| open != NO_BLOCK);
         let is_alone = |block: u32| !open.clone().any(|open| open % dies == block % dies);

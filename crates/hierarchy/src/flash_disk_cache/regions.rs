@@ -10,7 +10,7 @@ use nacre_kernel::{Activity, Time};
 use nacre_media::dual_mode_flash::Mode;
 use nacre_media::store::Store;
 
-/// Location of the next page, and its program mode.
+/// Block of the next page to program, with its mode and code.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub(super) block: u32,
@@ -19,9 +19,9 @@ pub(super) struct Target {
 }
 
 impl<S: Store> FlashCache<S> {
-    /// Location for disk page `key` in `region`. Collects garbage at `now` if there is none. `is_hot`
-    /// requests a slot in SLC mode. `None` if no block is left. May change the buffer and the locations of
-    /// other pages.
+    /// Finds the block for disk page `key` in `region`, and collects garbage at `now` if no block is
+    /// available. `is_hot` requests a slot in SLC mode. Returns `None` if no block is left. May change the
+    /// buffer and the locations of other pages.
     pub(super) fn make_room(
         &mut self,
         region: usize,
@@ -39,7 +39,7 @@ impl<S: Store> FlashCache<S> {
                 self.close(open);
             }
             let block = self.take_free(region, stream, now)?;
-            // Garbage collection may have opened a block.
+            // Garbage collection may have opened a block in the meantime.
             if block != NO_BLOCK {
                 let status = &mut self.tables.blocks[block as usize];
                 (status.used, status.region) = (Use::Open, region as u8);
@@ -48,7 +48,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// The next slot of `block` that is not retired.
+    /// Next target in `block`, in a slot that is not retired; `None` if the block is full.
     pub(super) fn next_target(&mut self, block: u32, is_hot: bool) -> Option<Target> {
         loop {
             let page = self.array.flash.next(block)?;
@@ -70,7 +70,8 @@ impl<S: Store> FlashCache<S> {
         self.recency.insert(usize::from(status.region), block);
     }
 
-    /// An erased block, or [`NO_BLOCK`] if a block was opened meanwhile.
+    /// Removes and returns an erased block, or returns [`NO_BLOCK`] if garbage collection has opened a block.
+    /// `None` if no block is left.
     fn take_free(&mut self, region: usize, stream: Stream, now: Time) -> Option<u32> {
         if !self.regions[region].is_collecting {
             while self.regions[region].free.len() <= self.regions[region].width() {
@@ -88,7 +89,7 @@ impl<S: Store> FlashCache<S> {
         self.take_least_worn(region)
     }
 
-    /// Frees a full block of `region`; returns whether there was one.
+    /// Frees a full block of `region`. Returns whether there was one.
     fn reclaim(&mut self, region: usize, now: Time) -> bool {
         let Some((most_invalid, programmed, valid)) = self.survey(region) else { return false };
         let invalid = (programmed - valid) as f64;
@@ -119,13 +120,13 @@ impl<S: Store> FlashCache<S> {
         self.release(block, now);
     }
 
-    /// All pages of `block`.
+    /// Numbers of all pages of `block`.
     pub(super) fn pages_of(&self, block: u32) -> std::ops::Range<u32> {
         let count = self.array.flash.pages_per_block();
         block * count..(block + 1) * count
     }
 
-    /// Moves `page` to `target` if it is readable. It is read after operation `after`.
+    /// Moves `page` to `target` if it is readable. Its read waits for operation `after`.
     pub(super) fn move_page(&mut self, page: u32, target: Target, now: Time, (cause, after): (Cause, u32)) {
         let code = self.tables.pages[page as usize].code;
         let activity = if cause == Cause::Leveled { Activity::LevelWear } else { Activity::Clean };
@@ -146,8 +147,8 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, program);
     }
 
-    /// Programs the buffer at `target`. Returns the page and the operation, which waits for `source` and
-    /// until its wait count reaches zero.
+    /// Programs the buffer at `target`. Returns the page and the number of the operation. The operation waits
+    /// for `source`, and until its wait count reaches zero.
     fn program(
         &mut self,
         target: Target,
@@ -177,8 +178,8 @@ impl<S: Store> FlashCache<S> {
         (page, number)
     }
 
-    /// Programs the buffer as the uncached page `key`. Returns the operation, which waits for `source` and
-    /// until its wait count reaches zero.
+    /// Programs the buffer as the uncached page `key`. Returns the number of the operation. The operation
+    /// waits for `source`, and until its wait count reaches zero.
     pub(super) fn bring_in(
         &mut self,
         key: u64,
@@ -207,12 +208,12 @@ impl<S: Store> FlashCache<S> {
         self.drop_page(page, leaves);
     }
 
-    /// Result of reading `page`, computed without simulated time.
+    /// Computes the result of reading `page` without simulated time.
     pub(super) fn look_at(&mut self, page: u32, now: Time) -> Sensed {
         self.array.look_at(page, self.tables.pages[page as usize].code, now)
     }
 
-    /// Panics unless every programmed page is in the tables or was erased.
+    /// Panics unless every programmed page is in the tables or has been erased.
     pub(super) fn check_programs(&self) {
         let there: u64 = self.tables.blocks.iter().map(|block| u64::from(block.programmed)).sum();
         let Life { programmed, erased, .. } = self.life;

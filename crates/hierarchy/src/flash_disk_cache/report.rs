@@ -7,10 +7,10 @@ use nacre_kernel::{Bytes, Column, ComponentReport, Time, Wear};
 use nacre_media::dual_mode_flash::Mode;
 use nacre_media::store::Store;
 
-/// Probability of an uncorrectable error per program that defines the rated erases of a page.
+/// Probability of an uncorrectable error per program. It defines the rated number of erases of a page.
 const FAILURES: f64 = 1e-4;
 
-/// The report for `elapsed`.
+/// Returns the report of `cache` for the simulated time `elapsed`.
 pub(super) fn of<S: Store>(cache: &FlashCache<S>, elapsed: Time) -> ComponentReport {
     let cells = &cache.config.cells;
     let made_for = made_for(cache);

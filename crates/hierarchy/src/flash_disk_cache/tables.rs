@@ -12,13 +12,13 @@ pub(super) const NONE: u64 = u64::MAX;
 /// State of a flash page: an entry of the page status table (FPST).
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct PageStatus {
-    /// The disk page, or [`NONE`].
+    /// Number of the disk page, or [`NONE`].
     pub(super) key: u64,
-    /// The operation that programs the page, or `NOTHING`.
+    /// Operation that programs the page, or `NOTHING`.
     pub(super) program: u32,
     /// Number of cache accesses when the page entered the cache.
     pub(super) since: u64,
-    /// Number of hits since then, which saturates.
+    /// Number of hits since the page entered the cache. The number saturates.
     pub(super) hits: u16,
     /// Number of the page's code.
     pub(super) code: u8,
@@ -31,7 +31,7 @@ impl Default for PageStatus {
     }
 }
 
-/// Mode and code that a slot has after its next erase, and whether it is retired.
+/// Mode and code that a slot will have after its next erase, and whether it is retired.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct SlotStatus {
     pub(super) mode: Mode,
@@ -44,13 +44,13 @@ pub(super) struct SlotStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 #[repr(u8)]
 pub(super) enum Use {
-    /// Erased.
+    /// The block is erased.
     Free,
-    /// Open: partly programmed.
+    /// The block is open, i.e. partly programmed.
     Open,
-    /// Full.
+    /// The block is full.
     Closed,
-    /// Retired.
+    /// The block is retired.
     Retired,
 }
 
@@ -61,9 +61,9 @@ pub(super) struct BlockStatus {
     pub(super) region: u8,
     /// Number of valid pages.
     pub(super) valid: u32,
-    /// Pages programmed since the erase.
+    /// Number of pages programmed since the last erase.
     pub(super) programmed: u32,
-    /// The operation that erases the block, or `NOTHING`.
+    /// Operation that erases the block, or `NOTHING`.
     pub(super) erase: u32,
     /// Sum of the code strengths of the block's slots, relative to the first code.
     pub(super) strengths: u32,
@@ -75,18 +75,19 @@ pub(super) struct BlockStatus {
     pub(super) is_relieved: bool,
 }
 
-/// The global status table (FGST): costs of hits and misses so far, and the value of an evicted page.
+/// The global status table (FGST): total costs of hits and misses, and the hits of pages that have left the
+/// cache.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct GlobalStatus {
-    /// Pages requested.
+    /// Number of pages requested.
     pub(super) accesses: u64,
     pub(super) hits: u64,
     pub(super) hit_s: f64,
     pub(super) misses: u64,
     pub(super) miss_s: f64,
-    /// Hits of evicted pages.
+    /// Number of hits of pages that have left the cache.
     pub(super) left_hits: u64,
-    /// Accesses during the residence of evicted pages.
+    /// Total number of accesses while these pages were in the cache.
     pub(super) left_accesses: u64,
 }
 
@@ -101,13 +102,14 @@ impl GlobalStatus {
         self.miss_s / self.misses.max(1) as f64
     }
 
-    /// Additional misses per access with one page less, i.e. the access rate of evicted pages.
+    /// Additional misses per access if the cache had one page less, i.e. the access rate of pages that have
+    /// left the cache.
     pub(super) fn misses_for_a_page(&self) -> f64 {
         self.left_hits as f64 / self.left_accesses.max(1) as f64
     }
 }
 
-/// The tables.
+/// The tables of the cache.
 #[derive(Debug, State)]
 pub(super) struct Tables {
     /// The hash table (FCHT), which maps disk pages to flash pages.
@@ -128,7 +130,7 @@ pub(super) struct Sizes {
 }
 
 impl Tables {
-    /// Empty tables for `blocks` blocks.
+    /// Creates empty tables for `blocks` blocks.
     pub(super) fn new(blocks: u32, slots: u32, mode: Mode) -> Tables {
         let all = blocks as usize * slots as usize;
         let block = BlockStatus {
@@ -151,13 +153,14 @@ impl Tables {
         }
     }
 
-    /// The flash page that holds disk page `key`.
+    /// Flash page that contains disk page `key`; `None` if it is not cached.
     #[inline]
     pub(super) fn find(&self, key: u64) -> Option<u32> {
         self.index.find(key, |page| self.pages[page as usize].key == key).ok()
     }
 
-    /// Sets the status of `page`, which was just programmed. No other flash page may hold the same disk page.
+    /// Sets the status of `page`, which was just programmed. No other flash page may contain the same disk
+    /// page.
     #[inline]
     pub(super) fn insert(&mut self, page: u32, block: u32, status: PageStatus) {
         let key = status.key;
@@ -168,7 +171,7 @@ impl Tables {
         self.blocks[block as usize].valid += 1;
     }
 
-    /// Invalidates `page`.
+    /// Invalidates `page`, and adds its hits to the global status.
     #[inline]
     pub(super) fn invalidate(&mut self, page: u32, block: u32) {
         let status = &mut self.pages[page as usize];
@@ -199,14 +202,14 @@ impl Tables {
         self.index.prefetch(key);
     }
 
-    /// Prefetches the page that most likely holds `key`.
+    /// Prefetches the status of the page that most likely contains `key`.
     pub(super) fn prefetch_page(&self, key: u64) {
         prefetch_index(&self.pages, self.index.glance(key) as usize);
     }
 
-    /// Sizes of the tables. A hash table entry has a disk page and a flash page of 4 B each. A page has a key
-    /// of 4 B, and 3 B for code, mode, hits, and flags. A block has 4 B for erases, and 4 B for strengths and
-    /// slots.
+    /// Returns the sizes of the tables. An entry of the hash table consists of a disk page and a flash page
+    /// of 4 B each. A page has a key of 4 B, and 3 B for code, mode, hits, and flags. A block has 4 B for
+    /// erases, and 4 B for strengths and slots.
     pub(super) fn sizes(&self) -> Sizes {
         let (pages, blocks) = (self.pages.len() as u64, self.blocks.len() as u64);
         Sizes { hash: 8 * pages, page_status: 7 * pages, block_status: 8 * blocks, global_status: 24 }

@@ -8,7 +8,7 @@ use nacre_kernel::{Activity, Status, Time};
 use nacre_media::store::Store;
 
 impl<S: Store> FlashCache<S> {
-    /// Adds an operation, which starts when its wait count reaches zero.
+    /// Adds an operation that starts when its wait count reaches zero. Returns its number.
     pub(super) fn operation(&mut self, now: Time, operation: Operation) -> u32 {
         let (number, entry) = self.operations.take();
         let mut dependents = std::mem::take(&mut entry.dependents);
@@ -18,7 +18,7 @@ impl<S: Store> FlashCache<S> {
         number
     }
 
-    /// Makes operation `number` wait for operation `on`, if any.
+    /// Makes operation `number` wait for operation `on`, unless `on` is [`NONE`].
     #[inline]
     pub(super) fn behind(&mut self, number: u32, on: u32) {
         if on != NONE {
@@ -27,7 +27,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Makes operation `number` wait for the operation that currently changes backing page `key`.
+    /// Makes operation `number` wait for the operation in progress that changes backing page `key`, if any.
     pub(super) fn behind_changes(&mut self, number: u32, key: u64) {
         if self.changing.len() > 0
             && let Some(on) = self.changing.get(key)
@@ -36,7 +36,8 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Registers operation `number` as the latest change of backing page `key`.
+    /// Registers operation `number` as the latest change of backing page `key`. It waits for the change
+    /// before.
     pub(super) fn change(&mut self, number: u32, key: u64) {
         self.behind_changes(number, key);
         self.changing.set(key, u64::from(number));
@@ -81,7 +82,7 @@ impl<S: Store> FlashCache<S> {
         self.next = self.backing.next_event();
     }
 
-    /// Handles an event at a known time.
+    /// Handles `event`, which is due at `now`.
     pub(super) fn happens(&mut self, now: Time, event: Event) {
         match event {
             Event::Die(die) => {
@@ -99,7 +100,8 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Handles the end of operation `number` on its die. A page that was read is decoded next.
+    /// Handles the end of operation `number` on its die. If the operation read a page, the page is decoded
+    /// next.
     fn die_is_done(&mut self, now: Time, number: u32) {
         let Operation { purpose, code, wrong, .. } = self.operations[number];
         if purpose == Purpose::Sense {
@@ -123,7 +125,7 @@ impl<S: Store> FlashCache<S> {
         self.end_operation(now, number);
     }
 
-    /// Handles a page that was read from flash and decoded.
+    /// Handles the end of reading and decoding a flash page.
     fn sensed(&mut self, now: Time, number: u32) {
         let Operation { created, time, code, wrong, is_hit, .. } = self.operations[number];
         if is_hit {
@@ -137,7 +139,7 @@ impl<S: Store> FlashCache<S> {
         for at in 0..self.operations[number].dependents.len() {
             let dependent = self.operations[number].dependents[at];
             let of = &mut self.operations[dependent];
-            // Requests that were decided with this read were delayed by its full duration.
+            // Requests that arrived when this read was created waited for its full duration.
             if of.source == number
                 && of.created == created
                 && let Some(part) = &mut of.part
@@ -150,7 +152,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Handles a flash page that was programmed.
+    /// Handles the end of the program of a flash page.
     fn programmed(&mut self, now: Time, number: u32) {
         let Operation { page, key, time, erased, .. } = self.operations[number];
         let status = &mut self.tables.pages[page as usize];
@@ -168,7 +170,7 @@ impl<S: Store> FlashCache<S> {
         self.version_is_there(key, number);
     }
 
-    /// Handles a block that was erased.
+    /// Handles the end of the erase of a block.
     fn erased(&mut self, now: Time, number: u32) {
         let block = self.operations[number].block;
         let status = &mut self.tables.blocks[block as usize];
@@ -181,7 +183,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Ends an operation. Operations that waited for it wait no longer.
+    /// Ends an operation. Operations that depend on it no longer wait for it.
     pub(super) fn end_operation(&mut self, now: Time, number: u32) {
         let Operation { purpose, key, pages, .. } = self.operations[number];
         if matches!(
@@ -207,8 +209,8 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Records that operation `number` wrote page `key` to the flash or the backing, so earlier versions are
-    /// obsolete.
+    /// Records that operation `number` has written page `key` to the flash or the backing. Earlier versions
+    /// of the page are then obsolete.
     pub(super) fn version_is_there(&mut self, key: u64, number: u32) {
         let Some(versions) = self.versions.get_mut(&key) else { return };
         let Some(at) = versions.iter().position(|&version| version == number) else { return };
@@ -218,7 +220,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Cancels the write of page `key` by operation `number`.
+    /// Records that operation `number` no longer writes page `key`.
     #[cold]
     pub(super) fn forget_version(&mut self, key: u64, number: u32) {
         let Some(versions) = self.versions.get_mut(&key) else { return };
@@ -237,8 +239,8 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Ends a request part and charges unexplained time to `rest`. `data` starts with the first requested
-    /// byte of its page.
+    /// Ends a request part. Time that its breakdown does not cover is charged to `rest`. `data` starts with
+    /// the first requested byte of the page.
     pub(super) fn end_part(
         &mut self,
         now: Time,

@@ -83,7 +83,7 @@ impl<S: Store> FlashCache<S> {
         self.put(now, part, whole, NONE);
     }
 
-    /// The complete page after the write.
+    /// Returns the data of the complete page after the write.
     fn whole(&self, part: &Waiter, rest: &Payload) -> Payload {
         let (Some(rest), Some(bytes)) = (rest.bytes(), part.data.bytes()) else { return Payload::NONE };
         let mut whole = rest.to_vec();
@@ -91,12 +91,13 @@ impl<S: Store> FlashCache<S> {
         whole.into()
     }
 
-    /// Sets the data of the page of `part` to `bytes`. Operation `source` supplies the rest of the page.
+    /// Writes `bytes` as the page of `part`. `source` is the operation that supplies the rest of the page, if
+    /// any.
     fn put(&mut self, now: Time, mut part: Waiter, bytes: Payload, source: u32) {
         part.fill_up(self.id, now, Activity::Merge);
         let key = part.key;
         let target = self.make_room(self.write_region(), (key, false), now);
-        // The old page may have moved meanwhile.
+        // Making space may have moved the old page.
         let old = self.tables.find(key);
         let Some(target) = target else { return self.write_through(now, part, bytes, source) };
         let before = self.before(now, key, old);
@@ -118,7 +119,8 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, number);
     }
 
-    /// Version of page `key` before a write, in flash at `old`, used to undo the write.
+    /// Returns the version of page `key` before a write, which is used to undo the write. `old` is its
+    /// location in flash, if it is cached.
     fn before(&mut self, now: Time, key: u64, old: Option<u32>) -> Before {
         if let Some(page) = old.filter(|&page| self.tables.pages[page as usize].is_dirty) {
             if !S::CARRIES_BYTES {
@@ -129,12 +131,12 @@ impl<S: Store> FlashCache<S> {
                 false => Before::Lost,
             };
         }
-        // The data stays lost, although it may be written back meanwhile.
+        // The data remains lost, although a newer version may be written back in the meantime.
         if !self.lost.is_empty() && self.is_lost(key) { Before::Lost } else { Before::Elsewhere }
     }
 
-    /// Writes the page of `part` around the flash, which has no space. An older version stays until the write
-    /// completes.
+    /// Writes the page of `part` to the backing, because the flash has no space for it. An older version in
+    /// flash stays until the write completes.
     #[cold]
     fn write_through(&mut self, now: Time, part: Waiter, data: Payload, source: u32) {
         self.counts.bypassed += 1;

@@ -9,7 +9,7 @@ use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 
 impl<M: Memory> FrameCache<M> {
-    /// Writes back the dirty page of `frame`, which becomes clean; returns the operation.
+    /// Writes back the dirty page of `frame`, which becomes clean. Returns the number of the operation.
     pub(super) fn write_back(&mut self, frame: u32, now: Time) -> u32 {
         let key = self.frames[frame as usize].key;
         // A page being written back is removed from its frame immediately.
@@ -22,7 +22,7 @@ impl<M: Memory> FrameCache<M> {
         number
     }
 
-    /// Writes page `key` back when the operation's wait count reaches zero.
+    /// Creates an operation that writes page `key` back when its wait count reaches zero. Returns its number.
     pub(super) fn send_back(&mut self, now: Time, key: u64, data: Payload, is_good: bool) -> u32 {
         let bytes = self.settings.page.0 as u32;
         let request = Request { arrival: now, address: key << self.shift, bytes, volume: 0, op: Op::Write };
@@ -46,7 +46,7 @@ impl<M: Memory> FrameCache<M> {
         self.changing.set(key, u64::from(number));
     }
 
-    /// Handles a page to write back that was unreadable in its frame.
+    /// Ends a write-back that was not sent because its page was unreadable in its frame.
     #[cold]
     pub(super) fn not_sent(&mut self, now: Time, number: u32) {
         self.counts.uncorrectable += 1;
@@ -70,7 +70,7 @@ impl<M: Memory> FrameCache<M> {
         if is_lost {
             self.lose(key);
         } else if self.lost.get(&key).is_some_and(|&lost| lost <= self.operations[number].serial) {
-            // Data lost since then was newer.
+            // A page that was lost after this operation started had newer data, so it remains lost.
             self.lost.remove(&key);
         }
         let ticket = self.operations[number].back.ticket;
@@ -108,7 +108,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Ends an operation and the waits of its dependents.
+    /// Ends an operation. Operations that depend on it no longer wait for it.
     pub(super) fn end_operation(&mut self, now: Time, number: u32) {
         let Operation { purpose, key, pages, .. } = self.operations[number];
         if matches!(purpose, Purpose::Back | Purpose::Safe | Purpose::Trim) {
@@ -173,7 +173,7 @@ impl<M: Memory> FrameCache<M> {
         self.visits.leave(visit);
     }
 
-    /// Starts the write-backs of a flush in address order, after all earlier writes have ended.
+    /// Starts the write-backs of a flush in address order. All earlier writes have ended.
     pub(super) fn flush_dirty(&mut self, now: Time, visit: u32, since: Time) {
         let dirty = self.dirty.oldest_first(0);
         let mut leaving: Vec<(u64, u32)> =

@@ -30,17 +30,17 @@ pub(super) struct Busy {
     /// The operation that writes back the previous page, until it has left the frame, or
     /// [`NONE`](super::operation::NONE) afterwards.
     pub(super) behind: u32,
-    /// The fetch that supplies the page.
+    /// Number of the fetch that supplies the page.
     pub(super) fetch: u32,
     /// Whether the fetched data has arrived and waits for the frame.
     pub(super) has_arrived: bool,
     /// The fetched data, or the whole page to write.
     pub(super) page: Payload,
-    /// The write in progress.
+    /// Request part whose data is being written to the page.
     pub(super) write: Waiter,
-    /// Whether the frame had no older data of the page.
+    /// Whether the frame contained no older data of the page when the write started.
     pub(super) is_new: bool,
-    /// Start of the memory write.
+    /// Start time of the memory write.
     pub(super) began: Time,
     pub(super) waiters: VecDeque<Waiter>,
 }
@@ -51,11 +51,11 @@ pub(super) struct Waiter {
     pub(super) visit: u32,
     pub(super) key: u64,
     pub(super) is_write: bool,
-    /// The trim that waits until the page can be dropped.
+    /// Operation number of the trim that waits until the page can be dropped; `None` for a read or a write.
     pub(super) trim: Option<u32>,
     /// Time at which the look-up of the part ended.
     pub(super) since: Time,
-    /// Condition that it waited for.
+    /// Condition that the part waited for.
     pub(super) waited: Wait,
     /// Whether this part requested the fetch. If so, it fails with the fetch.
     pub(super) asked: bool,
@@ -64,7 +64,7 @@ pub(super) struct Waiter {
     pub(super) is_unreadable: bool,
     /// Whether the part was counted as a hit or miss.
     pub(super) is_counted: bool,
-    /// Order of a write relative to flushes.
+    /// Ticket that orders a write relative to flushes.
     pub(super) ticket: Ticket,
     /// Data that the host writes to the page.
     pub(super) data: Payload,
@@ -75,7 +75,7 @@ pub(super) struct Waiter {
 /// Condition that a part of a request waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Wait {
-    /// A free frame, or a slot.
+    /// A free frame, or a slot for a write-back.
     #[default]
     Room,
     /// A page that is being fetched or written.
@@ -91,10 +91,10 @@ impl Wait {
     }
 }
 
-/// Adjacent pages being fetched from the backing.
+/// A fetch of adjacent pages from the backing.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Fetch {
-    /// The read that requested the pages, or [`NONE`](super::operation::NONE).
+    /// Visit of the read that requested the pages, or [`NONE`](super::operation::NONE).
     pub(super) visit: u32,
     pub(super) since: Time,
     pub(super) first: u64,

@@ -24,11 +24,11 @@ pub(super) struct Frame {
 /// An event at a known time.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) enum Event {
-    /// The page of a busy frame is encoded.
+    /// The encoding of a busy frame's page has ended.
     Encoded(u32),
     /// The memory has written the page of a busy frame or read the rest of it.
     Frame(u32),
-    /// A wait of an operation has ended.
+    /// One of the waits of an operation has ended.
     Operation(u32),
 }
 
@@ -96,20 +96,20 @@ pub(crate) struct FrameCache<M> {
     pub(super) writing: Barriers<(u32, Time)>,
     /// Host flushes that wait for write-backs.
     pub(super) flushing: Barriers<(u32, Time)>,
-    /// Request parts for which every frame is busy, in order of arrival.
+    /// Request parts that wait because every frame is busy, in order of arrival.
     #[state(varies)]
     pub(super) without_frame: VecDeque<Waiter>,
-    /// Whether one of these parts is in service, which must not wait for another.
+    /// Whether a part from `without_frame` is being served. Such a part must not wait behind the other parts.
     #[state(skip = "between events none is")]
     pub(super) is_their_turn: bool,
-    /// Number of operations so far.
+    /// Number of operations started so far.
     pub(super) serial: u64,
-    /// Pages whose current version is not in the backing and is lost without a frame. Each has the number of
+    /// Lost pages: neither the backing nor a frame has their current version. The value is the number of
     /// operations at the time of the loss.
     #[state(varies)]
     pub(super) lost: BTreeMap<u64, u64>,
     pub(super) report: LossReport,
-    /// Time at which the cache is ready.
+    /// Time from which the cache is ready after a recovery.
     pub(super) ready: Time,
     pub(super) forgotten: u64,
     pub(super) bytes_lost: u64,
@@ -123,7 +123,7 @@ pub(crate) struct FrameCache<M> {
 }
 
 impl<M: Memory> FrameCache<M> {
-    /// An empty cache.
+    /// Creates an empty cache.
     pub(crate) fn new(
         id: ComponentId,
         path: String,
@@ -189,13 +189,13 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// The frame that holds page `key`.
+    /// Frame of page `key`; `None` if the page is not cached.
     #[inline]
     pub(super) fn find(&self, key: u64) -> Option<u32> {
         self.index.find(key, |frame| self.frames[frame as usize].key == key).ok()
     }
 
-    /// Index of `frame` among the busy frames.
+    /// Index of `frame` among the busy frames; `None` if it is not busy.
     #[inline]
     pub(super) fn busy_of(&self, frame: u32) -> Option<u32> {
         let busy = self.frames[frame as usize].busy;
@@ -231,8 +231,8 @@ impl<M: Memory> FrameCache<M> {
         self.index.len() as u64 - self.fetching
     }
 
-    /// A frame for the uncached page `key`, and the write-back that must start before the frame is used.
-    /// `None` if all frames are busy.
+    /// Takes a frame for the uncached page `key`. Returns the frame, and the write-back that must start
+    /// before the frame is used. `None` if all frames are busy.
     pub(super) fn take_frame(&mut self, key: u64, now: Time) -> Option<(u32, u32)> {
         let mut behind = NONE;
         let frame = if let Some(frame) = self.free.pop() {
@@ -273,13 +273,13 @@ impl<M: Memory> FrameCache<M> {
         (within(start), within(request.address))
     }
 
-    /// A span of the cache.
+    /// Creates a span of the cache.
     #[inline]
     pub(super) fn span(&self, activity: Activity, time: Time) -> Span {
         Span { component: self.id, activity, stage: Stage::Untold, time }
     }
 
-    /// The spans of the cache with nonzero time.
+    /// Creates spans of the cache, without those of zero length.
     #[inline]
     pub(super) fn spans_of(&self, spans: [(Activity, Time); 3]) -> Spans {
         let none = self.span(Activity::Queue, Time::ZERO);
@@ -291,7 +291,7 @@ impl<M: Memory> FrameCache<M> {
         told
     }
 
-    /// Marks data of page `key` as lost if only the cache had it.
+    /// Records that the current data of page `key` is lost, because only the cache had it.
     #[cold]
     pub(super) fn lose(&mut self, key: u64) {
         self.counts.lost_pages += 1;
@@ -324,7 +324,7 @@ impl<M: Memory> FrameCache<M> {
     }
 }
 
-/// Up to three spans.
+/// Up to three spans of the cache.
 pub(super) struct Spans {
     spans: [Span; 3],
     count: usize,

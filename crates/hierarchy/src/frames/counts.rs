@@ -14,7 +14,7 @@ pub(super) struct Counts {
     pub(super) write_allocations: u64,
     pub(super) fills: u64,
     pub(super) written_back: u64,
-    /// Cached pages at the start of measurement.
+    /// Number of cached pages at the start of measurement.
     pub(super) held_before: u64,
     pub(super) evictions: u64,
     pub(super) pages_given_up: u64,

@@ -137,7 +137,8 @@ impl<M: Memory> Device for FrameCache<M> {
             uses_addresses: true,
             wears_out_ahead: false,
         };
-        // Delayed data never reaches the backing, whose wear would otherwise differ.
+        // Not every write reaches the backing, because the cache holds data back. The wear of the backing
+        // therefore depends on simulated time.
         Capabilities { wears_out_ahead: false, ..own.and(self.backing.capabilities()) }
     }
 

@@ -42,7 +42,7 @@ impl<M: Memory> FrameCache<M> {
         Some(self.make_busy(Why::Fetching, frame, key, behind))
     }
 
-    /// Fetches the page of `waiter`, which writes a portion of it.
+    /// Fetches the page of `waiter`, which then writes a portion of the page.
     pub(super) fn fetch_for_write(&mut self, now: Time, mut waiter: Waiter) {
         let key = waiter.key;
         if !self.may_take_frame() {
@@ -75,7 +75,7 @@ impl<M: Memory> FrameCache<M> {
         self.count_down(now, number);
     }
 
-    /// Adds an operation, which starts when its wait count reaches zero.
+    /// Creates an operation that starts when its wait count reaches zero. Returns its number.
     pub(super) fn operation(
         &mut self,
         purpose: Purpose,

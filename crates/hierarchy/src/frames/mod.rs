@@ -51,7 +51,7 @@ const NONE: u64 = u64::MAX;
 pub(crate) trait Memory: State + Send {
     /// Whether a power loss destroys the content.
     const IS_VOLATILE: bool;
-    /// Atomic write unit in bytes: after a power loss, each is either old or new.
+    /// Atomic write unit in bytes. After a power loss, each unit is either old or new.
     const ATOMIC_UNIT: u32;
     /// Name of the memory's model.
     const KIND: &'static str;
@@ -59,23 +59,24 @@ pub(crate) trait Memory: State + Send {
     /// Whether the memory stores data.
     fn carries_bytes(&self) -> bool;
 
-    /// Whether a code covers a frame, so that writing a portion of a page requires the rest of it.
+    /// Whether a code covers a frame. If so, writing a portion of a page requires reading the rest of the
+    /// page.
     fn has_code(&self) -> bool;
 
-    /// Reads `frame`, starting at `now`, into `into`, which is empty in a simulation without data.
+    /// Reads `frame` into `into`, starting at `now`. `into` is empty in a simulation without data.
     fn read(&mut self, frame: u32, now: Time, into: &mut [u8]) -> Access;
 
     /// Encodes a page, starting at `now`, without blocking other work. Returns the time at which it can be
     /// written.
     fn encode(&mut self, now: Time) -> Time;
 
-    /// Starts to write an encoded page to `frame`; returns the duration.
+    /// Starts to write an encoded page to `frame`. Returns the times of the write.
     fn begin_write(&mut self, frame: u32, now: Time) -> Access;
 
     /// Sets the data of `frame` to `bytes`.
     fn land(&mut self, frame: u32, bytes: &[u8]);
 
-    /// Looks up a page, starting at `now`; returns the end time.
+    /// Looks up a page, starting at `now`. Returns the end time.
     fn look_up(&mut self, now: Time) -> Time;
 
     /// Reads the raw bytes of a frame without taking time.
@@ -90,13 +91,13 @@ pub(crate) trait Memory: State + Send {
     fn report(&self, elapsed: Time) -> MemoryReport;
 }
 
-/// The result of reading or writing a frame.
+/// Times and outcome of reading or writing a frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
     /// Start of the work of the memory.
     pub(crate) begin: Time,
     pub(crate) done: Time,
-    /// Durations of waiting, the memory, and the code.
+    /// Waiting time, memory time, and time of the code, each with its activity.
     pub(crate) spans: [(Activity, Time); 3],
     /// Whether the data read is correct.
     pub(crate) is_good: bool,

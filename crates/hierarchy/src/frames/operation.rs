@@ -34,10 +34,10 @@ pub(super) struct Operation {
     /// Number of pages.
     pub(super) pages: u64,
     pub(super) waits: u32,
-    /// Operations that wait for this one.
+    /// Operations that wait for the end of this operation.
     pub(super) dependents: Vec<u32>,
     pub(super) since: Time,
-    /// Number of earlier operations.
+    /// Serial number, i.e. number of operations that were created earlier.
     pub(super) serial: u64,
     pub(super) request: Request,
     pub(super) data: Payload,
@@ -52,9 +52,9 @@ pub(super) struct Back {
     /// Whether the operation has a slot for write-backs in progress.
     pub(super) is_under_way: bool,
     pub(super) ticket: Ticket,
-    /// The busy frame that its next page can use when this write-back has a slot, or [`NONE`].
+    /// Busy frame whose new page waits until this write-back has a slot, or [`NONE`].
     pub(super) frame_of: u32,
-    /// The write that ends when this write-back has a slot.
+    /// Host write that completes when this write-back has a slot.
     pub(super) holds_up: Option<HeldUp>,
 }
 
@@ -62,9 +62,9 @@ pub(super) struct Back {
 #[derive(Clone, Debug, Value)]
 pub(super) struct HeldUp {
     pub(super) visit: u32,
-    /// End of the part's write.
+    /// Time at which the memory write of the part ended.
     pub(super) written: Time,
-    /// Latency breakdown up to the end.
+    /// Latency breakdown up to the end of the memory write.
     pub(super) spans: Vec<Span>,
 }
 

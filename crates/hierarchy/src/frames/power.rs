@@ -52,7 +52,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Marks pages to write back that were unreadable as lost.
+    /// Marks pages as lost if they were unreadable in their frames and were to be written back.
     fn lose_unreadable(&mut self) {
         let bad = self.operations.iter().filter(|(_, of)| of.purpose == Purpose::Back && !of.back.is_good);
         let bad: Vec<u64> = bad.map(|(_, of)| of.key).collect();
@@ -60,17 +60,17 @@ impl<M: Memory> FrameCache<M> {
         bad.into_iter().for_each(|key| self.lose(key));
     }
 
-    /// Pages whose write-back has not reached the backing yet, in eviction order.
+    /// Pages whose write-back has not reached the backing yet, with their data, in eviction order.
     fn pages_leaving(&self) -> Vec<(u64, Payload)> {
         let back =
             self.operations.iter().filter(|(_, of)| matches!(of.purpose, Purpose::Back | Purpose::Safe));
-        // Data lost since then was newer.
+        // Data that was lost after this operation was created was newer.
         let is_newest = |of: &Operation| self.lost.get(&of.key).is_none_or(|&lost| lost <= of.serial);
         let mut back: Vec<_> = back.filter(|(_, of)| of.back.is_good && is_newest(of)).collect();
         back.sort_by_key(|(_, of)| of.serial);
         let mut pages: Vec<(u64, Payload)> = Vec::new();
         for (number, of) in back {
-            // Only the last version of a page counts.
+            // Only the latest version of a page is written back.
             if self.changing.get(of.key).is_none_or(|last| {
                 last == u64::from(number) || self.operations[last as u32].purpose == Purpose::Trim
             }) {
@@ -118,7 +118,7 @@ impl<M: Memory> FrameCache<M> {
         clean.into_iter().for_each(|frame| self.make_dirty(frame));
     }
 
-    /// Recovers by resuming write-backs when the backing is ready.
+    /// Recovers the backing. Write-backs resume when it is ready.
     pub(super) fn come_back(&mut self, at: Time) -> Recovery {
         let below = self.backing.recover(at);
         self.next = self.backing.next_event();

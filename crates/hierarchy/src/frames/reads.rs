@@ -38,7 +38,8 @@ impl<M: Memory> FrameCache<M> {
         self.visits.leave(visit);
     }
 
-    /// Reads page `key`. If it must be fetched, returns the time at which the fetch can start.
+    /// Reads page `key` if it is cached. If it must be fetched, returns the time at which the fetch can
+    /// start.
     #[inline]
     fn read_page(&mut self, now: Time, visit: u32, key: u64) -> Option<Time> {
         let Some(frame) = self.find(key) else {
@@ -63,7 +64,7 @@ impl<M: Memory> FrameCache<M> {
     }
 
     /// Reads page `key`, which was requested at `since`, from `frame`. If the page is unreadable and must be
-    /// fetched, undoes the part and returns the time at which the fetch can start.
+    /// fetched, cancels this read and returns the time at which the fetch can start.
     #[inline]
     pub(super) fn read_frame(
         &mut self,

@@ -5,7 +5,7 @@ use super::cache::FrameCache;
 use nacre_kernel::ledger::LOST_PAGES;
 use nacre_kernel::{Column, ComponentReport, Time};
 
-/// The report for `elapsed`.
+/// Returns the report of `cache` for the simulated time `elapsed`.
 pub(super) fn of<M: Memory>(cache: &FrameCache<M>, elapsed: Time) -> ComponentReport {
     let memory = cache.memory.report(elapsed);
     let mut counters = cache.host.counters();

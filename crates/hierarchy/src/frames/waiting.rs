@@ -24,7 +24,7 @@ impl<M: Memory> FrameCache<M> {
         number
     }
 
-    /// Ends the busy state of a frame; returns its waiting parts.
+    /// Ends the busy state of a frame. Returns the request parts that waited for it.
     fn free_busy(&mut self, number: u32) -> VecDeque<Waiter> {
         let busy = &mut self.busy[number];
         self.frames[busy.frame as usize].busy = NONE;
@@ -38,8 +38,8 @@ impl<M: Memory> FrameCache<M> {
         waiters
     }
 
-    /// Handles a page that does not arrive in its busy frame or is unreadable. Its waiting parts look it up
-    /// again.
+    /// Handles a page that does not arrive in its busy frame or is unreadable. The parts that wait for the
+    /// page look it up again.
     pub(super) fn give_up_busy(&mut self, number: u32) {
         let waiters = self.free_busy(number);
         for waiter in waiters.into_iter().rev() {
@@ -92,7 +92,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Looks up pages that waited for a frame again, as long as frames are available.
+    /// Looks up the pages of parts that waited for a frame again, as long as frames are available.
     pub(super) fn serve_without_frame(&mut self, now: Time) {
         while let Some(waiter) = self.without_frame.front()
             && (self.has_frame()

@@ -128,7 +128,7 @@ impl<M: Memory> FrameCache<M> {
         self.encode(now, number);
     }
 
-    /// Encodes the page of a busy frame, after which the memory writes it.
+    /// Encodes the page of a busy frame. The memory writes the page afterwards.
     pub(super) fn encode(&mut self, now: Time, number: u32) {
         let encoded = self.memory.encode(now);
         if encoded == now {
@@ -156,7 +156,7 @@ impl<M: Memory> FrameCache<M> {
         self.agenda.schedule(access.done, Event::Frame(number));
     }
 
-    /// The complete page after the write.
+    /// Returns the data of the complete page after the write.
     fn whole_page(&mut self, frame: u32, key: u64, number: u32) -> Payload {
         let Waiter { visit, ref data, is_unreadable, .. } = self.busy[number].write;
         let of_page = self.part(key, visit).0;
@@ -177,7 +177,7 @@ impl<M: Memory> FrameCache<M> {
         page.into()
     }
 
-    /// Ends the memory's work on a busy frame.
+    /// Handles the end of the memory's work on a busy frame.
     pub(super) fn frame_ended(&mut self, now: Time, number: u32) {
         match self.busy[number].why {
             Why::Filling => {

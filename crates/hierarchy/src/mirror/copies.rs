@@ -6,15 +6,15 @@ use super::model::Mirror;
 use nacre_kernel::event::{Completions, Payload, RequestId};
 use nacre_kernel::{Op, Request, Span, Status, Time};
 
-/// Piece size in bytes for a chunk that a member cannot read as a whole.
+/// Size in bytes of the smaller copies of a chunk that a member cannot read as a whole.
 const PIECE: u64 = 4096;
 
 impl Mirror {
-    /// Starts a copy that has its range by reading a member.
+    /// Starts a copy, which has locked its range, by reading a member.
     pub(super) fn start_copy(&mut self, now: Time, job: u32) {
         let source = if self.is_alone() { None } else { self.next_source(job) };
         let Some(source) = source else {
-            // All members that could be its source or target were removed meanwhile.
+            // All possible sources or targets of the copy were removed in the meantime.
             self.in_use.give_back(job);
             return match self.jobs[job].owner {
                 Owner::Host => self.read(now, job),
@@ -27,14 +27,14 @@ impl Mirror {
         self.read_from(now, job, source);
     }
 
-    /// Reads a member for a copy.
+    /// Sends the read of a copy to a member.
     fn read_from(&mut self, now: Time, job: u32, member: usize) {
         let request = Request { op: Op::Read, ..self.jobs[job].request };
         self.send(now, job, member, &request, Payload::NONE);
     }
 
-    /// The next member to read for a copy: the first that was not read. If members differ, the data of the
-    /// first member counts.
+    /// Next member to read for a copy: the first that was not read; `None` if all were read. If members
+    /// differ, the data of the first readable member is copied.
     fn next_source(&self, job: u32) -> Option<usize> {
         let of = &self.jobs[job];
         self.active().without(of.asked).without(of.targets).iter().next()
@@ -79,8 +79,8 @@ impl Mirror {
         }
     }
 
-    /// Ends a copy whose source was removed when one member is left. That member's data stays, because
-    /// earlier reads may have returned it.
+    /// Ends a copy whose source was removed, so that only one member is left. The data of that member stays
+    /// unchanged, because earlier reads may have returned it.
     fn copy_is_void(&mut self, now: Time, job: u32) {
         if self.jobs[job].owner != Owner::Host {
             return self.copy_is_over(now, job);
@@ -92,8 +92,8 @@ impl Mirror {
         self.start_waiting(now);
     }
 
-    /// Handles a source that could not read its range. Another member may be able to read it, or the source
-    /// may be able to read smaller ranges.
+    /// Handles a failed read of the source of a copy. Another member may be able to read the range, or the
+    /// source may be able to read smaller ranges.
     fn copy_unread(
         &mut self,
         now: Time,
@@ -112,7 +112,7 @@ impl Mirror {
         } else if let Some(next) = self.next_source(job) {
             return self.read_from(now, job, next);
         } else if owner == Owner::Resync {
-            // The range may still differ, and is copied on the next read.
+            // The range may still differ, and will be copied by the next host read.
             self.resync.left.remove(range.clone());
         } else if owner == Owner::Host {
             self.jobs[job].spans.clear();
@@ -170,13 +170,13 @@ impl Mirror {
         self.start_waiting(now);
     }
 
-    /// Schedules the next chunk at `at`, if any.
+    /// Schedules the next resync chunk at `at`, if a range is left to copy.
     pub(super) fn schedule_resync(&mut self, at: Time) {
         let is_over = self.resync.left.is_empty() || self.is_alone();
         self.resync.next = if is_over { Time::MAX } else { at };
     }
 
-    /// Copies the next chunk, which is due.
+    /// Starts to copy the next resync chunk, which is due.
     pub(super) fn resync_chunk(&mut self, now: Time) {
         self.resync.next = Time::MAX;
         let Some(left) = self.resync.left.iter().next() else { return };

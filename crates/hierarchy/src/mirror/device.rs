@@ -11,7 +11,7 @@ use nacre_kernel::{Bytes, Capabilities, ComponentReport, HostCounts, Op, Random,
 const INSTANT: Time = Time::from_ps(1);
 
 impl Mirror {
-    /// Time of the mirror's next event, without those of its members.
+    /// Time of the mirror's next event, excluding events of its members.
     #[inline]
     fn own_event(&self) -> Time {
         self.hedges.front().map_or(Time::MAX, |&(at, _)| at).min(self.resync.next)
@@ -24,7 +24,8 @@ impl Mirror {
         }
     }
 
-    /// The member with the next event, the time of the event, and the next event time of all other members.
+    /// Returns the member with the next event, the time of this event, and the time of the next event of all
+    /// other members.
     #[inline]
     fn next_member(&self) -> (usize, Time, Time) {
         let (mut first, mut at, mut others) = (0, self.members[0].next, Time::MAX);

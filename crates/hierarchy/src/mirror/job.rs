@@ -20,14 +20,15 @@ pub(super) enum Owner {
 /// State of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Stage {
-    /// The job waits until no other job has its range.
+    /// Waits until the range is not locked by another job.
     #[default]
     Waiting,
-    /// A host read without a copy is in progress. `is_answered` means that only a canceled request is left.
+    /// Reads one or more members for a host read without a copy. `is_answered` means that the host has its
+    /// data and only a canceled request is left.
     Reading,
-    /// The source of a copy is being read.
+    /// Reads the source of a copy.
     CopyingFrom,
-    /// Writes, trims, or flushes are in progress.
+    /// Sends writes, trims, or flushes to members.
     Writing,
 }
 
@@ -39,7 +40,7 @@ pub(super) struct Job {
     pub(super) id: RequestId,
     pub(super) request: Request,
     pub(super) arrived: Time,
-    /// Time at which the job got its range or was submitted.
+    /// Time at which the job locked its range or was submitted.
     pub(super) since: Time,
     /// Data to write.
     pub(super) data: Payload,
@@ -55,15 +56,15 @@ pub(super) struct Job {
     /// For a copy, whether its flush was submitted.
     pub(super) is_flushed: bool,
     pub(super) status: Status,
-    /// Latency breakdown. The first `kept` spans are those of completed parts.
+    /// Latency breakdown. The first `kept` spans belong to the completed phases of the job.
     pub(super) spans: Vec<Span>,
     pub(super) kept: u32,
-    /// For a flush, number of writes that were complete when it was submitted.
+    /// For a flush, number of writes that had completed when the flush was submitted.
     pub(super) writes_before: u64,
 }
 
 impl Job {
-    /// Starts a job at `now`.
+    /// Initializes a job that arrives at `now`.
     pub(super) fn begin(
         &mut self,
         now: Time,
@@ -85,7 +86,8 @@ impl Job {
         self.request.address..self.request.address + u64::from(self.request.bytes)
     }
 
-    /// Adds the spans of a completed part. For parallel parts, the spans of the last one are kept.
+    /// Sets the spans of the current phase. If members serve a phase in parallel, the spans of the last reply
+    /// are used.
     pub(super) fn part_ended(&mut self, spans: &[Span]) {
         self.spans.truncate(self.kept as usize);
         self.spans.extend_from_slice(spans);

@@ -9,7 +9,7 @@ use nacre_kernel::state::{State, Value};
 #[derive(State)]
 pub(super) struct Member {
     pub(super) device: Box<dyn Device>,
-    /// Time of the member's next event.
+    /// Time of the next event of the member's device.
     #[state(skip = "asked of the device")]
     pub(super) next: Time,
     /// Number of outstanding requests on the member.

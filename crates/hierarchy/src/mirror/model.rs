@@ -23,7 +23,7 @@ pub(super) struct Mirror {
     pub(super) path: String,
     #[state(skip = "from the configuration")]
     pub(super) capacity: Bytes,
-    /// Number of bytes that are rewritten together: the largest mapping unit of a member.
+    /// Number of bytes that are rewritten together: the largest mapping unit of all members.
     #[state(skip = "from the configuration")]
     pub(super) unit: u64,
     #[state(skip = "from the configuration")]
@@ -38,14 +38,14 @@ pub(super) struct Mirror {
     /// Byte ranges that may differ between members.
     pub(super) differing: Ranges,
     pub(super) resync: Resync,
-    /// The next member in rotation.
+    /// Member that is next in the rotation.
     pub(super) turn: usize,
-    /// Reads that may be hedged, ordered by time.
+    /// Reads that may be hedged, with the times of their hedges, in time order.
     #[state(varies)]
     pub(super) hedges: VecDeque<(Time, u32)>,
     pub(super) host: HostCounts,
     pub(super) counts: Counts,
-    /// Completions of a member.
+    /// Buffer for the completions of a member.
     #[state(skip = "empty between events")]
     pub(super) completed: Completions,
 }
@@ -59,13 +59,14 @@ pub(super) struct Resync {
     pub(super) bandwidth: Bandwidth,
     /// Ranges left to copy.
     pub(super) left: Ranges,
-    /// Time of the next chunk, or [`Time::MAX`] if no range is left, or while a chunk is being copied.
+    /// Time at which the next chunk is copied; [`Time::MAX`] if no range is left, or while a chunk is being
+    /// copied.
     pub(super) next: Time,
     /// End of the range that is copied in smaller pieces because a member could not read all of a chunk.
     pub(super) fine_until: u64,
 }
 
-/// Counters.
+/// Counters of the mirror.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Counts {
     pub(super) hedges_sent: u64,
@@ -124,7 +125,7 @@ impl Mirror {
         }
     }
 
-    /// Updates the next event times of all members.
+    /// Updates the time of the next event of each member.
     pub(super) fn look_at_members(&mut self) {
         self.members.iter_mut().for_each(|member| member.next = member.device.next_event());
     }
@@ -156,7 +157,7 @@ impl Mirror {
         number
     }
 
-    /// Submits a request of `job` to a member; returns the number of the operation.
+    /// Submits a request of `job` to a member. Returns the number of the operation.
     #[inline]
     pub(super) fn send(
         &mut self,
@@ -175,7 +176,7 @@ impl Mirror {
         number
     }
 
-    /// Completes a host request. Time that `spans` do not explain is charged to the mirror.
+    /// Completes a host request. Latency that its spans do not cover is charged to the mirror.
     pub(super) fn complete(
         &mut self,
         now: Time,
@@ -203,14 +204,14 @@ impl Mirror {
         }
     }
 
-    /// Starts waiting jobs whose ranges are free now.
+    /// Starts waiting jobs whose ranges are no longer locked.
     pub(super) fn start_waiting(&mut self, now: Time) {
         while let Some(job) = self.in_use.next() {
             self.start(now, job);
         }
     }
 
-    /// Starts a job that has its range.
+    /// Starts a job that has locked its range.
     pub(super) fn start(&mut self, now: Time, job: u32) {
         let of = &mut self.jobs[job];
         of.since = now;
@@ -224,7 +225,7 @@ impl Mirror {
         }
     }
 
-    /// Withdraws the host request `id`.
+    /// Cancels the host request `id` if this is still possible.
     pub(super) fn withdraw(&mut self, now: Time, id: RequestId) -> Canceled {
         let is_it = |(_, job): &(u32, &Job)| job.owner == Owner::Host && job.id == id && !job.is_answered;
         let Some((number, job)) = self.jobs.iter().find(is_it) else { return Canceled::TooLate };
@@ -234,7 +235,7 @@ impl Mirror {
             self.start_waiting(now);
             return Canceled::Yes;
         }
-        // One of two requests may have progressed too far to be canceled.
+        // If two requests are outstanding, one of them may have progressed too far to be canceled.
         if job.stage != Stage::Reading || left != 1 {
             return Canceled::TooLate;
         }

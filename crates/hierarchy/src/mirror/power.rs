@@ -36,7 +36,7 @@ impl Mirror {
             self.members.iter_mut().map(|member| member.device.recover(at)).collect();
         let present = self.active().iter().map(|member| recoveries[member]);
         let recovery = present.reduce(Recovery::in_parallel_with).expect("a member is left");
-        // Data beyond the stored energy may have reached any member.
+        // Data that the stored energy did not cover may have reached any member.
         if recovery.bytes_lost > 0 && self.capabilities().persistence.is_up_to_energy() {
             self.may_differ(0..self.capacity.0);
         }

@@ -4,7 +4,7 @@ use nacre_kernel::state::{State, Value};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// A range and the job that has it.
+/// A range, and the job that uses it or waits for it.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct InUse {
     start: u64,
@@ -28,7 +28,8 @@ pub(super) struct RangesInUse {
 }
 
 impl RangesInUse {
-    /// Requests `range` for `job`. Returns whether the job has it now; otherwise, the job waits.
+    /// Requests the lock on `range` for `job`. Returns whether the job has the lock; otherwise, the job
+    /// waits.
     #[inline]
     pub(super) fn take(&mut self, job: u32, range: &Range<u64>) -> bool {
         let wanted = InUse { start: range.start, end: range.end, job };
@@ -48,7 +49,7 @@ impl RangesInUse {
         self.used.swap_remove(position);
     }
 
-    /// The first waiting job that can proceed, which gets its range.
+    /// Gives the first waiting job that can proceed its range. Returns the job; `None` if no job can proceed.
     pub(super) fn next(&mut self) -> Option<u32> {
         let is_free = |index: usize| {
             let wanted = &self.waiting[index];
@@ -61,7 +62,7 @@ impl RangesInUse {
         Some(next.job)
     }
 
-    /// Withdraws a waiting `job`; returns whether it was waiting.
+    /// Withdraws `job` if it is waiting. Returns whether it was waiting.
     pub(super) fn withdraw(&mut self, job: u32) -> bool {
         let position = self.waiting.iter().position(|waiting| waiting.job == job);
         position.is_some_and(|position| self.waiting.remove(position).is_some())

@@ -19,7 +19,7 @@ impl Mirror {
         }
     }
 
-    /// Sends a read to a member.
+    /// Sends a host read to a member, and schedules its hedge.
     #[inline]
     pub(super) fn read(&mut self, now: Time, job: u32) {
         let member = self.choose();
@@ -49,14 +49,14 @@ impl Mirror {
         chosen
     }
 
-    /// The next member after `member` that has not received the read.
+    /// Next member after `member` that has not received the read; `None` if all have received it.
     fn next_unasked(&self, job: u32, member: usize) -> Option<usize> {
         let (count, asked) = (self.members.len(), self.jobs[job].asked);
         let mut behind = (1..count).map(|step| (member + step) % count);
         behind.find(|&next| !self.members[next].has_failed && !asked.contains(next))
     }
 
-    /// Hedges the first read in `hedges`, which is due.
+    /// Hedges the read whose hedge is due, i.e. sends it to another member.
     pub(super) fn hedge(&mut self, now: Time) {
         let (_, job) = self.hedges.pop_front().expect("it is due");
         let asked = self.operations.iter().find(|(_, operation)| operation.job == job);
@@ -68,7 +68,7 @@ impl Mirror {
         self.counts.hedges_sent += 1;
     }
 
-    /// Cancels the hedge of `job`.
+    /// Removes the scheduled hedge of `job`.
     pub(super) fn forget_hedge(&mut self, job: u32) {
         if let Some(position) = self.hedges.iter().position(|&(_, of)| of == job) {
             self.hedges.remove(position);
@@ -115,7 +115,8 @@ impl Mirror {
         }
     }
 
-    /// Ends a read. If another member has the data, failed members are rewritten.
+    /// Ends a read. If another member has the data, the range is rewritten on the members that failed to read
+    /// it.
     fn read_is_over(&mut self, now: Time, job: u32) {
         let (failed, asked, request) = (self.jobs[job].failed, self.jobs[job].asked, self.jobs[job].request);
         self.give_back(job);
@@ -132,8 +133,8 @@ impl Mirror {
         }
     }
 
-    /// A request that covers all mapping units that `request` touches, because a drive rejects a partial
-    /// write of a unit whose rest is lost.
+    /// Returns a request that covers all mapping units that `request` touches. A drive rejects a partial
+    /// write of a unit if it has lost the rest of the unit.
     fn whole_units(&self, request: &Request) -> Request {
         let (start, end) = (request.address, request.address + u64::from(request.bytes));
         let end = end.next_multiple_of(self.unit).min(self.capacity.0).max(end);

@@ -9,7 +9,7 @@ use std::ops::Range;
 struct Region {
     /// Number of writes in progress.
     writing: u32,
-    /// Number of completed mirror writes when the last write of this region completed.
+    /// Number of mirror writes that had completed when the last write of this region completed.
     written: u64,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct WriteIntent {
     needs_flush: bool,
     #[state(varies)]
     regions: BTreeMap<u64, Region>,
-    /// Number of completed writes.
+    /// Number of writes that have completed on all members.
     completed: u64,
 }
 
@@ -61,12 +61,13 @@ impl WriteIntent {
         }
     }
 
-    /// Number of writes completed so far. A flush submitted now makes them durable.
+    /// Number of writes completed so far. A flush that is submitted now makes these writes durable.
     pub(super) fn completed(&self) -> u64 {
         self.completed
     }
 
-    /// Records a flush that is complete on all members and was submitted after this number of writes.
+    /// Records a flush that has completed on all members. It was submitted after `completed` writes had
+    /// completed.
     pub(super) fn flushed(&mut self, completed: u64) {
         self.regions.retain(|_, region| region.writing > 0 || region.written > completed);
     }

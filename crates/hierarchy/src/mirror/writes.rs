@@ -23,14 +23,14 @@ impl Mirror {
         self.send_to(now, job, self.active());
     }
 
-    /// Sends a write or trim that has its range to all members.
+    /// Sends a write or trim, which has locked its range, to all members.
     pub(super) fn write_to_all(&mut self, now: Time, job: u32) {
         let range = self.jobs[job].range();
         self.intent.begins(&range);
         self.send_to(now, job, self.active());
     }
 
-    /// Sends the write of a job to `members`.
+    /// Sends the request of a job to `members`.
     pub(super) fn send_to(&mut self, now: Time, job: u32, members: Members) {
         self.jobs[job].stage = Stage::Writing;
         let (request, data) = (self.jobs[job].request, self.jobs[job].data.clone());
@@ -62,8 +62,8 @@ impl Mirror {
         }
     }
 
-    /// Ends a write, trim, or flush of the host after all members have replied. Members that failed are removed unless all
-    /// failed.
+    /// Ends a write, trim, or flush of the host after all members have replied. Members that failed are
+    /// removed, unless all members failed.
     fn host_write_ended(&mut self, now: Time, job: u32, completions: &mut Completions) {
         let of = &self.jobs[job];
         let (op, range, writes_before) = (of.request.op, of.range(), of.writes_before);

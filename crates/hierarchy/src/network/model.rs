@@ -28,7 +28,7 @@ pub(super) struct Network<S> {
     active: Slab<Active>,
     #[state(skip = "from the configuration")]
     hedge_after: Option<Time>,
-    /// Reads that may be hedged, ordered by time.
+    /// Reads that may be hedged, with the times of their hedges, in time order.
     hedges: BTreeSet<(Time, u32)>,
     counts: HedgeCounts,
     #[state(skip = "from the configuration")]
@@ -43,7 +43,7 @@ pub(super) struct Network<S> {
     bytes: Landed<S>,
 }
 
-/// Atomic write unit in bytes: after a power loss, each is either old or new.
+/// Atomic write unit in bytes. After a power loss, each unit is either old or new.
 const SECTOR: u32 = 512;
 
 /// Counters of hedged reads, in requests.
@@ -63,19 +63,19 @@ struct Active {
     data: Payload,
     /// Transfer time on the link.
     transfer: Time,
-    /// Service time at the remote side of the attempt that replied first.
+    /// Service time of the attempt that replied first.
     work: Time,
-    /// Number of attempts at the remote side.
+    /// Number of outstanding attempts at the remote side.
     tries: u32,
     /// Whether an attempt has replied. The reply of the other attempt, if any, is ignored.
     is_answered: bool,
     /// Whether the request has completed.
     is_done: bool,
-    /// Time of the hedge, as long as a hedge is possible.
+    /// Time at which the read will be hedged; `None` if it cannot be hedged any more.
     hedged_at: Option<Time>,
 }
 
-/// A request that occupies a server of the remote side.
+/// An attempt of a request, which occupies a server of the remote side.
 #[derive(Clone, Copy, Debug, Value)]
 struct Job {
     active: u32,
@@ -88,14 +88,14 @@ struct Job {
 /// Events other than the end of service at the remote side.
 #[derive(Clone, Copy, Debug, Value)]
 enum Event {
-    /// The data of a write has reached the remote side.
+    /// The link has transferred the data of a write to the remote side.
     Sent(Job),
-    /// The data of a read has arrived.
+    /// The link has transferred the data of a read to the host.
     Received(u32),
 }
 
 impl<S: Store> Network<S> {
-    /// An idle network store.
+    /// Creates an idle network store.
     pub(super) fn new(
         id: ComponentId,
         path: String,
@@ -216,7 +216,7 @@ impl<S: Store> Network<S> {
     }
 }
 
-/// Starts the service of a job; returns the service time.
+/// Starts the service of a job. Returns its service time.
 #[inline]
 fn begin(ledger: &mut Ledger, job: &Job) -> Time {
     ledger.charge(job.activity, job.work);
@@ -265,7 +265,7 @@ impl<S: Store> Device for Network<S> {
         if is_served || self.far_side.withdraw(|job| job.active == number).is_none() {
             return Canceled::TooLate;
         }
-        // The hedge of this read is still in the queue.
+        // The other attempt of this read is still in the queue.
         _ = self.far_side.withdraw(|job| job.active == number);
         let active = &mut self.active[number];
         active.data = Payload::NONE;

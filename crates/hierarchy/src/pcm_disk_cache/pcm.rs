@@ -13,7 +13,7 @@ use nacre_media::pcm::Operation;
 use nacre_media::store::Store;
 use nacre_media::worn_cells::WornCells;
 
-/// Indices of bank activities.
+/// Index of the charges for reads of a bank.
 const READ: usize = Operation::Read as usize;
 const WRITE: usize = Operation::Program as usize;
 
@@ -21,7 +21,7 @@ const WRITE: usize = Operation::Program as usize;
 #[derive(Clone, Copy, Debug, Value)]
 enum Work {
     Read,
-    /// A write, followed by the move of a row that takes `moving`.
+    /// A write, followed by a move of a row, which takes `moving`.
     Write {
         moving: Time,
     },
@@ -89,7 +89,7 @@ impl<S: Store> Pcm<S> {
         self.code.layout().spare_bytes as usize
     }
 
-    /// The row of cells that holds `frame`.
+    /// Row of cells that contains `frame`.
     #[inline]
     fn row(&self, frame: u32) -> u32 {
         self.leveller.physical(u64::from(frame)) as u32
@@ -99,12 +99,12 @@ impl<S: Store> Pcm<S> {
         let (size, spare) = (self.config.page.0 as usize, self.spare_bytes());
         let whole = size + self.config.spare.0 as usize;
         if !self.store.read(u64::from(row), 0, &mut self.buffer[..whole]) {
-            // The frame was written without data.
+            // A frame that was written without data reads as zeros.
             into.fill(0);
             return expected;
         }
         let puts_right = matches!(expected, Verdict::Clean | Verdict::Corrected(_));
-        // A code that is known only by its strength corrects up to that number of errors.
+        // If a code has only a strength and no codec, it corrects up to that number of bit errors.
         if self.code.codec().is_some() || !puts_right {
             self.cells.invert(row, &mut self.buffer[..whole]);
         }
@@ -119,7 +119,7 @@ impl<S: Store> Pcm<S> {
         coding::verdict(expected, verdict, || self.is_as_stored(row, into))
     }
 
-    /// Whether `found` is the data of `row` and not another codeword after a miscorrection.
+    /// Whether `found` equals the data stored in `row`. It is another codeword after a miscorrection.
     #[cold]
     fn is_as_stored(&self, row: u32, found: &[u8]) -> bool {
         let mut stored = vec![0; found.len()];
@@ -127,7 +127,7 @@ impl<S: Store> Pcm<S> {
         stored == found
     }
 
-    /// Copies a row to another one; returns the duration.
+    /// Copies a row to another row. Returns the duration.
     #[cold]
     fn move_row(&mut self, Move { from, to }: Move) -> Time {
         self.moves += 1;
@@ -159,7 +159,7 @@ impl<S: Store> Pcm<S> {
         time
     }
 
-    /// Refunds the interrupted portion of a bank operation after a power loss.
+    /// Refunds the time and energy of the interrupted portion of a bank operation.
     #[cold]
     fn give_back(&mut self, cut: Cut<Work>) {
         let charges = &mut self.bank_charges;

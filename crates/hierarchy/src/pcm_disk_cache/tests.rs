@@ -16,7 +16,7 @@ fn toml(options: &str) -> String {
 
 #[test]
 fn power_losses_anywhere_break_no_guarantee() {
-    // Frames are moved often.
+    // The settings move frames often.
     let moving =
         format!("wear_leveling = {{ kind = \"start_gap\", interval = 2 }}\nendurance = 100000\n{BCH}");
     for options in [BCH, "page = \"1 KiB\"\nbanks = 1\necc = \"none\"", &moving] {
@@ -28,8 +28,8 @@ fn power_losses_anywhere_break_no_guarantee() {
     }
 }
 
-/// After a lost page is rewritten, a power loss undoes the write. The page stays lost, and the backing's
-/// older version does not reappear.
+/// A power loss undoes the rewrite of a lost page. The page remains lost, and the older version in the
+/// backing does not reappear.
 #[test]
 fn a_lost_page_whose_new_write_is_undone_stays_lost() {
     const PAGE: u64 = 8192;
@@ -56,7 +56,7 @@ fn a_lost_page_whose_new_write_is_undone_stays_lost() {
         }
         host.rest();
         let Some(key) = lost else { continue };
-        // The ninth page evicts the least recently used page, which is this one.
+        // Writing a ninth page evicts the least recently used page, which is this page.
         now = host.now;
         for key in [key].into_iter().chain(20..28) {
             host.submit_with(now, request(Op::Write, key), filled(number));

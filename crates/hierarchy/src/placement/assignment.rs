@@ -1,9 +1,9 @@
 //! Optimal placement of extents in tiers when all accesses are known.
 //!
 //! Extents with equal accesses form a class. Placing `n_t` extents in tier t with the minimum sum of (reads x
-//! read latency + writes x write latency) is a transportation problem. All extents start in the last tier.
-//! Each additional extent of tier t is moved along the cheapest path from the last tier to t. On each edge of
-//! the path, the extent with the lowest cost moves. The placement stays optimal after every path (successive
+//! read latency + writes x write latency) is a transportation problem. All extents start in the last tier. To
+//! add an extent to tier t, one extent moves along each edge of the cheapest path from the last tier to t:
+//! the extent for which the move costs least. The placement stays optimal after every path (successive
 //! shortest paths; Ahuja, Magnanti, Orlin, *Network Flows*, 1993, section 9.7). One pass therefore gives the
 //! optimal placement for every size of a tier.
 
@@ -29,29 +29,30 @@ pub struct Speed {
 }
 
 impl Speed {
-    /// Total time of these reads and writes, in seconds.
+    /// Total time in seconds of the given numbers of reads and writes.
     pub fn of(self, reads: f64, writes: f64) -> f64 {
         reads * self.read_s + writes * self.write_s
     }
 }
 
-/// An optimal placement for the number of extents in each tier.
+/// An optimal placement of extents in tiers of given sizes.
 #[derive(Clone, Debug)]
 pub struct Assignment {
     tiers: usize,
     /// Access time of an extent of each class in a tier, in seconds.
     seconds: Vec<f64>,
-    /// Extents of a class in a tier, class by class.
+    /// Number of extents of each class in each tier, ordered by class.
     held: Vec<u64>,
-    /// Heap for each pair of tiers: the classes of the first tier, ordered by the cost of moving one extent
-    /// to the second. A class without extents in the first tier is dropped when it is found.
+    /// A heap for each pair of tiers, with the classes in the first tier ordered by the cost of moving one
+    /// extent to the second tier. A class without extents in the first tier is removed when it reaches the
+    /// top of the heap.
     steps: Vec<BinaryHeap<CheapestMove>>,
     /// Whether each class is in the heaps of a tier.
     listed: Vec<bool>,
 }
 
 impl Assignment {
-    /// A placement of all extents in the last of `count` tiers.
+    /// Creates a placement in which all extents are in the last of `count` tiers.
     pub fn new(classes: &[Class], count: usize) -> Assignment {
         assert!(count > 0, "extents lie in some tier");
         assert!(classes.iter().all(|class| class.seconds.len() == count), "each class knows every tier");
@@ -69,11 +70,12 @@ impl Assignment {
         assignment
     }
 
-    /// Adds `extents` extents to `tier`, each from the last tier, directly or through exchanges.
+    /// Adds `extents` extents to `tier` and removes as many from the last tier, directly or through
+    /// exchanges.
     ///
     /// # Panics
     ///
-    /// If the last tier has fewer extents.
+    /// Panics if the last tier has fewer extents.
     pub fn grow(&mut self, tier: usize, extents: u64) {
         let mut left = extents;
         while left > 0 {
@@ -93,7 +95,7 @@ impl Assignment {
         self.held.iter().zip(&self.seconds).map(|(&held, seconds)| held as f64 * seconds).sum()
     }
 
-    /// Extents of `class` in `tier`.
+    /// Number of extents of `class` in `tier`.
     pub fn held(&self, class: usize, tier: usize) -> u64 {
         self.held[class * self.tiers + tier]
     }
@@ -109,7 +111,7 @@ impl Assignment {
         }
     }
 
-    /// The cheapest move from one tier to another.
+    /// Cheapest move of an extent from one tier to another; `None` if the first tier has no extents.
     fn step(&mut self, from: usize, to: usize) -> Option<CheapestMove> {
         let heap = &mut self.steps[from * self.tiers + to];
         while let Some(&step) = heap.peek() {
@@ -123,7 +125,7 @@ impl Assignment {
         None
     }
 
-    /// The cheapest path from the last tier to `tier`. The path is empty if the last tier has no extents.
+    /// Cheapest path from the last tier to `tier`. The path is empty if the last tier has no extents.
     fn cheapest(&mut self, tier: usize) -> Vec<Hop> {
         let mut table = vec![None; self.tiers * self.tiers];
         for (pair, entry) in table.iter_mut().enumerate() {
@@ -136,7 +138,7 @@ impl Assignment {
     }
 }
 
-/// The move of one extent of a class. The cheapest move compares as the greatest.
+/// The move of one extent of a class. In comparisons, the cheapest move is the greatest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct CheapestMove {
     cost: f64,
@@ -165,8 +167,8 @@ struct Hop {
     class: usize,
 }
 
-/// A search over all simple paths between tiers, of which there are at most five for the maximum of four
-/// tiers.
+/// A search over all simple paths between two tiers. With the maximum of four tiers, there are at most five
+/// paths.
 struct Search {
     tiers: usize,
     table: Vec<Option<CheapestMove>>,

@@ -1,4 +1,4 @@
-//! Access times by size in each tier, and the classes of extents that result.
+//! Access times by request size in each tier, and the resulting classes of extents.
 
 use super::PlacementContext;
 use super::assignment::{Class, Speed};
@@ -6,7 +6,7 @@ use nacre_config::Problems;
 use nacre_device::SizedAccesses;
 use std::collections::BTreeMap;
 
-/// Groups extents with equal accesses.
+/// Groups the extents by their accesses.
 pub fn alike(accesses: &[Vec<SizedAccesses>]) -> BTreeMap<&[SizedAccesses], Vec<u32>> {
     let mut members: BTreeMap<&[SizedAccesses], Vec<u32>> = BTreeMap::new();
     for (extent, of) in accesses.iter().enumerate() {
@@ -15,7 +15,7 @@ pub fn alike(accesses: &[Vec<SizedAccesses>]) -> BTreeMap<&[SizedAccesses], Vec<
     members
 }
 
-/// Access latencies of each tier by size, cached.
+/// Cache of the access latencies of each tier, by request size.
 pub struct Speeds<'a, 'b> {
     context: &'a mut (dyn PlacementContext + 'b),
     tiers: usize,
@@ -23,7 +23,7 @@ pub struct Speeds<'a, 'b> {
 }
 
 impl<'a, 'b> Speeds<'a, 'b> {
-    /// A table without measured sizes.
+    /// Creates an empty cache.
     pub fn new(context: &'a mut (dyn PlacementContext + 'b), tiers: usize) -> Self {
         Speeds { context, tiers, by_bytes: BTreeMap::new() }
     }
@@ -36,7 +36,7 @@ impl<'a, 'b> Speeds<'a, 'b> {
         Ok(&self.by_bytes[&bytes])
     }
 
-    /// Access times of the extents of each class.
+    /// Computes the access times of the extents of each class in `members`.
     pub fn classes(
         &mut self,
         members: &BTreeMap<&[SizedAccesses], Vec<u32>>,

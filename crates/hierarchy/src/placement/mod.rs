@@ -39,19 +39,20 @@ impl Family for PlacementFamily {
 
 /// Services for a placement during construction.
 pub trait PlacementContext {
-    /// All component families, to read the slot's configuration.
+    /// Returns the tables of all components, which are needed to read the configuration of a slot.
     fn families(&self) -> &dyn Families;
 
-    /// Number of extents per tier, fastest first.
+    /// Number of extents of each tier, fastest tier first.
     fn extents(&self) -> &[u32];
 
-    /// Latency of an access of `bytes` on an idle device, for each tier.
+    /// Measures the latency of an access of `bytes` on an idle device, for each tier.
     fn speeds(&mut self, bytes: u32) -> Result<Vec<Speed>, Problems>;
 
     /// Reads and writes of each extent over the whole workload, with sizes in ascending order.
     fn accesses(&mut self) -> Result<Vec<Vec<SizedAccesses>>, Problems>;
 
-    /// The user's policy with this name, called at the end of each epoch. Errors: no policy has this name.
+    /// Returns the user's policy with this name, which is called at the end of each epoch. Errors: no policy
+    /// has this name.
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Decider>, Problems>;
 }
 
@@ -61,7 +62,7 @@ pub static ROOMS: &Table<PlacementFamily> =
 
 /// A policy that assigns extents to tiers.
 pub trait Placement: State + Send {
-    /// The initial tier of every extent. Every tier is filled.
+    /// Returns the initial tier of every extent. Every tier is filled.
     fn start(&self) -> Vec<u8>;
 
     /// Time over which accesses are counted before [`Placement::decide`] is called, or `None` if extents
@@ -104,21 +105,21 @@ pub struct Exchange {
 /// Initial placement of extents on tiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Layout {
-    /// Every tier holds a share of each address range.
+    /// Each tier holds extents from all parts of the address space, in proportion to its size.
     Spread,
     /// The lowest addresses are in the fastest tier, the next ones in the second, and so on.
     InOrder,
 }
 
 impl Layout {
-    /// The tier of every extent, for tiers with these numbers of `extents`.
+    /// Returns the tier of every extent. `extents` is the number of extents of each tier.
     pub fn homes(self, extents: &[u32]) -> Vec<u8> {
         let total: u64 = extents.iter().map(|&count| u64::from(count)).sum();
         let mut placed = vec![0u64; extents.len()];
         let mut next = |_| {
             let open = (0..extents.len()).filter(|&tier| placed[tier] < u64::from(extents[tier]));
-            // With `Spread`, selects the tier whose next extent is due first. A tier's extents are in the
-            // middle of equal intervals.
+            // With `Spread`, selects the tier whose next extent is due first. The extents of a tier are in
+            // the middle of equal intervals.
             let due = |&tier: &usize| match self {
                 Layout::Spread => (2 * placed[tier] + 1) * total / u64::from(extents[tier]),
                 Layout::InOrder => 0,

@@ -10,18 +10,19 @@ use super::assignment::{Assignment, Class};
 pub struct Mix {
     /// Number of steps of each tier. They add up to the total number of steps.
     pub steps: Vec<u32>,
-    /// Extents in each tier.
+    /// Number of extents in each tier.
     pub extents: Vec<u64>,
     /// Total time of all accesses with optimal placement, performed one after the other, in seconds.
     pub seconds: f64,
 }
 
-/// Number of extents in the first `step` of `steps` equal portions of `extents`.
+/// Number of extents in the first `step` of `steps` equal portions.
 pub fn boundary(extents: u64, step: u32, steps: u32) -> u64 {
     (u128::from(extents) * u128::from(step) / u128::from(steps)) as u64
 }
 
-/// The optimal placement of `classes` over `tiers` tiers for every mix in `steps` equal portions.
+/// Computes the optimal placement of `classes` for every division of `tiers` tiers into `steps` equal
+/// portions.
 pub fn surface(classes: &[Class], tiers: usize, steps: u32) -> Vec<Mix> {
     assert!(steps > 0 && tiers > 0, "there is something to divide");
     let total = classes.iter().map(|class| class.extents).sum();
@@ -38,7 +39,8 @@ struct Walk {
 }
 
 impl Walk {
-    /// Adds all mixes with the `given` steps of the first tiers, which `placed` has placed.
+    /// Adds all mixes that begin with the `given` steps of the first tiers. `placed` is the placement for
+    /// these tiers.
     fn grow(&mut self, mut placed: Assignment, given: &mut Vec<u32>) {
         let used: u32 = given.iter().sum();
         let tier = given.len();

@@ -15,7 +15,8 @@ fn classes_of(asked: &[Asked], tiers: &[Speed]) -> Vec<Class> {
     asked.iter().map(|of| Class { seconds: seconds(of), extents: of.2 }).collect()
 }
 
-/// The minimum total time over all placements of the extents in tiers of these `sizes`.
+/// Minimum total time over all placements of the extents in tiers of these `sizes`, found by exhaustive
+/// search.
 fn tried(extents: &[Class], sizes: &[u64]) -> f64 {
     let Some((first, rest)) = extents.split_first() else { return 0.0 };
     let mut best = f64::INFINITY;
@@ -27,7 +28,7 @@ fn tried(extents: &[Class], sizes: &[u64]) -> f64 {
     best
 }
 
-/// These extents, each as a separate class.
+/// Splits the classes so that each extent is a separate class.
 fn one_by_one(classes: &[Class]) -> Vec<Class> {
     let alone = |class: &Class| Class { extents: 1, ..class.clone() };
     classes.iter().flat_map(|class| (0..class.extents).map(move |_| alone(class))).collect()
@@ -80,7 +81,7 @@ fn a_surface_has_every_mix_once_and_its_extents_add_up() {
     let speed = Speed { read_s: 1.0, write_s: 1.0 };
     let classes = classes_of(&[(3, 1, 10), (0, 0, 91)], &[speed; 3]);
     let mixes = surface(&classes, 3, 10);
-    // 10 can be written as an ordered sum of three numbers in 12 over 2 ways.
+    // The number 10 can be written as an ordered sum of three numbers in 12 over 2 ways.
     assert_eq!(mixes.len(), 66);
     let mut steps: Vec<_> = mixes.iter().map(|mix| mix.steps.clone()).collect();
     steps.sort();
@@ -96,7 +97,7 @@ fn a_surface_has_every_mix_once_and_its_extents_add_up() {
 
 #[test]
 fn a_write_heavy_extent_belongs_in_flash_and_the_threshold_is_that_of_the_latencies() {
-    // PCM is faster for an extent with a read share above (128.3 - 37.1) / (108 - 6.7 + 128.3 - 37.1) =
+    // PCM is faster for an extent whose share of reads is above (128.3 - 37.1) / (108 - 6.7 + 128.3 - 37.1) =
     // .4738.
     let tiers = [Speed { read_s: 6.7, write_s: 128.3 }, Speed { read_s: 108.0, write_s: 37.1 }];
     let threshold: f64 = (128.3 - 37.1) / (108.0 - 6.7 + 128.3 - 37.1);

@@ -6,7 +6,7 @@ use crate::workbench;
 use nacre_config::{Configuration, ErrorCode, Families, Node, Problem, Problems, Reader, Slot, room_of};
 use nacre_device::{Accesses, SizedAccesses};
 
-/// A document with a placement under test.
+/// A document with the placement under test.
 #[derive(Debug, Configuration)]
 struct Document {
     /// The placement.
@@ -41,8 +41,8 @@ impl PlacementContext for Given {
     }
 }
 
-/// The placement in `toml` over tiers with these numbers of extents and these read and write latencies in
-/// microseconds.
+/// Builds the placement in `toml` over tiers with these numbers of extents, and with read and write latencies
+/// in microseconds.
 pub(super) fn placement(
     toml: &str,
     extents: &[u32],
@@ -61,12 +61,12 @@ pub(super) fn placement(
     (room_of(ROOMS, &slot).build)(&slot, &mut given).expect("it can be built")
 }
 
-/// Access counts from the numbers of reads and writes of each extent.
+/// Converts the numbers of reads and writes of each extent.
 pub(super) fn counts(accesses: &[(u64, u64)]) -> Vec<Accesses> {
     accesses.iter().map(|&(reads, writes)| Accesses { reads, writes }).collect()
 }
 
-/// Reads and writes of 4 KiB each.
+/// Converts the numbers of reads and writes of each extent to accesses of 4 KiB.
 pub(super) fn of_one_size(accesses: &[(u64, u64)]) -> Vec<Vec<SizedAccesses>> {
     let counts = counts(accesses).into_iter();
     let sized = |of: Accesses| SizedAccesses { bytes: 4096, of };

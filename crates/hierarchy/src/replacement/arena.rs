@@ -70,12 +70,12 @@ pub(super) struct Arena<const QUEUES: usize, const RESIDENT: usize = QUEUES> {
 }
 
 impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
-    /// An empty arena for at most `capacity` resident blocks and `remembered` ghosts, plus one block between
-    /// an insertion and its eviction.
+    /// Creates an empty arena for at most `capacity` resident blocks and `remembered` ghosts, plus one block
+    /// between an insertion and its eviction.
     ///
     /// # Panics
     ///
-    /// If `capacity` is zero.
+    /// Panics if `capacity` is zero.
     pub(super) fn new(capacity: usize, remembered: usize) -> Arena<QUEUES, RESIDENT> {
         const { assert!(QUEUES >= 1 && QUEUES <= 4, "two bits name the queue") };
         const { assert!(RESIDENT >= 1 && RESIDENT <= QUEUES, "resident blocks are in queues") };
@@ -103,7 +103,7 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         }
     }
 
-    /// The slot of `block`, or the index position where it can be inserted.
+    /// Slot of `block`, or the index position where it can be inserted.
     #[inline]
     pub(super) fn find(&self, block: u64) -> Result<Slot, Vacancy> {
         self.index.find(block, |slot| self.nodes[slot as usize].block == block)
@@ -167,19 +167,22 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         (slot as usize != queue).then_some(slot)
     }
 
-    /// The neighbor of `slot` toward the front. A number below `QUEUES` is the end of the queue.
+    /// Neighbor of `slot` toward the front. A result below `QUEUES` means that `slot` is the first of its
+    /// queue.
     #[inline]
     pub(super) fn before(&self, slot: Slot) -> Slot {
         self.nodes[slot as usize].prev()
     }
 
-    /// The neighbor of `slot` toward the back. A number below `QUEUES` is the end of the queue.
+    /// Neighbor of `slot` toward the back. A result below `QUEUES` means that `slot` is the last of its
+    /// queue.
     #[inline]
     pub(super) fn after(&self, slot: Slot) -> Slot {
         self.nodes[slot as usize].next()
     }
 
-    /// Starts to track `block` at `vacancy`, with a use count of zero. The caller links it into a queue.
+    /// Starts to track `block` at `vacancy`, with a use count of zero. Returns its slot, which the caller
+    /// links into a queue.
     #[inline]
     pub(super) fn enter(&mut self, vacancy: Vacancy, block: u64) -> Slot {
         let node = Node { block, prev: 0, next: 0 };
@@ -218,8 +221,8 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         block
     }
 
-    /// Replaces the block at `slot` with `block`, with a use count of zero; returns the old block. The queue
-    /// position stays the same.
+    /// Replaces the block at `slot` with `block`, with a use count of zero. Returns the old block. The
+    /// position in the queue is unchanged.
     #[inline]
     pub(super) fn rename(&mut self, slot: Slot, vacancy: Vacancy, block: u64) -> u64 {
         let old = self.nodes[slot as usize].block;
@@ -247,7 +250,8 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         self.link(queue, queue as Slot, slot, self.nodes[queue].next());
     }
 
-    /// Inserts `slot`, which is in no queue, into `queue` just before `place` or its end.
+    /// Inserts `slot`, which is in no queue, into `queue` directly before `place`. If `place` is the head of
+    /// the queue, inserts it at the back.
     #[inline]
     pub(super) fn link_before(&mut self, queue: usize, slot: Slot, place: Slot) {
         self.link(queue, self.nodes[place as usize].prev(), slot, place);
@@ -280,8 +284,8 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
     }
 
     /// Inserts `slot`, which must be in no queue, at the front of `queue`. If the queue then exceeds `most`,
-    /// stops tracking its last block. If that block is `spared`, it only leaves the queue. Returns whether it
-    /// did.
+    /// removes its last block and stops tracking that block unless it is `spared`. Returns whether it is
+    /// `spared`.
     #[inline]
     pub(super) fn remember(&mut self, queue: usize, slot: Slot, most: usize, spared: Slot) -> bool {
         self.link_front(queue, slot);
@@ -296,7 +300,7 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
     }
 }
 
-/// Prefetching: requests the memory for a group of requests together, so that the latencies overlap.
+/// Prefetching requests the memory for several requests together, so that the latencies overlap.
 impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
     /// Prefetches the index positions and the nodes of `blocks`.
     #[inline]
@@ -317,8 +321,8 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         });
     }
 
-    /// Prefetches the memory that the eviction of the last block of `queue` needs. The node before that block
-    /// can only be located after the block was read.
+    /// Prefetches the memory that the eviction of the last block of `queue` needs. Returns this block. The
+    /// node before it can be located only after the block was read.
     #[inline]
     pub(super) fn prefetch_back(&self, queue: usize) -> u64 {
         let last = self.before(queue as Slot);
@@ -338,8 +342,8 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         }
     }
 
-    /// Prefetches the index positions and nodes of `blocks`, and passes groups of nodes to `each`. Zero
-    /// represents a block that is not at its home position.
+    /// Prefetches the index positions and nodes of `blocks`, and passes groups of nodes to `each`. In a
+    /// group, zero represents a block that is not at its home position.
     #[inline]
     fn each_home(&self, blocks: &[u64], each: impl Fn(&[Slot])) {
         if self.index.is_cached() {

@@ -37,36 +37,36 @@ pub(crate) struct Index {
     #[state(varies)]
     words: Vec<u64>,
     entries: usize,
-    /// Number of entries above which the index grows.
+    /// Number of entries at which the index grows.
     limit: usize,
     /// Maximum number of entries.
     #[state(same)]
     bound: usize,
 }
 
-/// Insertion position of a key that is not in the index. Valid until the index changes.
+/// Position at which a key that is not in the index can be inserted. Valid until the index changes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Vacancy {
     pub(super) place: usize,
     pub(super) tag: u32,
 }
 
-/// 32 bits of the key's hash. It uses two multiplications, because with one, keys at a stride near a
-/// Fibonacci number are adjacent and probing becomes a linear search.
+/// Tag of a key: 32 bits of its hash. The hash uses two multiplications. With only one, keys at a stride near
+/// a Fibonacci number would be adjacent, and probing would become a linear search.
 #[inline]
 pub(crate) fn tag(block: u64) -> u32 {
     let first = block.wrapping_mul(MULTIPLIER);
     ((first ^ (first >> 32)).wrapping_mul(MULTIPLIER) >> 32) as u32
 }
 
-/// Number of positions for `entries`: a load of 4/7, where a miss examines 3.2 positions (Knuth, 6.4, eq.
-/// 23).
+/// Number of positions for `entries`. The load is 4/7, at which a miss examines 3.2 positions (Knuth, 6.4,
+/// eq. 23).
 pub(super) fn places(entries: usize) -> usize {
     entries + entries / 2 + entries / 4 + 4
 }
 
 impl Index {
-    /// An empty index for at most `bound` entries.
+    /// Creates an empty index for at most `bound` entries.
     pub(crate) fn new(bound: usize) -> Index {
         let limit = bound.min(SMALLEST);
         Index { words: vec![FREE; places(limit)], entries: 0, limit, bound }
@@ -106,7 +106,8 @@ impl Index {
         if place + 1 == self.words.len() { 0 } else { place + 1 }
     }
 
-    /// The slot of `block`, or its insertion position. `holds` returns whether a slot holds the block.
+    /// Slot of `block`, or the position where it can be inserted. `holds` returns whether a slot holds the
+    /// block.
     #[inline]
     pub(crate) fn find(&self, block: u64, holds: impl Fn(u32) -> bool) -> Result<u32, Vacancy> {
         let tag = tag(block);
@@ -123,8 +124,8 @@ impl Index {
         }
     }
 
-    /// The slot at the home position of `block` if its tag matches, or `u32::MAX` otherwise. It examines only
-    /// one position, to prefetch the node. A wrong slot only prefetches memory that is not needed.
+    /// Slot at the home position of `block` if its tag matches, or `u32::MAX` otherwise. This examines only
+    /// one position, in order to prefetch the node. A wrong slot only prefetches memory that is not needed.
     #[inline]
     pub(crate) fn glance(&self, block: u64) -> u32 {
         let tag = tag(block);
@@ -133,8 +134,8 @@ impl Index {
         select_unpredictable((word >> 32) as u32 == tag, word as u32, u32::MAX)
     }
 
-    /// Prefetches the positions at which the search for `block` starts. Half a line after the home position,
-    /// half of the searches have not ended, and half of the lines have.
+    /// Prefetches the positions at which the search for `block` starts. Half of the searches continue more
+    /// than half a cache line after the home position, which is another line in half of the cases.
     #[inline]
     pub(crate) fn prefetch(&self, block: u64) {
         let home = self.home(tag(block));
@@ -221,7 +222,7 @@ impl Index {
         }
     }
 
-    /// Panics unless every entry can be reached from its home.
+    /// Panics unless every entry can be reached from its home position.
     pub(crate) fn check_invariants(&self) {
         assert!(self.entries <= self.limit && self.limit <= self.bound);
         let mut entries = 0;

@@ -42,19 +42,20 @@ impl Family for ReplacementFamily {
 
 /// Services for a policy during construction.
 pub trait ReplacementContext {
-    /// All component families, to read the slot's configuration.
+    /// Returns the tables of all components, which are needed to read the configuration of a slot.
     fn families(&self) -> &dyn Families;
 
     /// Maximum number of resident blocks, at least one.
     fn capacity(&self) -> usize;
 
-    /// The user's policy with this name, written in another language. Errors: no policy has this name.
+    /// Returns the user's policy with this name, which is written in another language. Errors: no policy has
+    /// this name.
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Replacement>, Problems>;
 }
 
-/// Construction context that has no policy of the caller.
+/// Construction context without policies of the caller.
 pub struct Context<'a> {
-    /// All component families, to read the slot's configuration.
+    /// Tables of all components, which are needed to read the configuration of a slot.
     pub families: &'a dyn Families,
     /// Maximum number of resident blocks, at least one.
     pub capacity: usize,
@@ -94,28 +95,27 @@ pub static ROOMS: &Table<ReplacementFamily> = &[
     external::ROOM,
 ];
 
-/// Number of requests by which a replay looks ahead. Sixteen saturate the memory system of one core, and more
-/// gain nothing (docs/decisions/0002).
+/// Number of requests whose memory a replay prefetches together. Sixteen requests saturate the memory system
+/// of one core. Larger groups are not faster (docs/decisions/0002).
 const GROUP: usize = 16;
 
-/// A replacement policy. Keys are opaque 64-bit block keys, and the policy decides residency.
+/// A replacement policy, which decides the blocks that are resident. Keys are opaque 64-bit block keys.
 ///
 /// Memory grows with the number of tracked blocks, not with the capacity. A policy tracks at most 2^30
-/// blocks, including ghosts, and panics beyond that.
+/// blocks, including ghosts, and panics beyond that number.
 pub trait Replacement: State + Send {
-    /// Records a use of `block`; returns whether it is resident.
+    /// Records a use of `block`. Returns whether the block is resident.
     fn touch(&mut self, block: u64) -> bool;
 
     /// Inserts `block`, which must not be resident. Returns the evicted block, if any. A policy with
     /// admission control may refuse the block, and then returns `block`.
     ///
     /// # Panics
-    ///
-    /// If `block` is resident, which is a bug of the caller.
+    /// Panics if `block` is resident, which is a bug of the caller.
     fn admit(&mut self, block: u64) -> Option<u64>;
 
-    /// Removes `block` without a replacement decision (invalidation, promotion to another level); returns
-    /// whether it was resident.
+    /// Removes `block` without a replacement decision, e.g. for an invalidation or a promotion to another
+    /// level. Returns whether it was resident.
     fn remove(&mut self, block: u64) -> bool;
 
     /// Whether `block` is resident. Does not record a use.
@@ -139,7 +139,7 @@ pub trait Replacement: State + Send {
     /// change the state.
     fn prefetch(&self, blocks: &[u64]);
 
-    /// Accesses every block in turn; returns the number of hits.
+    /// Accesses every block in turn. Returns the number of hits.
     fn replay(&mut self, blocks: &[u64]) -> u64 {
         let mut hits = 0;
         for group in blocks.chunks(GROUP) {
@@ -151,8 +151,8 @@ pub trait Replacement: State + Send {
         hits
     }
 
-    /// Accesses every block in turn and sets the elements of `hits`, which is as long as `blocks`, to whether
-    /// each access hit.
+    /// Accesses every block in turn. Sets each element of `hits`, which is as long as `blocks`, to whether
+    /// the access hit.
     fn replay_each(&mut self, blocks: &[u64], hits: &mut [bool]) {
         assert_eq!(blocks.len(), hits.len(), "one place per block");
         for (group, hits) in blocks.chunks(GROUP).zip(hits.chunks_mut(GROUP)) {
@@ -174,7 +174,8 @@ pub enum Access {
     Hit,
     /// The block was not resident and has been admitted.
     Miss {
-        /// The block that was evicted for it, or the block itself if the policy refused it.
+        /// Evicted block, or the accessed block itself if the policy refused it; `None` if no block was
+        /// evicted.
         evicted: Option<u64>,
     },
 }

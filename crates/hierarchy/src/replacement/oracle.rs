@@ -1,4 +1,4 @@
-//! Compares a policy with a naive one, request by request.
+//! Compares a policy with a naive implementation, request by request.
 
 use super::{Access, Replacement, streams};
 use nacre_kernel::Random;
@@ -9,17 +9,17 @@ use std::collections::BTreeMap;
 
 /// A policy written directly from its paper, without optimization.
 pub(super) trait Oracle {
-    /// Records a use of `block`; returns whether it is resident.
+    /// Records a use of `block`. Returns whether the block is resident.
     fn touch(&mut self, block: u64) -> bool;
-    /// Inserts `block`; returns the evicted block.
+    /// Inserts `block`. Returns the evicted block, if any.
     fn admit(&mut self, block: u64) -> Option<u64>;
-    /// Removes `block`; returns whether it was resident.
+    /// Removes `block`. Returns whether it was resident.
     fn remove(&mut self, block: u64) -> bool;
     /// Resident blocks, in any order.
     fn resident(&self) -> Vec<u64>;
 }
 
-/// Blocks in insertion order, without duplicates. Fast enough for a whole trace.
+/// Blocks in insertion order, without duplicates. Its operations are fast enough for a whole trace.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
     by_time: BTreeMap<u64, u64>,
@@ -28,7 +28,7 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// Appends `block`.
+    /// Appends `block`. If it is present, moves it to the end.
     pub(super) fn push(&mut self, block: u64) {
         self.take(block);
         self.now += 1;
@@ -36,12 +36,12 @@ impl Order {
         self.times.insert(block, self.now);
     }
 
-    /// Removes `block`; returns whether it was present.
+    /// Removes `block`. Returns whether it was present.
     pub(super) fn take(&mut self, block: u64) -> bool {
         self.times.remove(&block).map(|time| self.by_time.remove(&time)).is_some()
     }
 
-    /// Removes the first block.
+    /// Removes and returns the first block, if any.
     pub(super) fn take_first(&mut self) -> Option<u64> {
         let (_, block) = self.by_time.pop_first()?;
         self.times.remove(&block);
@@ -58,7 +58,7 @@ impl Order {
         self.times.len()
     }
 
-    /// The blocks, in the order of their numbers.
+    /// Blocks in ascending order of their keys.
     pub(super) fn blocks(&self) -> impl Iterator<Item = u64> {
         self.times.keys().copied()
     }
@@ -71,7 +71,7 @@ pub(super) enum TestStep {
     Access(u64),
     /// Touches the block.
     Touch(u64),
-    /// Admits the block unless it is resident, without a touch.
+    /// Admits the block without a touch, unless it is resident.
     Admit(u64),
     /// Removes the block.
     Remove(u64),
@@ -119,9 +119,9 @@ pub(super) fn agree<P: Replacement, O: Oracle>(policy: &mut P, oracle: &mut O, s
     policy.check_invariants();
 }
 
-/// Compares a policy with its oracle for capacities 1 to 16 and some larger ones, on uniform, Zipf, scanning,
-/// and looping sequences. Each sequence runs both unchanged and with blocks removed, touched, and admitted in
-/// between.
+/// Compares a policy with its oracle for capacities 1 to 16 and some larger capacities, on uniform, Zipf,
+/// scanning, and looping sequences. Each sequence runs unchanged, and with additional removals, touches, and
+/// admissions.
 pub(super) fn agree_everywhere<P: Replacement, O: Oracle>(
     policy: impl Fn(usize) -> P,
     oracle: impl Fn(usize) -> O,
@@ -147,7 +147,8 @@ pub(super) fn agree_everywhere<P: Replacement, O: Oracle>(
     }
 }
 
-/// Tests every sequence of `length` accesses and removals over `blocks` blocks, at `capacity`.
+/// Tests every sequence of `length` accesses and removals over `blocks` blocks, for a few combinations of
+/// capacity, `blocks`, and `length`.
 pub(super) fn agree_exhaustively<P: Replacement, O: Oracle>(
     policy: impl Fn(usize) -> P,
     oracle: impl Fn(usize) -> O,
@@ -167,7 +168,8 @@ pub(super) fn agree_exhaustively<P: Replacement, O: Oracle>(
     }
 }
 
-/// Tests random sequences with capacities up to 50, and shrinks a sequence with a difference.
+/// Tests random sequences with capacities up to 50. A sequence on which policy and oracle differ is
+/// shortened.
 pub(super) fn agree_on_any<P: Replacement, O: Oracle>(
     policy: impl Fn(usize) -> P,
     oracle: impl Fn(usize) -> O,
@@ -191,7 +193,7 @@ pub(super) fn agree_on_any<P: Replacement, O: Oracle>(
     assert!(run.is_ok(), "{}", run.expect_err("it is not Ok"));
 }
 
-/// Replays a real trace on both and compares the hits of every request.
+/// Replays a real trace on the policy and its oracle, and compares the result of every request.
 pub(super) fn agree_on_a_real_trace<P: Replacement, O: Oracle>(
     policy: impl Fn(usize) -> P,
     oracle: impl Fn(usize) -> O,

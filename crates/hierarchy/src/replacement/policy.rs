@@ -6,14 +6,15 @@ use super::{Access, Replacement};
 use nacre_kernel::Ratio;
 use nacre_kernel::state::State;
 
-/// `share` of `capacity`, rounded to the nearest block, at least one and at most all blocks.
+/// Number of blocks in `share` of `capacity`, rounded to the nearest block; at least one and at most
+/// `capacity`.
 pub(super) fn blocks(share: Ratio, capacity: usize) -> usize {
     ((share.0 * capacity as f64).round() as usize).clamp(1, capacity)
 }
 
 /// Container of a policy's blocks.
 pub(super) trait Tracked {
-    /// The slot of `block`, either resident or a ghost, or the position where it can be inserted.
+    /// Slot of `block`, which may be resident or a ghost, or the position where it can be inserted.
     fn find(&self, block: u64) -> Result<Slot, Vacancy>;
 
     /// Whether the block at `slot` is resident; false for a ghost.
@@ -63,9 +64,9 @@ impl<const QUEUES: usize, const RESIDENT: usize> Tracked for Arena<QUEUES, RESID
     }
 }
 
-/// The decisions of one policy in terms of slots, so that one look-up serves the whole access.
+/// Decisions of one policy. They are expressed in slots, so that an access needs only one look-up.
 pub(super) trait Policy: State + Send {
-    /// Container of the policy's blocks.
+    /// Type of the container of the policy's blocks.
     type Tracked: Tracked;
 
     /// The container of the policy's blocks.
@@ -78,7 +79,7 @@ pub(super) trait Policy: State + Send {
     /// Records a use of the resident block at `slot`.
     fn hit(&mut self, slot: Slot);
 
-    /// Inserts `block`, which is a ghost at the slot or unknown; returns the evicted block.
+    /// Inserts `block`, which is a ghost at the found slot or not tracked. Returns the evicted block, if any.
     fn miss(&mut self, found: Result<Slot, Vacancy>, block: u64) -> Option<u64>;
 
     /// Removes the resident block at `slot`.

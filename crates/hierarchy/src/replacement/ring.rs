@@ -1,4 +1,4 @@
-//! One queue of blocks as a ring, with a hand that selects the victim.
+//! One queue of blocks as a ring, with a hand that determines the victim.
 
 use super::arena::{Arena, Slot};
 use super::index::Vacancy;
@@ -11,12 +11,12 @@ const QUEUE: usize = 0;
 /// Number of blocks ahead of the hand whose index positions are prefetched for a group of requests.
 const VICTIMS: usize = 8;
 
-/// Movement of the hand, and the use marks of blocks.
+/// Rules for the movement of the hand and for the marks of used blocks.
 pub trait Turn: Send {
-    /// Whether a use marks a block, which the hand then skips once while removing the mark.
+    /// Whether a use marks a block. The hand removes the mark of a marked block and skips the block.
     const MARKS: bool;
     /// Whether the hand moves from the oldest toward the newest block of a queue. Otherwise, it is at the
-    /// oldest block of a ring, and new blocks are inserted just before it.
+    /// oldest block of a ring, and new blocks are inserted directly before it.
     const FRONT_IS_NEWEST: bool;
 }
 
@@ -28,34 +28,35 @@ pub trait Turn: Send {
 #[state(bound = "T: Turn")]
 pub struct Ring<T> {
     arena: Arena<1>,
-    /// Position at which the search continues. The end of the queue means the oldest block.
+    /// Position at which the next search for a victim starts. The head of the queue represents the oldest
+    /// block.
     hand: Slot,
     #[state(skip = "it has none")]
     turn: PhantomData<fn() -> T>,
 }
 
 impl<T: Turn> Ring<T> {
-    /// An empty cache of `capacity` blocks.
+    /// Creates an empty cache of `capacity` blocks.
     ///
     /// # Panics
-    /// If `capacity` is zero.
+    /// Panics if `capacity` is zero.
     pub fn new(capacity: usize) -> Ring<T> {
         Ring { arena: Arena::new(capacity, 0), hand: QUEUE as Slot, turn: PhantomData }
     }
 
-    /// The neighbor of `slot` in the direction of the hand, or the end of the queue.
+    /// Neighbor of `slot` in the direction of the hand, or the head of the queue.
     #[inline]
     fn after(&self, slot: Slot) -> Slot {
         if T::FRONT_IS_NEWEST { self.arena.before(slot) } else { self.arena.after(slot) }
     }
 
-    /// `slot` or, at the end of the queue, the next block.
+    /// Returns `slot`, or the next block if `slot` is the head of the queue.
     #[inline]
     fn round(&self, slot: Slot) -> Slot {
         if slot as usize == QUEUE { self.after(slot) } else { slot }
     }
 
-    /// The first unmarked block, starting at the hand.
+    /// Finds the first unmarked block, starting at the hand. Removes the marks of the blocks before it.
     #[inline]
     fn victim(&mut self) -> Slot {
         let mut slot = self.round(self.hand);

@@ -1,8 +1,8 @@
-//! Request sequences for the tests of replacement policies, all from one seed.
+//! Request sequences for the tests of replacement policies, all generated from one seed.
 
 use nacre_kernel::{Random, Streams};
 
-/// The random stream with this name.
+/// Returns the random stream with this name.
 pub(super) fn random(name: &str) -> Random {
     Streams::new(1966).stream(name)
 }
@@ -14,7 +14,7 @@ pub(super) fn zipf_law(items: usize, skew: f64) -> Vec<f64> {
     weights.iter().map(|weight| weight / sum).collect()
 }
 
-/// `count` independent samples of a Zipf distribution.
+/// Generates `count` independent samples of a Zipf distribution.
 pub(super) fn zipf(items: usize, skew: f64, count: usize, random: &mut Random) -> Vec<u64> {
     let mut total = 0.0;
     let cumulative: Vec<f64> = zipf_law(items, skew)
@@ -32,26 +32,26 @@ pub(super) fn zipf(items: usize, skew: f64, count: usize, random: &mut Random) -
         .collect()
 }
 
-/// `count` uniform samples below `items`.
+/// Generates `count` uniform samples below `items`.
 pub(super) fn uniform(items: u64, count: usize, random: &mut Random) -> Vec<u64> {
     (0..count).map(|_| random.below(items)).collect()
 }
 
-/// The sequence `0, 1, .. length - 1`, repeated, with `count` requests in total.
+/// Repeats the sequence `0, 1, .. length - 1` up to `count` requests in total.
 pub(super) fn cycle(length: u64, count: usize) -> Vec<u64> {
     (0..count as u64).map(|step| step % length).collect()
 }
 
-/// Zipf samples, with a scan of `burst` new blocks after every `burst` samples.
+/// Generates Zipf samples, with a scan of `burst` new blocks after every `burst` samples.
 pub(super) fn polluted_zipf(items: usize, skew: f64, burst: usize, rounds: usize) -> Vec<u64> {
     let draws = zipf(items, skew, burst * rounds, &mut random("polluted"));
     let mut once = 1 << 40..;
     draws.chunks(burst).flat_map(|hot| [hot.to_vec(), once.by_ref().take(burst).collect()].concat()).collect()
 }
 
-/// Blocks of 4 KiB in the published CloudPhysics trace, read from the folder `NACRE_SAMPLES`. Tests that need
-/// it are ignored by default. Its records are little-endian: u32 number, u32 bytes, u32 segments, u16
-/// command, u16 version, u64 address in 512 B, and u64 microseconds.
+/// Reads the published CloudPhysics trace from the folder `NACRE_SAMPLES`, and returns its blocks of 4 KiB.
+/// Tests that need this trace are ignored by default. A record is little-endian: u32 number, u32 bytes, u32
+/// segments, u16 command, u16 version, u64 address in 512 B, and u64 microseconds.
 #[expect(clippy::disallowed_methods, reason = "the samples are not part of the project")]
 pub(super) fn cloudphysics() -> Vec<u64> {
     let folder = std::env::var_os("NACRE_SAMPLES").expect("NACRE_SAMPLES names the folder of the samples");

@@ -16,12 +16,12 @@ impl Families for Known {
     }
 }
 
-/// All policies except the one that the caller provides.
+/// All policies except those provided by the caller.
 fn rooms() -> impl Iterator<Item = &'static Room<ReplacementFamily>> {
     ROOMS.iter().filter(|room| room.descriptor.kind != "external")
 }
 
-/// The policy `kind` with its defaults.
+/// Builds the policy `kind` with its default settings.
 fn build(kind: &str, capacity: usize) -> Box<dyn Replacement> {
     let mut reader = Reader::at(&Known, "policy");
     let node = Node { value: Value::Text(kind.into()), origin: Origin::Default("assumed: test") };
@@ -62,8 +62,8 @@ fn a_cache_that_holds_everything_misses_each_block_once() {
     distinct.sort_unstable();
     distinct.dedup();
     for room in rooms() {
-        // 2Q and LIRS keep their shares separate, and W-TinyLFU its window, but none of them evicts while it
-        // has space.
+        // 2Q and LIRS have separate shares, and W-TinyLFU has a window, but none of them evicts while it has
+        // space.
         let expected = (blocks.len() - distinct.len()) as u64;
         assert_eq!(
             hits(room.descriptor.kind, 2000 * 101 / 99, &blocks),

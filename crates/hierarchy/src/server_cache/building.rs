@@ -78,7 +78,8 @@ fn build_level(
     Ok((level, device))
 }
 
-/// Checks that no inclusive level is smaller than the level above, which it would limit to its size.
+/// Returns an error if an inclusive level is smaller than the level above, because it would limit the level
+/// above to its size.
 fn inclusion_problem(config: &Config, levels: &[Level]) -> Option<Problem> {
     let lower = (1..levels.len()).find(|&at| levels[at].blocks < levels[at - 1].blocks)?;
     let path = config.level[lower].device.path();
@@ -93,7 +94,7 @@ fn inclusion_problem(config: &Config, levels: &[Level]) -> Option<Problem> {
     Some(problem.given(given).remedy(format!("give at least {above}, or use inclusion = \"exclusive\"")))
 }
 
-/// Checks the guarantees of a write-back cache, which depend on those of its devices.
+/// Returns errors if the devices do not provide the guarantees that a write-back cache requires.
 fn guarantee_problems(
     write_back: &WriteBackConfig,
     config: &Config,
@@ -124,7 +125,7 @@ fn guarantee_problems(
     problems
 }
 
-/// Construction context of the policies.
+/// Construction context of the replacement policies.
 struct PolicyContext<'a> {
     builder: &'a mut dyn Builder,
     capacity: usize,

@@ -1,4 +1,5 @@
-//! The device of `server_cache`. Requests are divided into blocks, whose parts wait for operations.
+//! The device of `server_cache`. Requests are divided into parts of one or more blocks, which wait for
+//! operations on devices.
 
 use super::config::{Behavior, FillMode};
 use super::fetch::Fetch;
@@ -39,11 +40,11 @@ pub(super) struct ServerCache {
     /// Whether the backing and all levels store data.
     #[state(skip = "from the configuration")]
     pub(super) carries_bytes: bool,
-    /// Additional state for write-back.
+    /// State that only a write-back cache has.
     pub(super) write_back: Option<Box<WriteBack>>,
-    /// Additional state for hedged reads.
+    /// State that only a cache with hedged reads has.
     pub(super) hedging: Option<Box<Hedging>>,
-    /// Requests during look-up, with its end time.
+    /// Requests during look-up, each with the end time of its look-up.
     #[state(varies)]
     pub(super) arrivals: VecDeque<Arrival>,
     /// Completed requests, with their completion times.
@@ -52,18 +53,18 @@ pub(super) struct ServerCache {
     pub(super) visits: Slab<Visit>,
     pub(super) operations: Operations,
     pub(super) fetches: Slab<Fetch>,
-    /// Blocks being fetched, with the numbers of the fetches.
+    /// Blocks being fetched, each with the number of its fetch.
     pub(super) in_flight: Map,
     /// Number of blocks lost at the last power loss.
     pub(super) forgotten: u64,
-    /// Time at which the devices are ready.
+    /// Time at which all devices are ready after a recovery.
     pub(super) ready: Time,
-    /// End of reading the first level after a power loss.
+    /// Time at which the block table has been read from the first level after a power loss.
     pub(super) table_read_until: Time,
-    /// Moves between levels caused by a request.
+    /// Buffer for the moves between levels that a request causes.
     #[state(skip = "empty between requests")]
     pub(super) moves: Moves,
-    /// Completions of a device.
+    /// Buffer for the completions of a device.
     #[state(skip = "empty between events")]
     pub(super) completed: Completions,
     pub(super) counts: Counts,
@@ -89,7 +90,7 @@ pub(super) struct Counts {
     pub(super) write_merged: u64,
     pub(super) write_parts: u64,
     pub(super) trimmed: u64,
-    /// Blocks from the backing that were offered to the levels.
+    /// Number of blocks from the backing that were offered to the levels.
     pub(super) fills: u64,
     pub(super) bypassed: u64,
     pub(super) recovered: u64,
@@ -100,7 +101,8 @@ pub(super) struct Counts {
 }
 
 impl ServerCache {
-    /// An empty cache of `levels`. `devices` has the device of each level, followed by the backing.
+    /// Creates an empty cache of `levels`. `devices` contains the device of each level, followed by the
+    /// backing.
     pub(super) fn new(
         id: ComponentId,
         path: String,
@@ -150,7 +152,7 @@ impl ServerCache {
         self.levels.all.iter_mut().try_for_each(|level| level.place_restored(addressed))
     }
 
-    /// The index of the backing among the devices.
+    /// Index of the backing among the devices.
     #[inline]
     pub(super) fn backing(&self) -> usize {
         self.devices.len() - 1

@@ -7,7 +7,7 @@ use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Op, Request, Status, Time};
 
 impl ServerCache {
-    /// Starts background write-backs if their condition holds.
+    /// Starts background write-backs if enough blocks are dirty.
     #[inline]
     pub(super) fn consider_cleaning(&mut self, now: Time) {
         let Some(work) = &mut self.write_back else { return };
@@ -18,7 +18,8 @@ impl ServerCache {
         }
     }
 
-    /// Writes these waiting blocks to the backing. Adjacent blocks are written with one request.
+    /// Writes `blocks`, which wait for their write-back, to the backing. Adjacent blocks are written with one
+    /// request.
     fn begin_batch(&mut self, now: Time, mut blocks: Vec<u64>, is_flush: bool) {
         blocks.sort_unstable();
         let needs_flush = self.work().needs_flush();
@@ -35,7 +36,7 @@ impl ServerCache {
         }
     }
 
-    /// Creates a flush of the backing that is not yet launched.
+    /// Creates a flush of the backing. The caller launches it later.
     pub(super) fn flush_of_backing(&mut self, now: Time, purpose: Purpose) -> u32 {
         let flush = Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush };
         self.operations.add(purpose, self.backing(), now, flush)
@@ -88,8 +89,8 @@ impl ServerCache {
         }
     }
 
-    /// Prepares the write of adjacent blocks. Returns whether it is canceled because some blocks were
-    /// unreadable. In this case, the others are written separately.
+    /// Prepares the write of adjacent blocks. Returns whether the write is canceled because some blocks were
+    /// unreadable. In this case, the other blocks are written separately.
     pub(super) fn split_if_unreadable(&mut self, now: Time, write: u32) -> bool {
         let buffer = self.work().buffers.remove(&write);
         let Operation { block: first, blocks, request, owner: batch, .. } = self.operations[write];
@@ -125,14 +126,14 @@ impl ServerCache {
             parts.push(part);
         }
         self.operations.hand_over(write, &parts);
-        // All operations that this write waited for have ended.
+        // All operations that the canceled write waited for have ended.
         parts.iter().for_each(|&part| self.operations.launch(part));
         self.operations[write].is_skipped = true;
         true
     }
 
-    /// Handles the completion of a batch of write-backs. Rejected blocks stay dirty. If the levels do not
-    /// survive a power loss, the next host flush fails.
+    /// Handles the completion of a write of adjacent blocks in a batch. Rejected blocks stay dirty. If the
+    /// levels do not survive a power loss, the next host flush fails.
     pub(super) fn clean_write_ends(&mut self, now: Time, number: u32, status: Status) {
         let Operation { owner: batch, block: first, blocks, is_skipped, .. } = self.operations[number];
         self.operations.written_backing(number);
@@ -159,7 +160,7 @@ impl ServerCache {
         }
     }
 
-    /// Ends the write-back of blocks, successful or not, without a flush after it.
+    /// Ends the write-back of the blocks in `written`, successful or not, without a flush after it.
     fn members_end(&mut self, batch: u32, is_flush: bool, written: &std::ops::Range<u64>) {
         let work = self.work();
         let mut members = std::mem::take(&mut work.batches[batch].blocks);
@@ -170,8 +171,8 @@ impl ServerCache {
         work.batches[batch].blocks = members;
     }
 
-    /// Handles the flush of the backing after a batch. If the flush fails, any data of the batch and of
-    /// write-through may be lost, which the next host flush reports.
+    /// Handles the flush of the backing after a batch. If the flush fails, any data written by the batch or
+    /// by write-through may be lost. The next host flush reports the loss.
     pub(super) fn clean_flush_ends(&mut self, now: Time, number: u32, status: Status) {
         let batch = self.operations[number].owner;
         if status != Status::Done {
@@ -197,7 +198,7 @@ impl ServerCache {
         self.consider_cleaning(now);
     }
 
-    /// Writes evicted dirty blocks back from their locations.
+    /// Starts the write-backs of evicted dirty blocks from their locations.
     pub(super) fn let_go(&mut self, now: Time) {
         let mut left = std::mem::take(&mut self.moves.left);
         for (block, spot) in left.drain(..) {
@@ -262,8 +263,8 @@ impl ServerCache {
         self.work().eviction_ends(block, location, stamp, is_there);
     }
 
-    /// Writes all dirty blocks back and flushes the backing. If the levels and the table survive a power
-    /// loss, flushes all devices instead.
+    /// Handles a host flush: writes all dirty blocks back and flushes the backing. If the levels and the
+    /// block table survive a power loss, flushes all devices instead.
     pub(super) fn flush(&mut self, now: Time, id: RequestId, request: &Request, queued: Time) {
         let visit = self.enter(now, id, request, queued);
         let submitted = Request { arrival: now - self.lookup - queued, ..*request };
@@ -288,7 +289,7 @@ impl ServerCache {
         self.leave(now, visit);
     }
 
-    /// Makes `number` wait for all write-backs in progress.
+    /// Makes operation `number` wait for all write-backs in progress.
     fn wait_for_write_backs(&mut self, number: u32) {
         if self.write_back.is_none() {
             return;

@@ -145,14 +145,15 @@ fn check_write_back(config: &WriteBackConfig, levels: usize, reader: &mut Reader
     }
 }
 
-/// Behavior of a cache: its configuration, without the devices.
+/// Behavior of a cache, i.e. its configuration without the devices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Behavior {
     pub(super) block: Bytes,
     pub(super) lookup: Time,
     pub(super) write_allocate: bool,
     pub(super) fill: FillMode,
-    /// Write-back settings, and whether the block table survives a power loss.
+    /// Write-back settings, and whether the block table survives a power loss; `None` for a write-through
+    /// cache.
     pub(super) write_back: Option<(Settings, bool)>,
     pub(super) hedge_after: Option<Time>,
 }
@@ -169,7 +170,7 @@ pub(super) struct Settings {
 }
 
 impl Behavior {
-    /// Settings for a cache of at most `blocks` blocks.
+    /// Converts the configuration of a cache of at most `blocks` blocks.
     pub(super) fn of(config: &Config, blocks: u64) -> Behavior {
         let Config { block, lookup, write_allocate, fill, hedge_after, .. } = *config;
         let share = |of: Ratio| (of.0 * blocks as f64) as u64;

@@ -9,13 +9,14 @@ use nacre_kernel::{
 };
 use std::collections::BTreeSet;
 
-/// Maximum number of blocks that are prefetched together, and of one request.
+/// Maximum number of blocks that are prefetched together, and maximum number of blocks of one request that
+/// are prefetched.
 const PREFETCHED: usize = 32;
 /// The smallest time step.
 const INSTANT: Time = Time::from_ps(1);
 
 impl ServerCache {
-    /// Serves a request after its look-up has ended: decides the actions of levels and devices.
+    /// Serves a request after its look-up has ended, i.e. decides the actions of levels and devices.
     #[inline]
     fn serve(&mut self, now: Time, id: RequestId, request: &Request, data: &Payload, queued: Time) {
         if let Some(work) = &mut self.write_back {
@@ -31,7 +32,7 @@ impl ServerCache {
         self.go(now);
     }
 
-    /// Time of the cache's next event, without those of its devices.
+    /// Time of the cache's next event, excluding events of its devices.
     #[inline]
     fn next_own(&self) -> Time {
         let due = self.due.front().map_or(Time::MAX, |&(at, _)| at);
@@ -39,7 +40,8 @@ impl ServerCache {
         self.arrivals.front().map_or(due, |arrival| due.min(arrival.begins))
     }
 
-    /// The device with the next event, the time of the event, and the next event time of all other devices.
+    /// Returns the device with the next event, the time of this event, and the time of the next event of all
+    /// other devices.
     #[inline]
     fn next_device(&self) -> (usize, Time, Time) {
         let (mut first, mut at, mut others) = (0, self.next[0], Time::MAX);
@@ -156,13 +158,14 @@ impl Device for ServerCache {
         let carries_bytes = self.carries_bytes;
         let backing = self.devices[self.backing()].capabilities();
         let backing = Capabilities { carries_bytes, transactions: false, uses_addresses: true, ..backing };
-        // Writes go through the cache, so the guarantees are those of the backing.
+        // Without write-back, writes pass through the cache, so the guarantees are those of the backing.
         let Some(work) = &self.write_back else { return backing };
-        // Delayed data never reaches the backing, whose wear would otherwise differ.
+        // Not every write reaches the backing, because the cache holds data back. The wear of the backing
+        // therefore depends on simulated time.
         let backing = Capabilities { wears_out_ahead: false, ..backing };
         let atomic_unit = backing.atomic_unit.min(1 << self.shift);
         if work.table.is_none() {
-            // Flushed blocks are in the backing, which is flushed after them.
+            // A host flush writes the dirty blocks to the backing and then flushes the backing.
             let persistence = Persistence::OnFlush.and(backing.persistence);
             return Capabilities { persistence, atomic_unit, ..backing };
         }

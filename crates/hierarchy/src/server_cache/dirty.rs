@@ -8,21 +8,22 @@ use std::collections::BTreeMap;
 /// A dirty block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) struct Entry {
-    /// A number that distinguishes this dirty state of the block from earlier ones.
+    /// Number that distinguishes this dirty state of the block from its earlier dirty states.
     pub(super) stamp: u64,
-    /// Position in the order of dirty blocks, for a block that waits for its write-back.
+    /// Position of a block that waits for its write-back in the order of the waiting blocks.
     age: u64,
     /// Whether the block waits for its write-back.
     pub(super) waits: bool,
-    /// Whether the block will wait for its write-back after the first write to its copies has ended.
+    /// Whether the block will wait for its write-back as soon as the first write to one of its copies has
+    /// ended.
     pub(super) is_new: bool,
-    /// Number of writes to its copies in progress.
+    /// Number of writes in progress to copies of the block.
     coming: u32,
-    /// The operation that ends the write-back in progress, or [`NONE`].
+    /// Operation that ends the write-back in progress, or [`NONE`].
     pub(super) last: u32,
 }
 
-/// Dirty blocks: those that wait for their write-back, by age, and those being written or written back.
+/// Dirty blocks: those that wait for their write-back, and those that are being written or written back.
 #[derive(Debug, State)]
 #[state(after = "Dirty::check_restored")]
 pub(super) struct Dirty {
@@ -31,12 +32,12 @@ pub(super) struct Dirty {
     /// Blocks that wait for their write-back, by age.
     #[state(varies)]
     waiting: BTreeMap<u64, u64>,
-    /// Number of blocks that will wait after they have been written.
+    /// Number of blocks that will wait for their write-back after they have been written.
     new: u64,
     stamps: u64,
 }
 
-/// Effect of a write on a block.
+/// Effect of a write on the dirty state of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Marked {
     pub(super) stamp: u64,
@@ -45,7 +46,7 @@ pub(super) struct Marked {
 }
 
 impl Dirty {
-    /// An empty set of dirty blocks. Stamps continue from `stamps`.
+    /// Creates an empty set of dirty blocks. Stamps continue from `stamps`.
     pub(super) fn new(stamps: u64) -> Dirty {
         Dirty { blocks: BTreeMap::new(), waiting: BTreeMap::new(), new: 0, stamps }
     }
@@ -62,13 +63,13 @@ impl Dirty {
         }
     }
 
-    /// A new stamp.
+    /// Returns a new stamp.
     pub(super) fn next_stamp(&mut self) -> u64 {
         self.stamps += 1;
         self.stamps
     }
 
-    /// The last stamp.
+    /// The last stamp that was returned.
     pub(super) fn stamps(&self) -> u64 {
         self.stamps
     }
@@ -83,12 +84,12 @@ impl Dirty {
         self.waiting.len() as u64
     }
 
-    /// Number of blocks that wait for their write-back, or will after they have been written.
+    /// Number of blocks that wait for their write-back, or will wait after they have been written.
     pub(super) fn outstanding(&self) -> u64 {
         self.waiting() + self.new
     }
 
-    /// Whether the current version of `block` is not in the backing.
+    /// Whether `block` is dirty, i.e. its current version is not in the backing.
     pub(super) fn contains(&self, block: u64) -> bool {
         self.blocks.contains_key(&block)
     }
@@ -98,7 +99,7 @@ impl Dirty {
         self.blocks.iter().map(|(&block, entry)| (block, entry))
     }
 
-    /// Marks `block` as being written to `copies` copies.
+    /// Marks `block` as dirty while it is being written to `copies` copies.
     pub(super) fn mark(&mut self, block: u64, copies: u32) -> Marked {
         let stamp = self.next_stamp();
         let entry = self.blocks.entry(block).or_insert(Entry {
@@ -116,8 +117,8 @@ impl Dirty {
         Marked { stamp: entry.stamp, is_new }
     }
 
-    /// Records a write to a copy of `block`, which now waits for its write-back. A flush covers this write,
-    /// but not later ones.
+    /// Records that a write to a copy of `block` has ended. The block now waits for its write-back. A flush
+    /// covers this write, but not later ones.
     pub(super) fn settle(&mut self, block: u64, stamp: u64) {
         let Some(entry) = self.blocks.get_mut(&block).filter(|entry| entry.stamp == stamp) else { return };
         entry.coming -= 1;
@@ -126,7 +127,7 @@ impl Dirty {
             self.new -= 1;
             self.wait(block);
         } else if entry.coming == 0 && !entry.waits && entry.last == NONE {
-            // The block was written back while its last copy was written.
+            // The block was written back before the write of its last copy ended.
             self.blocks.remove(&block);
         }
     }
@@ -140,19 +141,19 @@ impl Dirty {
         }
     }
 
-    /// Marks `block` as dirty after a power loss; returns its stamp.
+    /// Marks `block` as dirty after a power loss. Returns its stamp.
     pub(super) fn remember(&mut self, block: u64) -> u64 {
         let Marked { stamp, .. } = self.mark(block, 1);
         self.settle(block, stamp);
         stamp
     }
 
-    /// The `count` blocks that have waited longest.
+    /// Returns the `count` blocks that have waited longest for their write-back.
     pub(super) fn oldest(&self, count: u64) -> Vec<u64> {
         self.waiting.values().copied().take(count as usize).collect()
     }
 
-    /// Marks the waiting `block` as being written back until operation `last` ends; returns its stamp.
+    /// Marks the waiting `block` as being written back until operation `last` ends. Returns its stamp.
     pub(super) fn begin(&mut self, block: u64, last: u32) -> u64 {
         let entry = self.blocks.get_mut(&block).expect("a block that is written back is dirty");
         assert!(entry.waits && self.waiting.remove(&entry.age) == Some(block), "block {block} does not wait");
@@ -160,15 +161,15 @@ impl Dirty {
         entry.stamp
     }
 
-    /// Changes the operation that ends the write-back of `block`.
+    /// Sets the operation that ends the write-back of `block`.
     pub(super) fn ends_with(&mut self, block: u64, stamp: u64, last: u32) {
         if let Some(entry) = self.blocks.get_mut(&block).filter(|entry| entry.stamp == stamp) {
             entry.last = last;
         }
     }
 
-    /// Ends the write-back of `block`, successful or not. Returns its previous state, or `None` if its stamp
-    /// differs from `stamp`.
+    /// Ends the write-back of `block`. `is_there` is whether the backing now has the block. Returns the state
+    /// before, or `None` if the stamp of the block differs from `stamp`.
     pub(super) fn end(&mut self, block: u64, stamp: u64, is_there: bool) -> Option<Entry> {
         let entry = self.blocks.get_mut(&block).filter(|entry| entry.stamp == stamp)?;
         entry.last = NONE;

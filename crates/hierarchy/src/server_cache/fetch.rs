@@ -4,7 +4,8 @@ use nacre_kernel::event::Payload;
 use nacre_kernel::state::Value;
 use nacre_kernel::{Span, Time};
 
-/// Maximum number of blocks being fetched. Beyond it, misses bypass the cache until some blocks have arrived.
+/// Maximum number of blocks being fetched. At this number, misses bypass the cache until some blocks have
+/// arrived.
 pub(super) const IN_FLIGHT_MAX: usize = 1 << 16;
 
 /// Adjacent blocks that are fetched with one request.
@@ -18,15 +19,15 @@ pub(super) struct Fetch {
     pub(super) is_admitted: bool,
     /// Number of writes to levels that the reader waits for.
     pub(super) fills: u32,
-    /// The waiting requests, with their blocks.
+    /// Requests that wait for the fetch, with the blocks that they need.
     pub(super) waiting: Vec<Waiting>,
-    /// Writes to portions of the blocks since the read started, as addresses and data.
+    /// Address and data of each partial write to the blocks since the read started.
     pub(super) patches: Vec<(u64, Payload)>,
-    /// Arrival time of the data.
+    /// Time at which the data arrived.
     pub(super) arrived: Time,
     /// Latency breakdown up to the arrival.
     pub(super) spans: Vec<Span>,
-    /// The data, if reads wait for fills.
+    /// Fetched data, stored only if reads wait for fills.
     pub(super) data: Payload,
 }
 

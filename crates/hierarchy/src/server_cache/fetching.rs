@@ -9,7 +9,7 @@ use nacre_kernel::event::Payload;
 use nacre_kernel::{Activity, Op, Request, Span, Stage, Status, Time};
 
 impl ServerCache {
-    /// Starts a fetch of `block`, to which adjacent blocks can be added.
+    /// Starts a fetch at `block`, to which adjacent blocks can be added. Returns its number.
     pub(super) fn begin_fetch(&mut self, now: Time, request: &Request, block: u64, is_admitted: bool) -> u32 {
         let backing = self.backing();
         let operation =
@@ -26,7 +26,7 @@ impl ServerCache {
         number
     }
 
-    /// Adds `block`, which must be the next one, to the fetch.
+    /// Adds `block`, which must follow the last block of the fetch.
     pub(super) fn add_to_fetch(&mut self, number: u32, block: u64) {
         let fetch = &mut self.fetches[number];
         fetch.blocks += 1;
@@ -37,7 +37,7 @@ impl ServerCache {
         self.operations.depend_on_write(operation, block);
     }
 
-    /// Launches a fetch for `visit`, with all of its blocks.
+    /// Launches a fetch for `visit`. All of its blocks have been added.
     pub(super) fn launch_fetch(&mut self, now: Time, number: u32, visit: u32) {
         self.add_part(visit);
         let Fetch { operation, first, blocks, .. } = self.fetches[number];
@@ -53,14 +53,15 @@ impl ServerCache {
         self.operations.launch(operation);
     }
 
-    /// A request for whole blocks of the backing, up to its end.
+    /// Creates a request for whole blocks of the backing. The request ends at the end of the backing at the
+    /// latest.
     pub(super) fn backing_request(&self, first: u64, blocks: u64, op: Op, now: Time) -> Request {
         let address = first << self.shift;
         let bytes = (blocks << self.shift).min(self.backing_end() - address);
         Request { arrival: now, address, bytes: u32::try_from(bytes).unwrap_or(u32::MAX), volume: 0, op }
     }
 
-    /// Makes `visit` also wait for `block`, which is being fetched.
+    /// Makes `visit` wait for `block`, which is already being fetched for another request.
     pub(super) fn merge(&mut self, now: Time, number: u32, block: u64, visit: u32) {
         self.counts.read_merged += 1;
         self.add_part(visit);
@@ -68,20 +69,20 @@ impl ServerCache {
         self.fetches[number].waiting.push(waiting);
     }
 
-    /// Merges a write to a portion of a block into its fetch.
+    /// Records a partial write of a block that is being fetched, to be merged into the fetched data.
     pub(super) fn patch(&mut self, number: u32, address: u64, data: Payload) {
         if !data.is_none() {
             self.fetches[number].patches.push((address, data));
         }
     }
 
-    /// The fetch of `block`, if it is in progress and its data has not arrived.
+    /// Number of the fetch of `block` if its data has not arrived yet; otherwise `None`.
     pub(super) fn fetch_of(&self, block: u64) -> Option<u32> {
         let number = self.in_flight.get(block)? as u32;
         (self.fetches[number].operation != NONE).then_some(number)
     }
 
-    /// Handles the end of a fetch's read; returns its blocks for the levels.
+    /// Handles the end of a fetch's read. Returns the data of its blocks for the levels.
     pub(super) fn fetched(
         &mut self,
         now: Time,
@@ -122,7 +123,7 @@ impl ServerCache {
         }
     }
 
-    /// The data of whole blocks, including writes to them since the read started.
+    /// Returns the fetched data as whole blocks, including partial writes since the read started.
     fn patched(&mut self, number: u32, data: Payload) -> Payload {
         let fetch = &self.fetches[number];
         let (start, all) = (fetch.first << self.shift, (fetch.blocks << self.shift) as usize);
@@ -141,7 +142,7 @@ impl ServerCache {
         whole.into()
     }
 
-    /// Ends a fetch and continues its waiting requests.
+    /// Ends a fetch. The requests that waited for it continue.
     fn fetch_ends(&mut self, now: Time, number: u32) {
         self.not_in_flight(number);
         let component = self.id;
@@ -169,7 +170,8 @@ impl ServerCache {
         self.fetches.give_back(number);
     }
 
-    /// Adds the time that the reader waited for earlier writes before the backing was read.
+    /// Sets the spans of the reader, including the time that it waited for earlier writes before the backing
+    /// was read.
     fn reader_spans<'a>(&self, part: &mut Part<'a>, since: Time, now: Time, spans: &'a [Span]) {
         let told = spans.iter().fold(Time::ZERO, |sum, span| sum + span.time);
         part.own = Some((Activity::Queue, (now - since) - told));
@@ -188,7 +190,8 @@ impl ServerCache {
         }
     }
 
-    /// The portion of `data`, which starts at block `start`, that `visit` needs.
+    /// Returns the portion of `data` that `visit` needs from the given blocks, and its address. `data` starts
+    /// at block `start`.
     pub(super) fn slice_for(
         &self,
         visit: u32,
@@ -207,7 +210,8 @@ impl ServerCache {
         (from, data.slice((from - start) as usize, (to - start) as usize))
     }
 
-    /// Handles a failed fetch. Its blocks are removed, and waiting requests try to read only their portions.
+    /// Handles a failed fetch. Its blocks are removed from the cache. Waiting requests fail if the data is
+    /// lost; otherwise, they retry only the portions that they need.
     #[cold]
     fn fetch_failed(&mut self, now: Time, number: u32, is_lost: bool, spans: &[Span]) {
         let Fetch { first, blocks, .. } = self.fetches[number];
@@ -235,7 +239,7 @@ impl ServerCache {
             }
         }
         let fetch = &mut self.fetches[number];
-        // Canceled fills still decrement the count.
+        // Fills that are canceled below still decrement the count of fills.
         fetch.arrived = now;
         (fetch.spans, fetch.data) = (Vec::new(), Payload::NONE);
         if fetch.fills == 0 {

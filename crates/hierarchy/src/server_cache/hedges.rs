@@ -4,12 +4,12 @@ use nacre_kernel::Time;
 use nacre_kernel::state::{State, Value};
 use std::collections::BTreeSet;
 
-/// Scheduled hedges.
+/// Scheduled hedges and counters of hedges.
 #[derive(State)]
 pub(super) struct Hedging {
     #[state(skip = "from the configuration")]
     pub(super) after: Time,
-    /// Reads of levels, with the times at which they are hedged.
+    /// Reads of levels that may be hedged, with the times of their hedges.
     pub(super) due: BTreeSet<(Time, u32)>,
     pub(super) counts: HedgeCounts,
 }
@@ -17,11 +17,11 @@ pub(super) struct Hedging {
 /// Counters of requests to devices.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct HedgeCounts {
-    /// Reads of the backing that were hedges.
+    /// Number of hedges, i.e. of additional reads sent to the backing.
     pub(super) sent: u64,
-    /// Hedges that replied first.
+    /// Number of hedges that replied first.
     pub(super) won: u64,
-    /// Reads that a device canceled because the other read had been answered.
+    /// Number of reads that a device canceled because the other read had replied.
     pub(super) canceled: u64,
 }
 
@@ -30,7 +30,7 @@ impl Hedging {
         Hedging { after, due: BTreeSet::new(), counts: HedgeCounts::default() }
     }
 
-    /// Time of the next hedge.
+    /// Time of the next hedge; [`Time::MAX`] if none is scheduled.
     pub(super) fn next(&self) -> Time {
         self.due.first().map_or(Time::MAX, |&(at, _)| at)
     }
@@ -39,7 +39,7 @@ impl Hedging {
         self.due.clear();
     }
 
-    /// Number of reads waiting to be hedged.
+    /// Number of reads that may still be hedged.
     pub(super) fn waiting(&self) -> usize {
         self.due.len()
     }

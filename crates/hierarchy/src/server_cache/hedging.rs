@@ -1,5 +1,5 @@
-//! Hedged reads: a read that its level does not answer in time is also sent to the backing. The first reply
-//! counts.
+//! Hedged reads. If a level does not reply to a read in time, the read is also sent to the backing. The first
+//! reply counts.
 
 use super::cache::ServerCache;
 use super::hedges::Hedging;
@@ -72,7 +72,8 @@ impl ServerCache {
         self.hedging.as_mut().expect("only a cache that hedges has hedges")
     }
 
-    /// Ends a level read. It is no longer hedged, and its hedge is canceled.
+    /// Handles the reply to a level read. The read is no longer hedged, and a hedge that was sent is
+    /// canceled.
     pub(super) fn settle_hedge(&mut self, now: Time, number: u32) {
         let Some(hedging) = &mut self.hedging else { return };
         let of = &mut self.operations[number];
@@ -84,7 +85,7 @@ impl ServerCache {
         }
     }
 
-    /// Handles a hedge that ended before the level read.
+    /// Handles the end of a hedge whose level read has not ended.
     pub(super) fn hedge_ends(
         &mut self,
         now: Time,
@@ -98,7 +99,7 @@ impl ServerCache {
         let of = &mut self.operations[read];
         of.twin = NONE;
         if status != Status::Done {
-            // The level may still reply.
+            // The level read may still succeed.
             return;
         }
         let told = spans.iter().fold(Time::ZERO, |sum, span| sum + span.time);
@@ -115,7 +116,7 @@ impl ServerCache {
         self.withdraw(now, read);
     }
 
-    /// Cancels the slower read. If it has already started, its reply is ignored.
+    /// Cancels the slower of two reads. If it has already started, its reply is ignored.
     fn withdraw(&mut self, now: Time, number: u32) {
         let device = usize::from(self.operations[number].device);
         let canceled = self.devices[device].cancel(now, RequestId(number));

@@ -1,4 +1,4 @@
-//! Content of the levels, and moves between them. This module is independent of time.
+//! Content of the levels, and moves of blocks between them. This module is independent of time.
 
 use super::config::{Inclusion, LEVELS_MAX};
 use super::locations::Locations;
@@ -19,7 +19,7 @@ pub(super) struct Level {
     keeps_locations: bool,
     /// Locations of the resident blocks, which must match the policy. Empty if locations are not tracked.
     locations: Locations,
-    /// A saved empty policy, or `None` for a policy that cannot be saved.
+    /// Saved state of the empty policy, or `None` for a policy that cannot be saved.
     #[state(skip = "from the configuration")]
     empty: Option<Vec<u8>>,
 }
@@ -29,38 +29,38 @@ pub(super) struct Level {
 pub(super) struct LevelCounts {
     pub(super) read_hits: u64,
     pub(super) write_hits: u64,
-    /// Blocks inserted, from any source.
+    /// Number of blocks inserted, from any source.
     pub(super) entries: u64,
-    /// Blocks that left by a decision of a policy, to any destination.
+    /// Number of blocks that left by a decision of a policy, to any destination.
     pub(super) evictions: u64,
 }
 
 /// Counters of moves between levels.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct MoveCounts {
-    /// Blocks found in a lower level that moved into the first.
+    /// Number of blocks found in a lower level that moved into the first level.
     pub(super) promotions: u64,
-    /// Victims of one level that moved into the next.
+    /// Number of victims of one level that moved into the next level.
     pub(super) demotions: u64,
-    /// Blocks that left the cache by a decision of a policy.
+    /// Number of blocks that left the cache by a decision of a policy.
     pub(super) evictions: u64,
-    /// Blocks that no policy admitted.
+    /// Number of blocks that no policy admitted.
     pub(super) refusals: u64,
-    /// Blocks invalidated because the level below evicted them.
+    /// Number of blocks invalidated because the level below evicted them.
     pub(super) back_invalidations: u64,
 }
 
-/// Insertion of a block into a level.
+/// Result of inserting a block into a level.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entered {
     location: u64,
-    /// Location of the evicted block.
+    /// Former location of the evicted block, if any.
     left: Option<u64>,
-    /// The evicted block, if the new block takes its location.
+    /// The evicted block, if the new block takes its location; otherwise `None`.
     instead_of: Option<u64>,
 }
 
-/// Location of a block.
+/// Level and location of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub(super) struct Spot {
     pub(super) level: usize,
@@ -72,21 +72,21 @@ pub(super) struct Spot {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
     pub(super) block: u64,
-    /// Source of the data, or `None` if it is available.
+    /// Level and location from which the data is read, or `None` if the data is available.
     pub(super) from: Option<Spot>,
     pub(super) to: Spot,
-    /// The block in a full level whose location it takes.
+    /// Evicted block of a full level whose location the written block takes; `None` if the location was free.
     pub(super) instead_of: Option<u64>,
 }
 
-/// Moves caused by a request. The caller executes them, so this is empty between requests.
+/// Moves caused by a request. The caller performs and removes them, so the lists are empty between requests.
 #[derive(Debug, Default)]
 pub(super) struct Moves {
     /// Writes to perform, in this order.
     pub(super) list: Vec<Move>,
-    /// Evicted blocks with their locations, if they are recorded.
+    /// Evicted blocks with their former locations, if evicted blocks are recorded.
     pub(super) left: Vec<(u64, Spot)>,
-    /// Blocks that left a level, with the level, if any block may take their location.
+    /// Levels and blocks that left them, if any block may take their location.
     pub(super) vacated: Vec<(usize, u64)>,
     /// Whether evicted blocks are recorded.
     tells_who_left: bool,
@@ -102,7 +102,7 @@ pub(super) struct Levels {
 }
 
 impl Moves {
-    /// An empty set of moves.
+    /// Creates an empty set of moves.
     pub(super) fn new(tells_who_left: bool) -> Moves {
         Moves { list: Vec::with_capacity(64), left: Vec::new(), vacated: Vec::new(), tells_who_left }
     }
@@ -112,7 +112,7 @@ impl Moves {
         self.list.is_empty() && self.left.is_empty() && self.vacated.is_empty()
     }
 
-    /// Records that `block` left `level`. If no block came in `instead_of` it, any block may take its
+    /// Records that `block` left `level`. If no block was inserted `instead_of` it, any block may take its
     /// location.
     fn vacates(&mut self, level: usize, block: u64, instead_of: Option<u64>) {
         if instead_of.is_none() {
@@ -132,14 +132,15 @@ impl Level {
         let blocks = policy.capacity() as u64;
         let empty = state::saved(&*policy).ok();
         let Capabilities { carries_bytes, uses_addresses, .. } = capabilities;
-        // Without a saved policy, the locations list the blocks to remove.
+        // Without a saved empty policy, the locations list the blocks to remove after a power loss.
         let keeps_locations = carries_bytes || uses_addresses || writes_back || empty.is_none();
         let (counts, locations) = (LevelCounts::default(), Locations::new(blocks));
         Level { policy, blocks, counts, keeps_locations, locations, empty }
     }
 
-    /// Adds or removes locations after a restore, because states can be exchanged between levels with and
-    /// without data. The host addresses `addressed` blocks.
+    /// Adds or removes locations after a restore, because a saved state may be restored in a level that
+    /// tracks locations or in a level that does not. `addressed` is the number of blocks that the host can
+    /// address.
     pub(super) fn place_restored(&mut self, addressed: u64) -> Result<(), String> {
         let held = self.policy.len() as u64;
         if !self.keeps_locations {
@@ -156,7 +157,8 @@ impl Level {
         }
     }
 
-    /// Inserts `block` and removes the policy's `victim`.
+    /// Records the insertion of `block` and the eviction of the policy's `victim`. Assigns a location to
+    /// `block`.
     #[inline]
     fn come_in(&mut self, block: u64, victim: Option<u64>) -> Entered {
         self.counts.entries += 1;
@@ -174,7 +176,7 @@ impl Level {
         Entered { location, left, instead_of }
     }
 
-    /// Location of `block`, if resident.
+    /// Location of `block`; `None` if it is not resident.
     pub(super) fn location(&self, block: u64) -> Option<u64> {
         if self.keeps_locations {
             self.locations.get(block)
@@ -183,19 +185,19 @@ impl Level {
         }
     }
 
-    /// Location of `block`, which is resident.
+    /// Location of `block`, which must be resident.
     #[inline]
     fn held_location(&self, block: u64) -> Option<u64> {
         if self.keeps_locations { self.locations.get(block) } else { Some(0) }
     }
 
-    /// Removes `block`; returns its location if it was resident.
+    /// Removes `block`. Returns its former location if it was resident.
     fn take_out(&mut self, block: u64) -> Option<u64> {
         let was_there = self.policy.remove(block);
         was_there.then(|| if self.keeps_locations { self.locations.leave(block) } else { 0 })
     }
 
-    /// Records a use of `block`, which does not move; returns its location if it is resident.
+    /// Records a use of `block` without moving it. Returns its location if it is resident.
     fn touch(&mut self, block: u64) -> Option<u64> {
         if self.policy.touch(block) { self.held_location(block) } else { None }
     }
@@ -208,7 +210,7 @@ impl Level {
         self.locations.enter_at(block, location);
     }
 
-    /// Removes all blocks and resets the policy.
+    /// Removes all blocks and resets the policy to its initial state.
     fn forget(&mut self) {
         match &self.empty {
             Some(empty) => state::restored(&mut *self.policy, empty).expect("it was built like this"),
@@ -228,8 +230,8 @@ impl Levels {
         Levels { all, inclusion, counts: MoveCounts::default() }
     }
 
-    /// Records a use of `block`, and inserts it into the first level if necessary. Returns where it was
-    /// found. Appends the writes to `moves`, victims first.
+    /// Records a use of `block`, and inserts it into the first level if necessary. Returns the level and
+    /// location at which it was found. Appends the resulting writes to `moves`, victims first.
     #[inline(always)]
     pub(super) fn access(&mut self, block: u64, moves: &mut Moves) -> Option<Spot> {
         let first = &mut self.all[0];
@@ -242,18 +244,18 @@ impl Levels {
         }
     }
 
-    /// Records a use of `block`, which does not move. Returns where it was found.
+    /// Records a use of `block` without moving it. Returns the level and location at which it was found.
     pub(super) fn touch(&mut self, block: u64) -> Option<Spot> {
         let mut levels = self.all.iter_mut().enumerate();
         levels.find_map(|(level, of)| of.touch(block).map(|location| Spot { level, location }))
     }
 
-    /// Removes `block` from every level; returns whether it was in one.
+    /// Removes `block` from every level. Returns whether a level contained it.
     pub(super) fn remove(&mut self, block: u64) -> bool {
         self.all.iter_mut().fold(false, |was_here, level| level.take_out(block).is_some() | was_here)
     }
 
-    /// First level and location of `block`.
+    /// Location of `block` in the first level that contains it; `None` if none does.
     pub(super) fn spot(&self, block: u64) -> Option<Spot> {
         let mut levels = self.all.iter().enumerate();
         levels.find_map(|(level, of)| of.location(block).map(|location| Spot { level, location }))
@@ -267,12 +269,12 @@ impl Levels {
         }
     }
 
-    /// Whether a level holds `block`.
+    /// Whether a level contains `block`.
     pub(super) fn hold(&self, block: u64) -> bool {
         self.all.iter().any(|level| level.location(block).is_some())
     }
 
-    /// Removes all blocks; returns their number.
+    /// Removes all blocks. Returns the number of removed blocks, without duplicates.
     pub(super) fn forget(&mut self) -> u64 {
         let held = self.all.iter().map(|level| level.policy.len() as u64);
         let held = if self.inclusion == Inclusion::Inclusive { held.max().unwrap_or(0) } else { held.sum() };
@@ -280,7 +282,7 @@ impl Levels {
         held
     }
 
-    /// Prefetches memory for these blocks.
+    /// Prefetches the memory for accesses to `blocks`.
     pub(super) fn prefetch(&self, blocks: &[u64]) {
         for level in &self.all {
             level.policy.prefetch(blocks);
@@ -290,7 +292,7 @@ impl Levels {
         }
     }
 
-    /// Starts measurement.
+    /// Restarts the counters of the levels.
     pub(super) fn restart_counts(&mut self) {
         self.counts = MoveCounts::default();
         for level in &mut self.all {
@@ -298,7 +300,7 @@ impl Levels {
         }
     }
 
-    /// Panics unless every policy holds exactly the resident blocks.
+    /// Panics unless every policy contains exactly the resident blocks.
     pub(super) fn check_invariants(&self) {
         for level in &self.all {
             level.policy.check_invariants();
@@ -317,8 +319,8 @@ impl Levels {
         }
     }
 
-    /// Handles an insertion of `block` into the first level, which evicted `evicted` or refused the block.
-    /// Victims move down level by level.
+    /// Handles an insertion of `block` into the first level. The policy evicted `evicted`, or refused the
+    /// block if `evicted` equals it. Victims move down level by level. Returns where the block was found.
     #[inline]
     fn place_exclusive(&mut self, block: u64, evicted: Option<u64>, moves: &mut Moves) -> Option<Spot> {
         let refused = evicted == Some(block);
@@ -340,7 +342,8 @@ impl Levels {
         found
     }
 
-    /// Finds `block` below the first level. If it moves up, removes it from the level where it was found.
+    /// Finds `block` below the first level. If it moves up, i.e. unless it `stays`, removes it from its
+    /// level.
     fn find_below(&mut self, block: u64, stays: bool, moves: &mut Moves) -> Option<Spot> {
         let mut below = self.all.iter_mut().enumerate().skip(1);
         let found = below.find_map(|(level, of)| {
@@ -353,7 +356,8 @@ impl Levels {
         found
     }
 
-    /// Moves `block`, evicted from `from` or refused by the first level, to the next level that admits it.
+    /// Moves `block` down to the next level that admits it. `from` is its former location, or `None` if the
+    /// first level refused it.
     #[inline]
     fn hand_down(&mut self, block: u64, from: Option<Spot>, moves: &mut Moves) {
         if self.all.len() == 1 {
@@ -363,8 +367,8 @@ impl Levels {
         }
     }
 
-    /// Like `hand_down`, over several levels. The last victim moves first, so that the block above can take
-    /// its location.
+    /// Like [`Levels::hand_down`] if there are several levels. The last victim moves first, so that the
+    /// victim of the level above can take its location.
     fn hand_down_levels(&mut self, mut block: u64, mut from: Option<Spot>, moves: &mut Moves) {
         let moves_before = moves.list.len();
         for level in 1..self.all.len() {
@@ -390,7 +394,7 @@ impl Levels {
         self.let_out(block, from, moves);
     }
 
-    /// Removes `block`, evicted from `from` or refused by all levels, from the cache.
+    /// Removes `block` from the cache. `from` is its former location, or `None` if all levels refused it.
     #[inline]
     fn let_out(&mut self, block: u64, from: Option<Spot>, moves: &mut Moves) {
         if from.is_none() {
@@ -401,9 +405,9 @@ impl Levels {
         }
     }
 
-    /// Handles an insertion of `block` into the first level, which evicted `evicted` or refused the block.
-    /// Every level above the one where it was found also admits it. Blocks that a level evicts are
-    /// invalidated above.
+    /// Handles an insertion of `block` into the first level. The policy evicted `evicted`, or refused the
+    /// block if `evicted` equals it. Every level above the level that contains the block also admits it.
+    /// Blocks that a level evicts are invalidated in the levels above. Returns where the block was found.
     fn place_inclusive(&mut self, block: u64, evicted: Option<u64>, moves: &mut Moves) -> Option<Spot> {
         let mut instead_of = [None; LEVELS_MAX];
         instead_of[0] = self.settle_entry(0, block, evicted, moves);
@@ -422,7 +426,7 @@ impl Levels {
         }
         let end = found.map_or(self.all.len(), |spot| spot.level);
         for (level, of) in self.all[..end].iter().enumerate() {
-            // A lower level refused the block, so its location is free again.
+            // A lower level refused the block, so the location of the victim is free again.
             if let (Some(victim), None) = (instead_of[level], of.location(block)) {
                 moves.vacated.push((level, victim));
             }
@@ -439,8 +443,8 @@ impl Levels {
         found
     }
 
-    /// Handles an insertion of `block` into level `at`, which evicted `evicted` or refused the block. Returns
-    /// the block whose location it took.
+    /// Handles an insertion of `block` into level `at`. The policy evicted `evicted`, or refused the block if
+    /// `evicted` equals it. Returns the evicted block whose location `block` took.
     fn settle_entry(
         &mut self,
         at: usize,

@@ -14,20 +14,21 @@ pub(super) struct Locations {
     /// Number of locations on the device.
     #[state(same)]
     locations: u64,
-    /// The location of each block.
+    /// Location of each resident block.
     of: Map,
     taken: Taken,
 }
 
-/// Occupied locations, stored as a tree of 64-bit words. A bit of the lowest level is a location, and a bit
-/// above it is a full word. Missing words are zero.
+/// Set of occupied locations, stored as a tree of 64-bit words. A bit of the lowest level represents a
+/// location. A bit of a higher level represents a word of the level below, and is set if that word is full.
+/// Missing words are zero.
 #[derive(Debug, State)]
 struct Taken {
     levels: Vec<Map>,
 }
 
 impl Locations {
-    /// An empty set, in which all locations are free.
+    /// Creates an empty set, in which all locations are free.
     pub(super) fn new(locations: u64) -> Locations {
         Locations { locations, of: Map::new(), taken: Taken::new(locations) }
     }
@@ -53,7 +54,7 @@ impl Locations {
         blocks.into_iter()
     }
 
-    /// Location of `block`, if resident.
+    /// Location of `block`; `None` if it is not resident.
     #[inline]
     pub(super) fn get(&self, block: u64) -> Option<u64> {
         self.of.get(block)
@@ -83,14 +84,14 @@ impl Locations {
         self.of.set(block, location);
     }
 
-    /// Removes the resident `block`; returns its location, which is now free.
+    /// Removes the resident `block`. Returns its location, which is now free.
     pub(super) fn leave(&mut self, block: u64) -> u64 {
         let location = self.of.remove(block).expect("a block that leaves has a location");
         self.taken.release(location);
         location
     }
 
-    /// Replaces `victim` with `block`; returns both locations, which are equal if all locations are occupied.
+    /// Replaces `victim` with `block`. Returns both locations, which are equal if all locations are occupied.
     pub(super) fn replace(&mut self, victim: u64, block: u64) -> (u64, u64) {
         if self.len() < self.locations {
             return (self.leave(victim), self.enter(block));
@@ -100,7 +101,7 @@ impl Locations {
         (location, location)
     }
 
-    /// Prefetches memory for look-ups of `blocks`.
+    /// Prefetches the memory for look-ups of `blocks`.
     #[inline]
     pub(super) fn prefetch(&self, blocks: &[u64]) {
         blocks.iter().for_each(|&block| self.of.prefetch(block));
@@ -162,8 +163,8 @@ impl Taken {
         }
     }
 
-    /// The lowest free location. If none is free, returns a value past the last location, because bits past
-    /// it are never set.
+    /// Lowest free location. If none is free, returns a value past the last location, because bits past it
+    /// are never set.
     fn lowest_free(&self) -> u64 {
         let step = |at: u64, level: &Map| at << 6 | u64::from(level.get(at).unwrap_or(0).trailing_ones());
         self.levels.iter().rev().fold(0, step)

@@ -18,8 +18,8 @@ pub(super) enum Origin {
 }
 
 impl ServerCache {
-    /// Moves blocks as the policies decided: `block` is inserted from `from`, and other blocks move down or
-    /// leave. `fetch` waits for all of these operations if reads wait for fills.
+    /// Performs the moves that the policies decided. `block` is inserted from `from`, and other blocks move
+    /// down or leave the cache. `fetch` waits for all of these operations if reads wait for fills.
     #[inline]
     pub(super) fn carry_out(&mut self, now: Time, block: u64, from: &Origin, fetch: Option<u32>) {
         if self.moves.is_empty() {
@@ -59,7 +59,8 @@ impl ServerCache {
         self.moves.vacated = vacated;
     }
 
-    /// Creates a read of `block` from its level, after writes to this copy. The read is not yet launched.
+    /// Creates a read of `block` from its level, after writes to this copy. The caller launches the read
+    /// later.
     pub(super) fn read_copy(
         &mut self,
         now: Time,
@@ -101,7 +102,7 @@ impl ServerCache {
         self.operations.launch(number);
     }
 
-    /// Source of the data of a block that is being fetched.
+    /// Returns the source of the data of a block that is being fetched.
     pub(super) fn origin_in(&self, fetch: u32, block: u64) -> Origin {
         let of = &self.fetches[fetch];
         if of.operation != NONE {
@@ -110,7 +111,7 @@ impl ServerCache {
         Origin::Data(self.block_of(&of.data, of.first, block))
     }
 
-    /// The data of `block`, from the data of whole blocks that starts at block `first`.
+    /// Extracts the data of `block` from the data of adjacent blocks that starts at block `first`.
     pub(super) fn block_of(&self, data: &Payload, first: u64, block: u64) -> Payload {
         if data.is_none() {
             return Payload::NONE;
@@ -134,7 +135,7 @@ impl ServerCache {
         }
     }
 
-    /// Makes reads of the copy that `write` would have written return `data`, the whole block.
+    /// Lets reads of the copy that `write` would have written return `data`, the data of the whole block.
     fn lend(&mut self, write: u32, data: &Payload) {
         if data.is_none() {
             return;
@@ -160,7 +161,7 @@ impl ServerCache {
         }
     }
 
-    /// Fails operations that wait for a copy of a block.
+    /// Marks all operations on copies of a block as failed.
     #[cold]
     pub(super) fn break_copies(&mut self, block: u64) {
         for level in 0..self.levels.all.len() {
@@ -171,8 +172,8 @@ impl ServerCache {
         }
     }
 
-    /// Removes a block from all levels while operations in progress on it continue. Returns whether it was in
-    /// a level.
+    /// Removes a block from all levels, while operations in progress on it continue. Returns whether a level
+    /// contained it.
     pub(super) fn take_out(&mut self, block: u64) -> bool {
         (0..self.levels.all.len()).for_each(|level| self.operations.linger(level, block));
         self.levels.remove(block)
@@ -210,7 +211,7 @@ impl ServerCache {
         }
     }
 
-    /// Whether an operation ends without being submitted.
+    /// Ends an operation that needs no device. Returns whether the operation has ended.
     #[cold]
     fn ends_at_once(&mut self, now: Time, number: u32) -> bool {
         let of = &self.operations[number];
@@ -230,7 +231,7 @@ impl ServerCache {
         true
     }
 
-    /// Handles the end of an operation that its device reported or that ended without its device.
+    /// Handles the end of an operation, which its device reported or which needed no device.
     #[inline]
     pub(super) fn ended(&mut self, now: Time, number: u32, status: Status, spans: &[Span], data: Payload) {
         let of = &mut self.operations[number];
@@ -281,7 +282,7 @@ impl ServerCache {
         }
     }
 
-    /// Handles a failed read of a block that was moving to a lower level.
+    /// Handles the end of the read of a block that moves to a lower level. If it failed, drops the block.
     fn sink_ends(&mut self, number: u32, status: Status) {
         if status != Status::Done && !self.operations[number].is_broken {
             let block = self.operations[number].block;
@@ -290,7 +291,7 @@ impl ServerCache {
         }
     }
 
-    /// Ends a request part, with its waiting time and the breakdown of its device.
+    /// Ends a request part. Its latency consists of waiting time and the spans of its device.
     pub(super) fn end_part(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! Requests of the cache to its devices. Each is an operation that waits for earlier ones.
+//! Operations of the cache on its devices. An operation waits for earlier operations.
 
 use crate::map::Map;
 use nacre_kernel::event::{Payload, Slab};
@@ -6,15 +6,15 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Op, Request, Span, Time};
 use std::collections::VecDeque;
 
-/// Absent operation.
+/// Marks an absent operation.
 pub(super) const NONE: u32 = u32::MAX;
-/// Level of an operation that accesses no copy in a level.
+/// Level of an operation that does not access a copy in a level.
 pub(super) const NO_LEVEL: u8 = u8::MAX;
 
 /// Purpose of an operation, which determines the action at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Purpose {
-    /// A read of one block from the first level that is a whole host request.
+    /// A read of one block from the first level that serves a whole host request.
     #[default]
     Alone,
     /// A read of a portion of a block from a level, for the host.
@@ -23,9 +23,9 @@ pub(super) enum Purpose {
     Rise,
     /// A read of whole blocks from the backing.
     Fetch,
-    /// A read of a whole block from the backing, because its level could not return it.
+    /// A read of a whole block from the backing after a level failed to return the block.
     Again,
-    /// A read of the requested range from the backing, because the backing could not return the whole blocks.
+    /// A read of the requested range from the backing after the backing failed to return whole blocks.
     Wanted,
     /// A host write, trim, or flush passed to the backing, or a flush of a level.
     Through,
@@ -37,7 +37,7 @@ pub(super) enum Purpose {
     ComeIn,
     /// A read of a block that moves to a lower level.
     Sink,
-    /// A read of a dirty block from its level.
+    /// A read of a dirty block from its level for its write-back.
     CleanRead,
     /// A write of neighboring dirty blocks to the backing.
     CleanWrite,
@@ -55,51 +55,52 @@ pub(super) enum Purpose {
     Wait,
 }
 
-/// One operation.
+/// An operation on a device, or without one.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Operation {
     pub(super) purpose: Purpose,
-    /// The index of the device: a level, or the backing after the last level.
+    /// Index of the device: the number of the level, or the number of levels for the backing.
     pub(super) device: u8,
-    /// The level whose copy of `block` the operation accesses, or [`NO_LEVEL`].
+    /// Level whose copy of `block` the operation accesses, or [`NO_LEVEL`].
     pub(super) level: u8,
     pub(super) is_submitted: bool,
     /// Whether the operation ends without being submitted.
     pub(super) is_skipped: bool,
-    /// Whether the copy that the operation accesses was dropped.
+    /// Whether the copy that the operation accesses has been dropped.
     pub(super) is_broken: bool,
-    /// Whether a block inserted into the level may take the operation's location, and therefore waits for it.
+    /// Whether any block that is inserted into the level may take the operation's location, and therefore
+    /// waits for the operation.
     lingers: bool,
     pub(super) block: u64,
     /// Number of blocks of an operation on the backing.
     pub(super) blocks: u32,
-    /// The next operation in the same chain of the table.
+    /// Next operation in the same chain of the hash table.
     link: u32,
-    /// Number of operations that this one waits for.
+    /// Number of operations that this operation waits for, plus one until it is launched.
     waits: u32,
-    /// The operation that supplies the data, or [`NONE`] if the data is available.
+    /// Operation that supplies the data, or [`NONE`] if the data is available.
     pub(super) source: u32,
-    /// The visit, the fetch, or the batch, depending on the purpose. For [`Purpose::Alone`], the host
-    /// request.
+    /// Number of the visit, fetch, or batch, depending on the purpose. For [`Purpose::Alone`], the number of
+    /// the host request.
     pub(super) owner: u32,
-    /// The hedge of a read, the read of a hedge, or [`NONE`] for other operations.
+    /// For a read, its hedge; for a hedge, its read; otherwise [`NONE`].
     pub(super) twin: u32,
-    /// Time at which the read is hedged.
+    /// Time at which the read will be hedged; [`Time::MAX`] if it will not be hedged.
     pub(super) hedged_at: Time,
     /// Stamp of the write that made the block dirty.
     pub(super) stamp: u64,
     /// Location of an evicted block.
     pub(super) location: u64,
-    /// Number of earlier operations.
+    /// Number of operations that were created earlier.
     pub(super) order: u64,
     /// Creation time.
     pub(super) since: Time,
     pub(super) request: Request,
     /// Data to write, or data that a read returns instead of the device's content.
     pub(super) data: Payload,
-    /// Operations that wait for this one, in the order in which they were created.
+    /// Operations that wait for this operation, in the order in which they were created.
     pub(super) dependents: Vec<u32>,
-    /// Latency breakdown before the operation, for a request part with several operations.
+    /// Latency breakdown of the operations that preceded this operation in the same request part.
     pub(super) spans: Vec<Span>,
 }
 
@@ -157,20 +158,21 @@ pub(super) struct Operations {
     all: Slab<Operation>,
     /// Number of operations created so far.
     created: u64,
-    /// Hash table of the operations that access a copy, by level and block: the first operation of each chain.
+    /// Hash table of the operations that access a copy, by level and block. Each entry is the first operation
+    /// of a chain.
     #[state(varies)]
     chains: Vec<u32>,
-    /// Operations on evicted blocks whose location any block may take, for each level.
+    /// For each level, operations on blocks that have left the level, if any block may take their location.
     #[state(elements_vary)]
     lingering: Vec<Vec<u32>>,
-    /// Latest write to the backing in progress for each block.
+    /// Latest operation in progress that writes each block to the backing.
     writing: Map,
-    /// Operations whose waits have ended.
+    /// Operations whose waits have ended, in order.
     #[state(skip = "empty between events")]
     ready: VecDeque<u32>,
 }
 
-/// Number of chains of the smallest table.
+/// Number of chains of the smallest hash table.
 const CHAINS_MIN: usize = 64;
 
 fn hash(level: u8, block: u64) -> usize {
@@ -178,7 +180,7 @@ fn hash(level: u8, block: u64) -> usize {
 }
 
 impl Operations {
-    /// An empty set of operations for `levels` levels.
+    /// Creates an empty set of operations for `levels` levels.
     pub(super) fn new(levels: usize) -> Operations {
         Operations {
             all: Slab::new(),
@@ -195,7 +197,7 @@ impl Operations {
         *self = Operations { created: self.created, ..Operations::new(self.lingering.len()) };
     }
 
-    /// Adds an operation with default fields. It waits until it is launched.
+    /// Adds an operation with default fields. Returns its number. The operation waits until it is launched.
     pub(super) fn add(&mut self, purpose: Purpose, device: usize, since: Time, request: Request) -> u32 {
         let (number, operation) = self.all.take();
         operation.purpose = purpose;
@@ -216,7 +218,7 @@ impl Operations {
         number
     }
 
-    /// Registers an access to the copy of `block` in `level`.
+    /// Registers operation `number` as an access to the copy of `block` in `level`.
     #[inline]
     pub(super) fn touches(&mut self, number: u32, level: usize, block: u64) {
         if self.all.len() * 2 > self.chains.len() {
@@ -242,7 +244,7 @@ impl Operations {
         self.chains = chains;
     }
 
-    /// The operations that access the copy of `block` in `level`.
+    /// Operations that access the copy of `block` in `level`.
     #[inline]
     pub(super) fn touching(&self, level: usize, block: u64) -> impl Iterator<Item = u32> + '_ {
         let mut next = self.chains[hash(level as u8, block) & (self.chains.len() - 1)];
@@ -258,13 +260,13 @@ impl Operations {
         })
     }
 
-    /// The writes to the copy of `block` in `level`.
+    /// Operations that write the copy of `block` in `level`.
     pub(super) fn writing_copy(&self, level: usize, block: u64) -> impl Iterator<Item = u32> + '_ {
         self.touching(level, block).filter(|&number| self.all[number].writes_copy())
     }
 
-    /// The operations that a host write to the copy of `block` in `level` waits for. These are writes to it,
-    /// and reads that copy it to another device, which would otherwise mix old and new data.
+    /// Operations that a host write to the copy of `block` in `level` waits for. These are writes to the
+    /// copy, and reads that transfer the copy to another device and would otherwise mix old and new data.
     pub(super) fn before_copy(&self, level: usize, block: u64) -> impl Iterator<Item = u32> + '_ {
         let comes_before = |of: &Operation| of.writes_copy() || of.carries_copy();
         self.touching(level, block).filter(move |&number| comes_before(&self.all[number]))
@@ -283,7 +285,7 @@ impl Operations {
     }
 
     /// Makes operation `number`, an insertion into `level`, wait until its location is free. This is the
-    /// location of `instead_of`, or any location that was left.
+    /// location of `instead_of`, or any location that a block has left.
     pub(super) fn depend_on_location(&mut self, number: u32, level: usize, instead_of: Option<u64>) {
         let on: Vec<u32> = match instead_of {
             Some(victim) => self.touching(level, victim).filter(|&on| on != number).collect(),
@@ -301,7 +303,8 @@ impl Operations {
         }
     }
 
-    /// Makes operation `number`, which writes these blocks of the backing, wait for earlier writes to them.
+    /// Makes operation `number` wait for earlier writes to the `blocks` blocks of the backing from `first`,
+    /// which it writes.
     pub(super) fn write_backing(&mut self, number: u32, first: u64, blocks: u64) {
         (self.all[number].block, self.all[number].blocks) = (first, blocks as u32);
         for block in first..first + blocks {
@@ -311,7 +314,8 @@ impl Operations {
     }
 
     /// Makes operation `number` write a part of the blocks that operation `instead_of` was to write. Earlier
-    /// writes have ended, and later ones already wait for `instead_of`, so the part waits for neither.
+    /// writes of these blocks have ended, and later writes already wait for `instead_of`, so the part waits
+    /// for neither.
     pub(super) fn write_backing_instead_of(&mut self, number: u32, instead_of: u32, first: u64, blocks: u64) {
         (self.all[number].block, self.all[number].blocks) = (first, blocks as u32);
         for block in first..first + blocks {
@@ -321,7 +325,7 @@ impl Operations {
         }
     }
 
-    /// Makes operation `number` wait for the writes of `block` to the backing that are in progress.
+    /// Makes operation `number` wait for the latest write of `block` to the backing, if it is in progress.
     pub(super) fn depend_on_write(&mut self, number: u32, block: u64) {
         if let Some(on) = self.writing.get(block)
             && on != u64::from(number)
@@ -336,7 +340,7 @@ impl Operations {
         self.writing.get(block).is_some()
     }
 
-    /// Records that operation `number` has ended its write to these blocks of the backing.
+    /// Records that operation `number` has ended its write to its blocks of the backing.
     pub(super) fn written_backing(&mut self, number: u32) {
         let of = &self.all[number];
         for block in of.block..of.block + u64::from(of.blocks) {
@@ -346,7 +350,7 @@ impl Operations {
         }
     }
 
-    /// Launches operation `number`, which is complete. It starts when its wait count reaches zero.
+    /// Launches operation `number`, whose fields are complete. It starts when its wait count reaches zero.
     pub(super) fn launch(&mut self, number: u32) {
         let operation = &mut self.all[number];
         operation.waits -= 1;
@@ -355,13 +359,13 @@ impl Operations {
         }
     }
 
-    /// The next operation to start.
+    /// Removes and returns the next operation to start, if any.
     #[inline]
     pub(super) fn next_ready(&mut self) -> Option<u32> {
         self.ready.pop_front()
     }
 
-    /// Cancels the write of an operation that has not started, because its data has another source.
+    /// Cancels the write of an operation that has not started, because newer data replaces its data.
     pub(super) fn supersede(&mut self, number: u32) {
         let source = std::mem::replace(&mut self.all[number].source, NONE);
         self.all[number].is_skipped = true;
@@ -374,7 +378,7 @@ impl Operations {
         }
     }
 
-    /// Ends an operation and the waits for it. `data` is for operations that use it as source.
+    /// Ends an operation and the waits for it. Operations that use it as their source receive `data`.
     pub(super) fn end(&mut self, number: u32, has_failed: bool, data: impl Fn(u64) -> Payload) {
         let operation = &mut self.all[number];
         if operation.level != NO_LEVEL {
@@ -413,8 +417,8 @@ impl Operations {
         }
     }
 
-    /// Makes all operations that wait for `from` also wait for `to`, except `to` itself, which may wait for
-    /// `from`.
+    /// Makes all operations that wait for `from` also wait for the operations in `to`. Operations in `to` are
+    /// excluded, because they may wait for `from` themselves.
     pub(super) fn hand_over(&mut self, from: u32, to: &[u32]) {
         let mut dependents = self.all[from].dependents.clone();
         dependents.retain(|dependent| !to.contains(dependent));

@@ -1,9 +1,9 @@
-//! Division of requests into block parts, with their data.
+//! Division of requests into parts of one block, with their data.
 
 use nacre_kernel::Request;
 use std::ops::Range;
 
-/// The part of `request` in `block`, for blocks of `1 << shift` bytes.
+/// Part of `request` in `block`. A block has `1 << shift` bytes.
 #[inline]
 pub(super) fn part_of(block: u64, request: &Request, shift: u32) -> Request {
     let start = block << shift;
@@ -13,20 +13,20 @@ pub(super) fn part_of(block: u64, request: &Request, shift: u32) -> Request {
     Request { address: from, bytes: (end - from) as u32, ..*request }
 }
 
-/// A read of the whole `block`, for `request`.
+/// Returns a read of the whole `block`, with the other fields of `request`.
 #[inline]
 pub(super) fn whole(block: u64, request: &Request, shift: u32) -> Request {
     Request { address: block << shift, bytes: 1 << shift, ..*request }
 }
 
-/// The read or write `part` of a block as a request for location `location` of a device.
+/// Converts the read or write `part` of a block to a request for `location` on a device.
 #[inline]
 pub(super) fn at(location: u64, part: &Request, shift: u32) -> Request {
     let offset = part.address & ((1 << shift) - 1);
     Request { address: location << shift | offset, ..*part }
 }
 
-/// The byte range of `part` within `request`.
+/// Byte range of `part` within `request`.
 #[inline]
 pub(super) fn within(part: &Request, request: &Request) -> Range<usize> {
     let start = (part.address - request.address) as usize;

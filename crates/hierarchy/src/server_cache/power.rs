@@ -6,18 +6,18 @@ use nacre_kernel::event::{Completions, Payload, RequestId};
 use nacre_kernel::{Op, Random, Recovery, Request, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Size in bytes of an entry of the persistent table: block number and dirty flag.
+/// Size in bytes of an entry of the persistent block table, which contains a block number and a dirty flag.
 const ENTRY_BYTES: u64 = 8;
 
-/// Bytes of the table per read.
+/// Number of bytes of the block table per read.
 const TABLE_READ_BYTES: u64 = 1 << 20;
 
 impl ServerCache {
     pub(super) fn lose_power(&mut self, at: Time, chance: &mut Random) {
-        // Reading the table may have advanced a level past the next power loss.
+        // A level may have run past the next power loss while the table was read.
         let at = at.max(self.table_read_until);
         self.devices.iter_mut().for_each(|device| device.power_fail(at, chance));
-        // The table is only in DRAM unless it survives a power loss.
+        // Without a persistent table, the block table is only in DRAM.
         self.forgotten += self.levels.forget();
         let leaving = self.leaving_blocks();
         self.operations.clear();
@@ -37,7 +37,7 @@ impl ServerCache {
         writes.flat_map(|(_, of)| of.block..of.block + u64::from(of.blocks)).collect()
     }
 
-    /// Drops all dirty blocks, or restores those in the table.
+    /// Drops all dirty blocks, or restores the blocks in the persistent table.
     fn lose_dirty(&mut self, leaving: Vec<u64>) {
         let Some(work) = &mut self.write_back else { return };
         let before = work.dirty.outstanding() + work.under_way;
@@ -51,7 +51,7 @@ impl ServerCache {
         work.batches.clear();
         (work.buffers, work.unreadable) = (BTreeMap::new(), BTreeMap::new());
         (work.under_way, work.is_cleaning, work.is_stalled) = (0, false, false);
-        // If a block is at two locations, the version that was written last counts.
+        // If a block is at two locations, the version that was written last is current.
         let mut newest: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
         for (&location, &(block, stamp)) in kept.iter().flatten() {
             let of = newest.entry(block).or_insert((stamp, location));
@@ -74,7 +74,7 @@ impl ServerCache {
         self.forgotten = self.forgotten.saturating_sub(after);
     }
 
-    /// Recovers the devices in parallel. The cache is ready when it has read its table.
+    /// Recovers the devices in parallel. The cache is ready when it has read its block table.
     pub(super) fn recover_all(&mut self, at: Time) -> Recovery {
         let blocks_forgotten = std::mem::take(&mut self.forgotten);
         let begun = at.max(self.table_read_until);
@@ -92,7 +92,7 @@ impl ServerCache {
         recovery
     }
 
-    /// Reads the table, starting at `at`; returns the end time.
+    /// Reads the block table, starting at `at`. Returns the end time.
     fn read_table(&mut self, at: Time) -> Time {
         let (blocks, mut now) = (self.levels.all[0].blocks, at);
         let (mut left, most) = (blocks * ENTRY_BYTES, blocks << self.shift);
@@ -101,7 +101,7 @@ impl ServerCache {
             let request = Request { arrival: now, address: 0, bytes: bytes as u32, volume: 0, op: Op::Read };
             let device = &mut self.devices[0];
             let mut completions = Completions::new();
-            // This is the background work of the level until then.
+            // Until then, the level performs background work.
             device.run(now, &mut completions);
             device.submit(now, RequestId(0), &request, Payload::NONE);
             while completions.is_empty() {

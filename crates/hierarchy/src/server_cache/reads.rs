@@ -17,8 +17,8 @@ impl ServerCache {
             return self.read_parts(now, id, request, queued, None);
         }
         let found = self.levels.access(first, &mut self.moves);
-        // This is the hot path: one block in the first level, which is neither being fetched nor being
-        // written.
+        // This is the hot path for a request of one block in the first level, which is neither being fetched
+        // nor being written.
         match found {
             Some(Spot { level: 0, location })
                 if (self.in_flight.len() == 0 || self.in_flight.get(first).is_none())
@@ -115,8 +115,8 @@ impl ServerCache {
         self.operations.launch(number);
     }
 
-    /// Makes the read of a block that moves up wait for writes to portions of it; returns whether there are
-    /// any.
+    /// Makes the read of a block that moves up wait for writes to portions of the block. Returns whether
+    /// there are such writes.
     fn wait_for_parts(&mut self, number: u32, level: usize, block: u64) -> bool {
         let writes: Vec<u32> = self.operations.writing_copy(level, block).collect();
         let newest = writes.iter().max_by_key(|&&write| self.operations[write].order);
@@ -129,8 +129,8 @@ impl ServerCache {
         true
     }
 
-    /// Uses the data of a block that is still being written to its level as a whole. The data is in memory or
-    /// arriving.
+    /// Lets operation `number` use the data of a block that is still being written to its level as a whole.
+    /// The data is in memory or arriving.
     fn wait_for_bytes(&mut self, number: u32, level: usize, block: u64, part: &Request) {
         let writes = self.operations.writing_copy(level, block);
         let mut newest: Option<(u32, u64)> = None;
@@ -152,7 +152,7 @@ impl ServerCache {
         self.operations[number].data = data;
     }
 
-    /// Ends a level read that was a part of a request.
+    /// Handles the end of a level read that serves a part of a request.
     pub(super) fn hit_ends(
         &mut self,
         now: Time,
@@ -176,7 +176,7 @@ impl ServerCache {
         self.part_ends(now, visit, &Part { own, spans, data, ..Part::at_once(Status::Done) });
     }
 
-    /// Handles a failed level read that was a whole request.
+    /// Handles the failure of a level read that serves a whole request.
     #[cold]
     pub(super) fn alone_failed(&mut self, now: Time, number: u32, spans: &[Span]) {
         let of = &self.operations[number];
@@ -190,7 +190,7 @@ impl ServerCache {
         self.leave(now, visit);
     }
 
-    /// Latency breakdown of a part so far.
+    /// Latency breakdown of a part so far: the time of the cache, followed by `spans`.
     fn told(&self, own: Option<(Activity, Time)>, spans: &[Span]) -> Vec<Span> {
         let component = self.id;
         let own = own.filter(|(_, time)| !time.is_zero()).map(|(activity, time)| Span {
@@ -202,7 +202,8 @@ impl ServerCache {
         own.into_iter().chain(spans.iter().copied()).collect()
     }
 
-    /// Handles a failed level read. The backing has a copy of all clean blocks.
+    /// Handles a failed level read by reading the backing, which has a copy of all clean blocks. The request
+    /// fails if the data is lost.
     #[cold]
     fn recover(&mut self, now: Time, visit: u32, block: u64, before: Vec<Span>) {
         self.counts.recovered += 1;
@@ -222,7 +223,7 @@ impl ServerCache {
         self.operations.launch(number);
     }
 
-    /// Ends a read of the backing that replaced a failed read of a level or of whole blocks.
+    /// Handles the end of a read of the backing that replaced a failed read of a level or of whole blocks.
     #[cold]
     pub(super) fn again_ends(
         &mut self,
@@ -250,7 +251,7 @@ impl ServerCache {
         self.part_ends(now, visit, &Part { before: &before, data, ..Part::at_once(status) });
     }
 
-    /// Pads data to a whole block, because the backing may end within it.
+    /// Pads data to the size of a block with zeros, because the backing may end within the block.
     fn padded(&self, data: &Payload) -> Payload {
         let Some(bytes) = data.bytes() else { return Payload::NONE };
         if bytes.len() == 1 << self.shift {
@@ -261,7 +262,7 @@ impl ServerCache {
         whole.into()
     }
 
-    /// Handles a failed read of whole blocks by reading only the requested range, if that is smaller.
+    /// Handles a failed read of whole blocks: reads only the requested range, if that is smaller.
     #[cold]
     pub(super) fn read_wanted(
         &mut self,

@@ -13,7 +13,7 @@ const LEVEL_COUNTERS: [[&str; 4]; LEVELS_MAX] = [
     ["level3_read_hits", "level3_write_hits", "level3_entries", "level3_evictions"],
 ];
 
-/// The report of `cache` and of all devices below it.
+/// Returns the report of `cache` and of all devices below it.
 pub(super) fn of(cache: &ServerCache, elapsed: Time) -> ComponentReport {
     ComponentReport {
         id: cache.id,

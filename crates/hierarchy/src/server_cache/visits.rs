@@ -6,7 +6,8 @@ use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Request, Span, Stage, Status, Time};
 
 impl ServerCache {
-    /// Starts service of request `id`, which waited for `queued` in addition to the look-up.
+    /// Starts the service of request `id`. Before this, it waited for `queued` in addition to the look-up.
+    /// Returns the number of the visit.
     pub(super) fn enter(&mut self, now: Time, id: RequestId, request: &Request, queued: Time) -> u32 {
         let (component, lookup) = (self.id, self.lookup);
         let (number, visit) = self.visits.take();
@@ -24,18 +25,18 @@ impl ServerCache {
         number
     }
 
-    /// Adds a part of the request.
+    /// Adds a part to the request.
     pub(super) fn add_part(&mut self, visit: u32) {
         self.visits[visit].parts += 1;
     }
 
-    /// Ends the addition of parts.
+    /// Marks that all parts of the request have been added.
     pub(super) fn leave(&mut self, now: Time, visit: u32) {
         debug_assert!(self.moves.is_empty(), "a move was left undone");
         self.part_ends(now, visit, &Part::at_once(Status::Done));
     }
 
-    /// Ends a part. The spans of the last part are kept.
+    /// Ends a part of a request. The breakdown of the request contains the spans of the part that ended last.
     pub(super) fn part_ends(&mut self, now: Time, number: u32, part: &Part<'_>) {
         let component = self.id;
         let visit = &mut self.visits[number];

@@ -1,4 +1,4 @@
-//! State of a write-back cache: dirty blocks, lost blocks, and the table. It moves no data.
+//! State of a write-back cache: dirty blocks, lost blocks, and the block table. It moves no data.
 
 use super::config::Settings;
 use super::dirty::{Dirty, Entry, Marked};
@@ -14,17 +14,19 @@ pub(super) struct WriteBack {
     #[state(skip = "from the configuration")]
     pub(super) settings: Settings,
     pub(super) dirty: Dirty,
-    /// For a table that survives a power loss, the dirty block at each location with the stamp of its write.
+    /// The block table, if it survives a power loss: the dirty block at each location, with the stamp of its
+    /// write.
     #[state(varies)]
     pub(super) table: Option<BTreeMap<u64, (u64, u64)>>,
-    /// Whether the backing may lose acknowledged data, so that it is flushed before the table drops a block.
+    /// Whether the backing may lose acknowledged data. If so, it is flushed before the table drops a block.
     #[state(skip = "from the configuration")]
     backing_needs_flush: bool,
     pub(super) batches: Slab<Batch>,
-    /// Data of adjacent blocks that are being read for their write-back, by operation.
+    /// Data of adjacent blocks that are being read for their write-back, by the number of the write
+    /// operation.
     #[state(varies)]
     pub(super) buffers: BTreeMap<u32, Vec<u8>>,
-    /// Unreadable blocks of write-backs that have not started.
+    /// Blocks that were unreadable, by the number of the write operation, which has not started.
     #[state(varies)]
     pub(super) unreadable: BTreeMap<u32, Vec<u64>>,
     /// Number of blocks being written back, including evicted ones.
@@ -33,10 +35,10 @@ pub(super) struct WriteBack {
     pub(super) is_cleaning: bool,
     /// Whether the backing rejected the whole last batch. If so, write-back resumes with the next request.
     pub(super) is_stalled: bool,
-    /// Losses of dirty blocks.
+    /// Losses of dirty blocks to be reported to the host.
     pub(super) report: LossReport,
-    /// Blocks that are lost until the backing accepts them again, with their stamps. Either the backing
-    /// rejected them on eviction, or their level could not return them.
+    /// Lost blocks with their stamps. Either the backing rejected them on eviction, or their level could not
+    /// return them. A block is lost until the backing accepts it again.
     #[state(varies)]
     pub(super) refused: BTreeMap<u64, u64>,
     /// Number of written blocks that the last power loss destroyed.
@@ -47,19 +49,19 @@ pub(super) struct WriteBack {
 /// Counters, in blocks unless stated otherwise.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Counts {
-    /// Blocks that became dirty by a write.
+    /// Number of blocks that became dirty by a write.
     pub(super) dirtied: u64,
-    /// Writes to blocks that were already dirty.
+    /// Number of writes to blocks that were already dirty.
     pub(super) overwritten: u64,
-    /// Blocks written back in the background.
+    /// Number of blocks written back in the background.
     pub(super) cleaned: u64,
-    /// Blocks written back for a host flush.
+    /// Number of blocks written back for a host flush.
     pub(super) flushed: u64,
-    /// Blocks written back on eviction.
+    /// Number of blocks whose write-back on eviction has ended, successfully or not.
     pub(super) dirty_evictions: u64,
-    /// Blocks whose data was lost before their write-back.
+    /// Number of blocks whose data was lost before their write-back.
     pub(super) lost: u64,
-    /// Lost blocks, and evicted blocks each time that the backing rejected them.
+    /// Number of lost blocks, plus the number of times that the backing rejected evicted blocks.
     pub(super) refused: u64,
     /// Number of write-back requests.
     pub(super) requests: u64,
@@ -70,11 +72,11 @@ pub(super) struct Counts {
 /// Dirty blocks that are written back together.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Batch {
-    /// Whether the batch is for a host flush and not in the background.
+    /// Whether a host flush requested the batch; otherwise, it is a background batch.
     pub(super) is_flush: bool,
     /// Number of writes in progress.
     pub(super) writes: u32,
-    /// The flush of the backing after the writes, or `NONE`.
+    /// Flush of the backing after the writes, or `NONE`.
     pub(super) last: u32,
     /// Blocks whose write-back has not ended.
     pub(super) blocks: Vec<Member>,
@@ -88,7 +90,7 @@ pub(super) struct Member {
     pub(super) block: u64,
     pub(super) stamp: u64,
     pub(super) location: u64,
-    /// Start of the block's write-back, as a stamp.
+    /// Stamp that marks the start of the block's write-back.
     pub(super) begun: u64,
     pub(super) is_written: bool,
 }
@@ -118,12 +120,12 @@ impl WriteBack {
         self.table.is_some() && self.backing_needs_flush
     }
 
-    /// A new stamp.
+    /// Returns a new stamp.
     pub(super) fn next_stamp(&mut self) -> u64 {
         self.dirty.next_stamp()
     }
 
-    /// Marks `block` as dirty, with its new data in `copies` cached copies only, and returns its stamp. Returns
+    /// Marks `block` as dirty, because its new data is only in `copies` cached copies. Returns its stamp, or
     /// `None` if the block is not dirty yet and the limit of dirty blocks is reached.
     pub(super) fn mark(&mut self, block: u64, copies: u32) -> Option<u64> {
         if !self.dirty.contains(block) && self.dirty.len() >= self.settings.most {
@@ -138,8 +140,8 @@ impl WriteBack {
         Some(stamp)
     }
 
-    /// Records a write to the copy of `block` at `location`. The block may have been evicted since, and is
-    /// then being written back.
+    /// Records that a write to the copy of `block` at `location` has ended. If the block has been evicted in
+    /// the meantime, it is being written back.
     pub(super) fn settle(&mut self, block: u64, stamp: u64, location: u64) {
         self.dirty.settle(block, stamp);
         if let Some(table) = &mut self.table {
@@ -164,7 +166,7 @@ impl WriteBack {
         }
     }
 
-    /// Removes a block without write-back; returns whether it was dirty.
+    /// Removes a block without write-back. Returns whether it was dirty.
     pub(super) fn forget(&mut self, block: u64) -> bool {
         let Some(Entry { waits, is_new, .. }) = self.dirty.take(block) else { return false };
         self.counts.lost += u64::from(waits || is_new);
@@ -185,7 +187,7 @@ impl WriteBack {
         was_dirty
     }
 
-    /// Records that the backing rejected `block`, which no level holds.
+    /// Records that the backing rejected `block`, and that no level contains it.
     #[cold]
     pub(super) fn refuse(&mut self, block: u64) {
         let stamp = self.next_stamp();
@@ -194,13 +196,14 @@ impl WriteBack {
         self.report.lose();
     }
 
-    /// Whether one of these blocks is lost.
+    /// Whether one of `blocks` is lost.
     #[inline]
     pub(super) fn has_refused(&self, mut blocks: Range<u64>) -> bool {
         !self.refused.is_empty() && blocks.any(|block| self.refused.contains_key(&block))
     }
 
-    /// Records that the backing durably stores a portion of `block`, or all of it, as of `stamp`.
+    /// Records that the backing durably stores `block`, or a portion of it, as of `stamp`. A lost block is no
+    /// longer lost if the whole block is newer than the loss.
     pub(super) fn took(&mut self, block: u64, is_whole: bool, stamp: u64) {
         match self.refused.get(&block) {
             Some(&refused) if is_whole && refused < stamp => {
@@ -211,7 +214,8 @@ impl WriteBack {
         }
     }
 
-    /// Ends the write-back of a block of a batch, successful or not.
+    /// Ends the write-back of a block of a batch, successful or not. `is_safe` is whether the written data is
+    /// durable.
     pub(super) fn member_ends(&mut self, member: Member, is_flush: bool, is_safe: bool) {
         let Member { block, stamp, location, begun, is_written } = member;
         let is_there = is_written && is_safe;
@@ -227,7 +231,7 @@ impl WriteBack {
             return;
         }
         match entry {
-            // The block was written again meanwhile, and both stamps are equal.
+            // The block was written again during its write-back, and both stamps are equal.
             Some(entry) if entry.waits || entry.is_new => {
                 self.counts.overwritten += 1;
                 match self.counts.dirtied {
@@ -257,13 +261,13 @@ impl WriteBack {
         self.erase(block, location);
     }
 
-    /// Blocks with acknowledged writes that are not in the backing if power fails now.
+    /// Blocks whose acknowledged writes would be missing in the backing if power failed now.
     pub(super) fn missing(&self) -> impl Iterator<Item = u64> {
         let dirty = self.dirty.iter().filter(|(_, entry)| entry.waits || !entry.is_new);
         dirty.map(|(block, _)| block).chain(self.refused.keys().copied())
     }
 
-    /// Restarts counting.
+    /// Restarts the counters.
     pub(super) fn restart_counts(&mut self) {
         let at_first = self.dirty.outstanding() + self.under_way;
         self.counts = Counts { at_first, ..Counts::default() };

@@ -72,8 +72,8 @@ impl ServerCache {
         }
     }
 
-    /// Writes a portion of a request to the backing, after earlier writes of its blocks; returns the
-    /// operation.
+    /// Writes a portion of a request to the backing, after earlier writes of its blocks. Returns the number
+    /// of the operation.
     fn write_through(&mut self, now: Time, visit: u32, request: Request, data: Payload) -> u32 {
         self.counts.backing_writes += 1;
         self.change_backing(now, visit, request, data)
@@ -91,7 +91,8 @@ impl ServerCache {
         number
     }
 
-    /// Updates the copies of one block for a write. A whole block may be inserted.
+    /// Updates the copies of one block for a write. If the write covers the whole block, it may insert the
+    /// block.
     fn write_block(&mut self, now: Time, piece: &Piece) {
         let (found, enters) = self.use_for_write(piece);
         let is_whole = self.is_whole(&piece.part);
@@ -111,8 +112,8 @@ impl ServerCache {
         }
     }
 
-    /// Writes one block to the levels that hold it. A whole block may be inserted. Returns whether the write
-    /// completes in the cache.
+    /// Writes one block to the levels that contain it. If the write covers the whole block, it may insert the
+    /// block. Returns whether the write completes in the cache.
     fn absorb_block(&mut self, now: Time, piece: &Piece) -> bool {
         let (block, is_whole) = (piece.block, self.is_whole(&piece.part));
         let is_lost = !is_whole && self.work().has_refused(block..block + 1);
@@ -152,7 +153,7 @@ impl ServerCache {
         }
     }
 
-    /// Finds the block of a write. Returns its location, and whether the write may insert it.
+    /// Records a use of the block of a write. Returns its location, and whether the write may insert it.
     #[inline]
     fn use_for_write(&mut self, piece: &Piece) -> (Option<Spot>, bool) {
         let enters = self.write_allocate && self.is_whole(&piece.part);
@@ -172,7 +173,8 @@ impl ServerCache {
         }
     }
 
-    /// Evicts victims for `block`; returns the moves that insert it.
+    /// Performs the moves of victims that make space for `block`. Returns the moves that insert `block`, by
+    /// level.
     fn make_way(&mut self, now: Time, block: u64) -> [Option<Move>; LEVELS_MAX] {
         let mut own = [None; LEVELS_MAX];
         if self.moves.is_empty() {
@@ -186,9 +188,9 @@ impl ServerCache {
         own
     }
 
-    /// Writes a block to every level that holds it, and to the level that it enters, once the location there is
-    /// free. Each write waits for earlier writes of the block and for reads that copy it to another level. With
-    /// a `stamp`, the write completes in the cache.
+    /// Writes a block to every level that contains it, and to the level that it enters as soon as the
+    /// location is free. Each write waits for earlier writes of the block, and for reads that copy the block
+    /// to another level. With a `stamp`, the write completes in the cache.
     fn write_copies(&mut self, now: Time, piece: &Piece, own: &[Option<Move>], stamp: Option<u64>) {
         for (level, entered) in own.iter().enumerate().take(self.levels.all.len()) {
             let Some(location) = self.levels.all[level].location(piece.block) else { continue };
@@ -207,7 +209,7 @@ impl ServerCache {
         }
     }
 
-    /// Ends a write to a copy.
+    /// Handles the end of a write to a copy.
     pub(super) fn copy_ends(&mut self, now: Time, number: u32, status: Status, spans: &[Span]) {
         let Operation { block, stamp, is_broken, request, .. } = self.operations[number];
         let has_failed = status != Status::Done;
@@ -228,8 +230,8 @@ impl ServerCache {
         self.consider_cleaning(now);
     }
 
-    /// Writes through a write that was to complete in the cache but has no copy there. It follows the failed
-    /// write to the copy.
+    /// Writes data to the backing after the write of its copy in the cache failed, or after the copy was
+    /// dropped. The write to the backing follows the write of the copy.
     #[cold]
     fn write_after_all(&mut self, now: Time, number: u32, spans: &[Span]) {
         let Operation { block, request, owner: visit, since, .. } = self.operations[number];
@@ -288,7 +290,8 @@ impl ServerCache {
         self.end_part(now, number, status, waited, spans);
     }
 
-    /// Keeps lost data marked as lost until the backing has the new data durably.
+    /// Flushes the backing after a write to lost blocks. The blocks remain marked as lost until the backing
+    /// has the new data durably.
     #[cold]
     fn make_safe(&mut self, now: Time, number: u32, spans: &[Span]) {
         let Operation { owner, stamp, request, since, .. } = self.operations[number];
@@ -296,7 +299,8 @@ impl ServerCache {
         let safe = self.operations.add(Purpose::Safe, self.backing(), since, flush);
         let of = &mut self.operations[safe];
         (of.owner, of.stamp) = (owner, stamp);
-        // The bytes that the operation changes, as address and length. A flush has none.
+        // These fields contain address and length of the bytes that the operation changes, because a flush
+        // has none.
         (of.block, of.blocks) = (request.address, request.bytes);
         of.spans = spans.to_vec();
         self.operations.launch(safe);
@@ -318,7 +322,8 @@ impl ServerCache {
         self.end_part(now, number, status, Activity::Drain, &spans);
     }
 
-    /// Records that the backing durably stores these bytes, which are all or a portion of a lost block.
+    /// Records that the backing durably stores the bytes of `request`, which cover lost blocks wholly or
+    /// partly.
     fn take_anew(&mut self, request: &Request, stamp: u64) {
         let (first, count) = request.blocks(1 << self.shift);
         for block in first..first + count {
@@ -331,7 +336,7 @@ impl ServerCache {
         let visit = self.enter(now, id, request, queued);
         let (first, count) = request.blocks(1 << self.shift);
         for block in first..first + count {
-            // A trimmed byte may keep its content, but must not return an older one.
+            // A trimmed byte may keep its content, but must not return older content.
             if self.write_back.as_ref().is_some_and(|work| work.dirty.contains(block)) {
                 continue;
             }

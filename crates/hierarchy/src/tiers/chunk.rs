@@ -13,10 +13,10 @@ use nacre_kernel::{Bandwidth, LossReport, Time};
 pub(super) enum Stage {
     /// No chunk is in progress.
     Idle,
-    /// Host writes to the chunk are in progress.
+    /// Host writes to the chunk are in progress, and the exchange waits for them.
     Held,
     Reading,
-    /// The chunk is in memory, and host reads of its locations are in progress.
+    /// The chunk is in memory, and the exchange waits for host reads of its locations.
     InMemory,
     Writing,
     /// The chunk is in memory after a power loss and must be written again.
@@ -37,12 +37,12 @@ pub(super) struct Migration {
     pub(super) queue: Vec<Exchange>,
     #[state(varies)]
     pub(super) active: Option<Active>,
-    /// Exchanges that a tier aborted and that stay incomplete.
+    /// Exchanges that a tier aborted. They remain incomplete.
     #[state(varies)]
     pub(super) ended: Vec<Active>,
-    /// Whether a tier rejected a chunk, after which no extent moves.
+    /// Whether a tier has rejected a chunk. In this case, no further extent moves.
     pub(super) is_over: bool,
-    /// Losses that a tier has reported to the flush after a chunk.
+    /// Data losses that a tier reported to the flush after a chunk.
     pub(super) report: LossReport,
     /// Time at which the next chunk may be read.
     pub(super) next: Time,
@@ -52,19 +52,18 @@ pub(super) struct Migration {
     /// Start time of the chunk.
     pub(super) began: Time,
     pub(super) is_unreadable: bool,
-    /// The chunk of the extent and that of its partner: data, and whether the new location has it or rejected
-    /// it.
+    /// State of the chunk of the extent, and of the chunk of its partner.
     pub(super) moving: [Moving; 2],
     pub(super) kept: Kept,
     pub(super) exchanges: u64,
     pub(super) dropped: u64,
     /// Number of exchanges that a tier aborted.
     pub(super) failed: u64,
-    /// Number of bytes written.
+    /// Number of bytes written by exchanges.
     pub(super) bytes: u64,
 }
 
-/// One of the two chunks that are exchanged.
+/// One of the two chunks of an exchange: its data, and whether the new location has it or rejected it.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Moving {
     pub(super) bytes: Payload,
@@ -82,18 +81,18 @@ pub(super) struct Active {
     pub(super) upto: u64,
 }
 
-/// Source of the bytes of an extent.
+/// Source that serves the bytes of an extent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Where {
     Device(Location),
-    /// In the memory of the exchange, in the chunk of the extent or that of its partner.
+    /// Memory of the exchange, which contains the chunk of the extent (0) or the chunk of its partner (1).
     Memory(usize),
-    /// Nowhere yet: the bytes can be changed only after the chunk has been exchanged.
+    /// No source yet, because the bytes can be changed only after the exchange of the chunk.
     Later,
 }
 
 impl Active {
-    /// Index of `extent` in the exchange, if it is one of the two.
+    /// Index of `extent` in the exchange: 0 for the extent, 1 for its partner. `None` for other extents.
     pub(super) fn side(&self, extent: u32) -> Option<usize> {
         [self.exchange.extent, self.exchange.partner].iter().position(|&of| of == extent)
     }
@@ -128,7 +127,7 @@ impl Migration {
         (self.exchanges, self.dropped, self.failed, self.bytes) = (0, 0, 0, 0);
     }
 
-    /// Time of the next chunk, or [`Time::MAX`] if there is none.
+    /// Time of the next chunk; [`Time::MAX`] if there is none.
     #[inline]
     pub(super) fn due(&self) -> Time {
         let is_due = match self.stage {
@@ -144,7 +143,7 @@ impl Migration {
         self.dropped += self.queue.len() as u64;
         self.queue = exchanges;
         self.queue.reverse();
-        // The exchange in progress ends first. Its extents, and incompletely exchanged ones, cannot move
+        // The exchange in progress ends first. Its extents, and incompletely exchanged extents, cannot move
         // again.
         let Migration { queue, active, ended, .. } = self;
         for Active { exchange, .. } in active.iter().chain(&*ended) {
@@ -167,15 +166,15 @@ impl Migration {
         self.chunk.min(self.extent - active.upto)
     }
 
-    /// Whether all of `extent` is at its location and on its device.
+    /// Whether the device serves all bytes of `extent` from its location, i.e. no exchange affects it.
     #[inline]
     pub(super) fn leaves_alone(&self, extent: u32) -> bool {
         let mut moved = self.active.iter().chain(&self.ended);
         self.kept.is_empty() && moved.all(|active| active.side(extent).is_none())
     }
 
-    /// For the bytes `from` to `to` of `extent` at `location`: the source that serves the first of them, and
-    /// the end of the range that it serves. `changes` is true for a write or trim.
+    /// Finds the source that serves the first of the bytes `from` to `to` of `extent` at `location`. Returns
+    /// the end of the range that it serves, and the source. `changes` is true for a write or trim.
     pub(super) fn locate(
         &self,
         (extent, location): (u32, Location),

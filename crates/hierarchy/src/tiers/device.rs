@@ -19,7 +19,7 @@ impl Tiers {
         self.migration.due().min(self.epoch_end())
     }
 
-    /// Handles internal events due before `now`.
+    /// Handles internal events that are due before `now`.
     #[inline]
     fn catch_up(&mut self, now: Time) {
         if self.quiet() < now {
@@ -39,7 +39,8 @@ impl Tiers {
         self.end_epoch(before.min(self.migration.due()));
     }
 
-    /// The tier with the next event, the time of the event, and the next event time of all other tiers.
+    /// Returns the tier with the next event, the time of this event, and the time of the next event of all
+    /// other tiers.
     #[inline]
     fn next_device(&self) -> (usize, Time, Time) {
         let (mut first, mut at, mut others) = (0, self.tiers[0].next, Time::MAX);
@@ -120,7 +121,7 @@ impl Device for Tiers {
 
     #[inline]
     fn next_event(&self) -> Time {
-        // An interrupted chunk is written again before operations that wait for it.
+        // Operations that wait for an interrupted chunk require that the chunk is written again first.
         let own = if self.waiting.is_empty() { Time::MAX } else { self.migration.due() };
         self.tiers.iter().fold(self.visits.next().min(own), |first, tier| first.min(tier.next))
     }

@@ -1,4 +1,4 @@
-//! Epochs: accesses are counted, and the placement decides on moves at the end of each epoch.
+//! Epochs. Accesses are counted during an epoch, and the placement decides on moves at its end.
 
 use super::model::{EPOCHS_MAX, Epoch, Tiers};
 use crate::placement::View;

@@ -47,7 +47,7 @@ impl Tiers {
         }
     }
 
-    /// Ends one wait of the stage.
+    /// Ends one of the waits of the current stage. After the last wait, starts the next stage.
     pub(super) fn stage_counts_down(&mut self, now: Time) {
         self.migration.left -= 1;
         if self.migration.left == 0 {
@@ -93,7 +93,7 @@ impl Tiers {
         }
     }
 
-    /// Ends an operation on the chunk of `side`.
+    /// Handles the end of an operation on the chunk of `side`.
     pub(super) fn chunk_step_ended(
         &mut self,
         now: Time,
@@ -127,7 +127,7 @@ impl Tiers {
         self.stage_counts_down(now);
     }
 
-    /// Handles a failed read of a chunk, after which both extents stay at their locations.
+    /// Handles a failed read of a chunk. Both extents stay at their locations.
     #[cold]
     fn end_unreadable(&mut self, now: Time) {
         let active = self.active();
@@ -142,7 +142,8 @@ impl Tiers {
         self.release(now);
     }
 
-    /// Ends a chunk. Each half is at its new location, or stays in memory because a tier rejected it.
+    /// Ends the exchange of a chunk. The data of each side is at its new location, or stays in memory because
+    /// a tier rejected it.
     fn end_chunk(&mut self, now: Time) {
         let mut active = self.active();
         let migration = &mut self.migration;
@@ -173,7 +174,7 @@ impl Tiers {
         self.release(now);
     }
 
-    /// Resumes host writes that waited for the chunk, and the flushes after them.
+    /// Resumes the host writes that waited for the chunk, and then the flushes after them.
     fn release(&mut self, now: Time) {
         let mut waiting = std::mem::take(&mut self.waiting);
         for of in waiting.drain(..) {

@@ -5,7 +5,7 @@ use nacre_kernel::Op;
 use nacre_kernel::event::Payload;
 use nacre_kernel::state::{State, Value};
 
-/// All chunks in memory.
+/// All chunks that are kept in memory.
 #[derive(Default, State)]
 pub(super) struct Kept {
     #[state(varies)]
@@ -40,8 +40,8 @@ impl Kept {
         self.chunks.iter().map(|chunk| chunk.length).sum()
     }
 
-    /// For the bytes `from` to `to` of `location`: whether the first of them are in memory, and the end of
-    /// the range for which this is true.
+    /// Returns the end of the first part of the bytes `from` to `to` of `location`, and whether this part is
+    /// in memory.
     pub(super) fn first_part(&self, location: Location, from: u64, to: u64) -> (u64, bool) {
         let mut end = to;
         for chunk in self.chunks.iter().filter(|chunk| chunk.location == location) {
@@ -55,8 +55,8 @@ impl Kept {
         (end, false)
     }
 
-    /// Serves a request for the bytes `from` to `to` of `location`, which must be in memory; returns the data
-    /// of a read. A trim keeps the old data.
+    /// Serves a request for the bytes `from` to `to` of `location`, which must be in memory. Returns the data
+    /// of a read. A trim does not change the data.
     pub(super) fn serve(
         &mut self,
         op: Op,

@@ -1,5 +1,6 @@
 //! Computes every mix of the tiers of a scenario, scored as in Kim et al. (FAST'14). Accesses are serial, and
-//! each takes the idle latency for its size. A request that touches several extents is several accesses.
+//! each takes the idle latency for its size. A request that touches several extents counts as several
+//! accesses.
 
 use super::{Config, Context, EXTENT_MEMORY, extents_by_share, sized};
 use crate::placement::PlacementContext;
@@ -16,29 +17,29 @@ pub const STEPS_MAX: u32 = 1000;
 /// Request size used if the workload has no requests.
 const DEFAULT_BYTES: u32 = 4096;
 
-/// Properties of the tiers, and every mix of them with optimal placement.
+/// Properties of the tiers, and every mix of them with its optimal placement.
 #[derive(Clone, Debug)]
 pub struct Mixes {
-    /// Latency of a mean read and a mean write of the workload in each tier. Without such requests, the
-    /// latency is that of 4 KiB.
+    /// Mean latency of the reads and writes of the workload in each tier. If the workload has no reads or no
+    /// writes, the latency for 4 KiB.
     pub speeds: Vec<Speed>,
     /// Price per GiB of each tier, if known.
     pub prices: Vec<Option<f64>>,
-    /// Reads and writes of the whole workload, counted once per touched extent.
+    /// Number of reads and writes of the whole workload, each counted once per touched extent.
     pub accesses: Accesses,
-    /// Total bytes of reads and of writes.
+    /// Total bytes of reads, and total bytes of writes.
     pub bytes: [u64; 2],
-    /// Extents of the workload's address space.
+    /// Number of extents in the workload's address space.
     pub extents: u64,
-    /// The mixes.
+    /// All mixes with their optimal placements.
     pub mixes: Vec<Mix>,
 }
 
-/// Capacity of the devices that are used to measure latencies. No device needs more, and a disk with only one
+/// Capacity of the devices that are used to measure latencies. No device needs more. A disk with only one
 /// small extent would be invalid.
 const LEAST: Bytes = Bytes(1 << 20);
 
-/// Computes every mix, in `steps` equal portions, of the tiers in `slot`.
+/// Computes all mixes of the tiers in `slot`, in `steps` equal portions.
 ///
 /// Errors: the slot has no `tiers`, the workload never ends or cannot be read, or there are more steps than
 /// extents or than [`STEPS_MAX`].
@@ -62,7 +63,7 @@ pub fn mixes(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder, steps: u32) -
         let few = shares.as_ref().map(|_| LEAST.0.div_ceil(config.extent.0));
         let mut device_slot = sized(&tier.device, few, config.extent, builder.families());
         let device = builder.device(&device_slot).or_else(|_| {
-            // Such a small device is invalid. Its latencies equal those of the whole device.
+            // This device cannot be so small, so the whole device is used. Its latencies are the same.
             device_slot = tier.device.clone();
             builder.device(&device_slot)
         })?;
@@ -108,7 +109,7 @@ pub fn mixes(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder, steps: u32) -
     Ok(Mixes { speeds, prices, accesses, bytes, extents, mixes })
 }
 
-/// Counts of all accesses by size.
+/// Sums the accesses of all extents by size.
 fn by_size(counts: &[Vec<SizedAccesses>]) -> BTreeMap<u32, Accesses> {
     let mut sizes: BTreeMap<u32, Accesses> = BTreeMap::new();
     for size in counts.iter().flatten() {
@@ -119,7 +120,7 @@ fn by_size(counts: &[Vec<SizedAccesses>]) -> BTreeMap<u32, Accesses> {
     sizes
 }
 
-/// Latency of a mean read and a mean write in each tier.
+/// Mean latency of the reads and writes of the workload in each tier.
 fn mean_speeds(
     speeds: &mut Speeds<'_, '_>,
     sizes: &BTreeMap<u32, Accesses>,

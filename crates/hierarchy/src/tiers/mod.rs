@@ -219,7 +219,7 @@ fn build(slot: &Slot<DeviceFamily>, builder: &mut (dyn Builder + '_)) -> Result<
         let mut device = sized(&tier.device, extents, config.extent, builder.families());
         let mut built = build_tier(&device, extents, config.extent, builder);
         if built.is_err() && extents == Some(0) {
-            // One extent may be too small for a device, and an empty tier needs no device.
+            // The device cannot be as small as one extent, and an empty tier needs no device.
             device = tier.device.clone();
             built = build_tier(&device, extents, config.extent, builder);
         }
@@ -245,14 +245,14 @@ fn build(slot: &Slot<DeviceFamily>, builder: &mut (dyn Builder + '_)) -> Result<
     Ok(Box::new(Tiers::new(id, slot.path().to_string(), &config, tiers, placement)))
 }
 
-/// Approximate memory of the tables per extent, in bytes: location, accesses in the epoch and in the whole
-/// workload, and the placement's history.
+/// Approximate memory of the tables per extent, in bytes. The tables contain the location, the accesses in
+/// the epoch and in the whole workload, and the placement's history.
 const EXTENT_MEMORY: u64 = 96;
 
 /// Number of extents of each tier, for tiers with shares.
 fn extents_by_share(config: &Config) -> Option<Vec<u64>> {
     let total = config.capacity?.0 / config.extent.0;
-    // Shares are in millionths, so that shares that add up to 100 % also do so in extents.
+    // Each tier ends at a rounded sum of shares, so that shares that add up to 100 % include every extent.
     let mut upto = 0.0;
     let mut before = 0;
     let shares = config.tier.iter().map(|tier| {
@@ -263,8 +263,8 @@ fn extents_by_share(config: &Config) -> Option<Vec<u64>> {
     Some(shares.collect())
 }
 
-/// Builds the device in `slot`, with capacity for its share of extents. A tier without extents still has
-/// capacity for one, which is unused.
+/// Sets the capacity of the device in `slot` to its number of extents. A tier without extents still has
+/// capacity for one extent.
 fn sized(
     slot: &Slot<DeviceFamily>,
     extents: Option<u64>,
@@ -272,7 +272,7 @@ fn sized(
     families: &dyn Families,
 ) -> Slot<DeviceFamily> {
     let Some(extents) = extents.filter(|_| slot.has_field(families, "capacity")) else { return slot.clone() };
-    // The setting describes the whole drive.
+    // The `drive` settings describe the whole drive, so its capacity becomes the default.
     let whole = match slot.has_field(families, "drive") {
         true => slot.with_default_of("drive", "capacity"),
         false => slot.clone(),

@@ -1,4 +1,4 @@
-//! State of the tiered device.
+//! State of the device `tiers`.
 
 use super::Config;
 use super::chunk::Migration;
@@ -11,7 +11,7 @@ use nacre_kernel::event::{Completions, Payload, Slab};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{ComponentId, Op, Time};
 
-/// Statistics of one epoch, for figures.
+/// Statistics of an epoch, for figures.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Epoch {
     pub(super) end: Time,
@@ -21,10 +21,11 @@ pub(super) struct Epoch {
     pub(super) migrated_bytes: u64,
 }
 
-/// Maximum number of epochs kept for figures.
+/// Maximum number of epochs whose statistics are kept.
 pub(super) const EPOCHS_MAX: usize = 1 << 16;
 
-/// A request part that changes a chunk in progress and waits for its exchange, or a flush after such parts.
+/// A request part that changes a chunk in progress and waits for its exchange, or a flush that waits behind
+/// such parts.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Waiting {
     pub(super) visit: u32,
@@ -36,7 +37,7 @@ pub(super) struct Waiting {
     pub(super) data: Payload,
 }
 
-/// Extents placed on tiers of devices.
+/// The device `tiers`: extents placed on tiers of devices.
 #[derive(State)]
 #[state(after = "Tiers::complete_restored")]
 pub(super) struct Tiers {
@@ -58,7 +59,7 @@ pub(super) struct Tiers {
     pub(super) accesses: Vec<Accesses>,
     /// Length and end of the current epoch.
     pub(super) epoch: Option<(Time, Time)>,
-    /// Number of accesses in the current epoch, in total and in the first tier.
+    /// Number of accesses in the current epoch: in total, and in the first tier.
     pub(super) in_epoch: (u64, u64),
     pub(super) migrated_before: u64,
     /// Number of epochs without accesses since the last decision.
@@ -66,7 +67,7 @@ pub(super) struct Tiers {
     #[state(varies)]
     pub(super) epochs: Vec<Epoch>,
     pub(super) epochs_ended: u64,
-    /// Completions of a device.
+    /// Buffer for the completions of a device.
     #[state(skip = "empty between events")]
     pub(super) completed: Completions,
 }
@@ -110,7 +111,7 @@ impl Tiers {
         }
     }
 
-    /// Checks that every location of every tier has an extent.
+    /// Completes a restore. Returns an error unless each location of each tier has exactly one extent.
     fn complete_restored(&mut self) -> Result<(), String> {
         self.look_at_devices();
         let mut taken: Vec<Vec<bool>> =
@@ -130,7 +131,7 @@ impl Tiers {
         Ok(())
     }
 
-    /// Updates the next event times of all devices.
+    /// Updates the time of the next event of each device.
     pub(super) fn look_at_devices(&mut self) {
         self.tiers.iter_mut().for_each(|tier| tier.next = tier.device.next_event());
     }

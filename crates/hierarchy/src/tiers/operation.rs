@@ -7,10 +7,10 @@ use nacre_kernel::{Op, Time};
 /// Purpose of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Purpose {
-    /// A whole host request.
+    /// An operation that serves a whole host request.
     #[default]
     Alone,
-    /// A part of a host request.
+    /// An operation that serves a part of a host request.
     Part,
     /// A read of a chunk.
     ChunkRead,
@@ -28,15 +28,15 @@ pub(super) struct Operation {
     /// Whether the exchange of a chunk waits for this operation.
     pub(super) holds_up: bool,
     pub(super) location: Location,
-    /// First byte within the location.
+    /// Offset of the first byte within the location.
     pub(super) from: u64,
     /// Number of bytes.
     pub(super) length: u64,
-    /// First address, for a host operation.
+    /// Address of the first byte of a host operation.
     pub(super) address: u64,
-    /// The host request, the visit, or the chunk's index, depending on the purpose.
+    /// Number of the host request, number of the visit, or index of the chunk, depending on the purpose.
     pub(super) owner: u32,
-    /// Waiting time before submission.
+    /// Time that the operation waited before submission.
     pub(super) waited: Time,
 }
 
@@ -57,7 +57,8 @@ impl Default for Operation {
 }
 
 impl Operation {
-    /// Whether this is a host operation that overlaps the bytes `from` to `to` of `location`.
+    /// Whether this is a host operation, other than a flush, that overlaps the bytes `from` to `to` of
+    /// `location`.
     pub(super) fn is_at(&self, location: Location, from: u64, to: u64) -> bool {
         matches!(self.purpose, Purpose::Alone | Purpose::Part)
             && self.op != Op::Flush

@@ -1,4 +1,4 @@
-//! Power loss: operations in progress are lost. Chunks in memory are battery-backed.
+//! Power loss. Operations in progress are lost, but chunks in memory are battery-backed.
 
 use super::chunk::Stage;
 use super::model::Tiers;
@@ -28,7 +28,7 @@ impl Tiers {
         let migration = &mut self.migration;
         migration.next = recovery.done;
         if migration.stage == Stage::Again {
-            // A device with losses may have lost durable data.
+            // A device that lost data may have lost a chunk that was already durable.
             if recovery.bytes_lost > 0 {
                 migration.moving.iter_mut().for_each(|chunk| chunk.is_safe = false);
             }

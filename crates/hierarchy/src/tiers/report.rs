@@ -14,7 +14,7 @@ const TIER_COUNTERS: [[&str; 2]; TIERS_MAX] = [
     ["tier3_reads", "tier3_writes"],
 ];
 
-/// The report of `of` and of all devices below it.
+/// Returns the report of `of` and of all devices below it.
 pub(super) fn of(of: &Tiers, elapsed: Time) -> ComponentReport {
     ComponentReport {
         id: of.id,
@@ -35,8 +35,8 @@ pub(super) fn of(of: &Tiers, elapsed: Time) -> ComponentReport {
     }
 }
 
-/// Reports a tier. If the minimum size of its device exceeds its share, cost, idle power, and endurance are
-/// charged for that share. A tier without extents has no device.
+/// Returns the report of a tier. If the minimum size of the device exceeds the tier's share, only that share
+/// of its cost, idle power, area, and lifetime is reported. A tier without extents has no device.
 fn tier_report(tier: &Tier, elapsed: Time) -> ComponentReport {
     let mut report = tier.device.report(elapsed);
     report.cost = report.cost.map(|cost| cost * tier.share);
@@ -65,7 +65,8 @@ fn counters(of: &Tiers) -> Vec<(&'static str, u64)> {
     counters
 }
 
-/// Columns with the number of extents of each tier, and with one row per epoch with accesses.
+/// Returns columns with the number of extents of each tier, and with one row for each epoch that has
+/// accesses.
 fn columns(of: &Tiers) -> Vec<Column> {
     let extents = of.tiers.iter().map(|tier| f64::from(tier.extents)).collect();
     let mut columns = vec![Column { name: "tiers.extents", values: extents }];

@@ -1,4 +1,4 @@
-//! Host requests. Each part goes to the device that holds it, is served from memory, or waits.
+//! Host requests. Each part is sent to the device that contains it, is served from memory, or waits.
 
 use super::chunk::Where;
 use super::model::{Tiers, Waiting};
@@ -9,7 +9,7 @@ use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Op, Request, Status, Time};
 
 impl Tiers {
-    /// The byte range of `extent` that `request` covers.
+    /// Byte range within `extent` that `request` covers.
     #[inline]
     pub(super) fn range(&self, extent: u64, request: &Request) -> (u64, u64) {
         let start = extent << self.shift;
@@ -17,7 +17,7 @@ impl Tiers {
         (from, (request.address + u64::from(request.bytes)).min(start + (1 << self.shift)) - start)
     }
 
-    /// Serves a request within one extent at one location.
+    /// Serves a request that is completely within one extent and at one location.
     #[inline]
     pub(super) fn serve_alone(
         &mut self,
@@ -99,7 +99,7 @@ impl Tiers {
         }
     }
 
-    /// The bytes `from` to `to` of the chunk of `side`, which is in memory.
+    /// Returns the bytes `from` to `to` of the chunk of `side`, which is in memory.
     fn read_moving(&self, side: usize, from: u64, to: u64) -> Payload {
         let upto = self.migration.active.map_or(0, |active| active.upto);
         self.migration.moving[side].bytes.slice((from - upto) as usize, (to - upto) as usize)
@@ -119,7 +119,7 @@ impl Tiers {
         self.visits.part_ends(now, visit, &Part { own, data, ..Part::at_once(Status::Done) });
     }
 
-    /// Sends a flush to every tier, after earlier writes that wait for a chunk.
+    /// Handles a host flush. It is sent to every tier, after earlier writes that wait for a chunk.
     pub(super) fn flush(&mut self, now: Time, id: RequestId, request: &Request) {
         let visit = self.visits.enter(now, id, request, (Activity::Queue, Time::ZERO));
         if self.waiting.is_empty() {
@@ -142,7 +142,7 @@ impl Tiers {
         }
     }
 
-    /// Adds an operation; returns its number.
+    /// Adds an operation. Returns its number.
     #[inline]
     pub(super) fn operation(
         &mut self,

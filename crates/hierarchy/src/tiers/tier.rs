@@ -8,12 +8,13 @@ use nacre_kernel::state::{State, Value};
 #[derive(State)]
 pub(super) struct Tier {
     pub(super) device: Box<dyn Device>,
-    /// Time of the tier's next event.
+    /// Time of the next event of the tier's device.
     #[state(skip = "asked of the device")]
     pub(super) next: Time,
     #[state(same)]
     pub(super) extents: u32,
-    /// The tier's share of its device, if the device is larger than the tier's share of the extents.
+    /// Share of the device that the extents of the tier use; below 1 if the minimum size of the device
+    /// exceeds the extents.
     #[state(skip = "from the configuration")]
     pub(super) share: f64,
     pub(super) reads: u64,
@@ -26,10 +27,10 @@ impl Tier {
     }
 }
 
-/// The location of an extent.
+/// Location of an extent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) struct Location {
-    /// The tier in the upper bits, and the number of the location on its device in the lower 30 bits.
+    /// Number of the tier in the upper bits, and number of the location on its device in the lower 30 bits.
     packed: u32,
 }
 

@@ -50,7 +50,7 @@ pub static ROOMS: &Table<FaultFamily> = &[
     stale_read::ROOM,
 ];
 
-/// A fault as built by its component.
+/// A fault, and its settings that the device applies.
 pub struct Built {
     /// Selects the affected requests and times.
     pub when: When,
@@ -113,18 +113,18 @@ pub trait Fault: State + Send {
 pub enum Decision {
     /// The request is not affected and not counted.
     None,
-    /// The request continues at this time and not earlier.
+    /// The request waits until this time.
     Hold(Time),
     /// The reply is delayed.
     Later(Later),
-    /// The request bypasses the device, and the reply is sent after this delay.
+    /// The request does not reach the device, and the fault replies to it.
     Instead {
         /// Time from the request to its reply.
         after: Time,
         /// Status of the reply.
         status: Status,
     },
-    /// The device performs the request, but its reply is replaced with an error after this delay.
+    /// The device performs the request, but the fault replaces its reply with a delayed error.
     AnswerLost {
         /// Time from the reply to the error.
         after: Time,
@@ -138,16 +138,16 @@ pub enum Decision {
 /// Delay of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Value)]
 pub enum Later {
-    /// Adds this time.
+    /// Constant delay.
     By(Time),
-    /// Multiplies the time in the device.
+    /// Delay equal to this multiple of the time that the request spent in the device.
     Times(f64),
 }
 
 /// Corruption of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
-    /// No data is written, and the write is acknowledged after this delay.
+    /// No data is written, but the write is acknowledged.
     Lost {
         /// Time from the request to its reply.
         after: Time,
@@ -157,7 +157,8 @@ pub enum Wrong {
         /// Number of bytes written.
         bytes: u32,
     },
-    /// The data is written at this distance after its address, or before it at the end of the device.
+    /// The data is written at this distance after its address. If the device ends there, it is written at
+    /// this distance before its address.
     Misdirected {
         /// Distance in bytes.
         distance: u64,

@@ -44,7 +44,7 @@ fn it_keeps_the_contract_and_acknowledged_data() {
     }
 }
 
-/// Corruption affects neither times nor statuses.
+/// Faults that corrupt data affect neither times nor statuses.
 #[test]
 fn a_device_that_corrupts_keeps_the_contract_of_time() {
     let wrong = ["lost_write", "torn_write", "misdirected_write", "bit_rot"];
@@ -66,7 +66,7 @@ fn script(random: &mut Random, count: u64) -> Vec<(Time, Request, Payload)> {
     (0..count).map(&mut any).collect()
 }
 
-/// All completions, with their data.
+/// Serves a sequence of requests. Returns the number, time, status, and data of every completion.
 fn served(device: &mut dyn Device) -> Vec<(u32, Time, Status, Payload)> {
     let mut seen = Vec::new();
     let mut run = |device: &mut dyn Device, until: Time| loop {

@@ -12,7 +12,7 @@ fn a_share_is_that_of_the_requests() {
     closed_loop(&mut *device, 8, 100_000, |_| request(Op::Read, 0, 4096));
     let of = counts(&*device, 0);
     assert_eq!(of.matching, 100_000);
-    // The standard deviation is 126, which is within 1 % of the expected count.
+    // The standard deviation of the count is 126, which is within 1 % of its mean.
     assert_close("errors", of.errors as f64, 20_000.0, 0.025);
     for (share, errors) in [("0 %", 0), ("100 %", 1000)] {
         let mut device = faulty(&[&format!("kind = \"error\"\nshare = \"{share}\"")]);

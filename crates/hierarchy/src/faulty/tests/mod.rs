@@ -14,7 +14,7 @@ use nacre_testkit::Workbench;
 pub(super) const BARE: &str =
     "kind = \"measured\"\nread = \"10 us\"\nwrite = \"20 us\"\nparallelism = 64\ncapacity = \"1 MiB\"\n";
 
-/// A faulty device over `below` with these faults, each given as the contents of a TOML table.
+/// TOML of a faulty device over `below`. Each fault is given as the contents of a TOML table.
 pub(super) fn text(below: &str, faults: &[&str]) -> String {
     let faults: String = faults.iter().map(|fault| format!("[[stack.fault]]\n{fault}\n")).collect();
     format!("[stack]\nkind = \"faulty\"\n[stack.device]\n{below}\n{faults}")
@@ -54,7 +54,7 @@ pub(super) fn ask(device: &mut dyn Device, now: Time, request: Request, data: Pa
     Answer { at: of.at, status: of.status, data: of.data.clone() }
 }
 
-/// Completion times and statuses of requests of these kinds, each submitted at the given time.
+/// Submits requests of the given kinds at the given times. Returns their completion times and statuses.
 pub(super) fn times(device: &mut dyn Device, requests: &[(Time, Op)]) -> Vec<(Time, Status)> {
     let mut seen = vec![(Time::ZERO, Status::Done); requests.len()];
     let mut completions = Completions::new();
@@ -94,21 +94,21 @@ pub(super) fn latency(device: &mut dyn Device, now: Time, op: Op) -> Time {
     at - now
 }
 
-/// Writes 4 KiB filled with `value` at 64 KiB; returns the status.
+/// Writes 4 KiB filled with `value` at 64 KiB. Returns the status.
 pub(super) fn write(device: &mut dyn Device, turn: u64, value: u8) -> Status {
     let data = Payload::from(vec![value; BYTES]);
     ask(device, Time::from_ms(turn), request(Op::Write, 65536, BYTES as u32), data).status
 }
 
-/// Reads 4 KiB at `address`.
+/// Reads 4 KiB at `address`. Returns the data.
 pub(super) fn read(device: &mut dyn Device, turn: u64, address: u64) -> Vec<u8> {
     let answer = ask(device, Time::from_ms(turn), request(Op::Read, address, BYTES as u32), Payload::NONE);
     assert_eq!(answer.status, Status::Done);
     answer.data.bytes().expect("a read returns bytes").to_vec()
 }
 
-/// Writes ones without a fault, then twos with the fault. Returns the device, the status, the data read, and
-/// the number of silently corrupted bytes.
+/// Writes ones before the fault is active, and then twos while it is active. Returns the device, the status
+/// of the second write, the data read, and the number of silently corrupted bytes.
 pub(super) fn behind(fault: &str) -> (Box<dyn Device>, Status, Vec<u8>, u64) {
     let mut device = with_bytes(&[&format!("start = \"5 ms\"\noperations = [\"write\"]\n{fault}")]);
     assert_eq!(write(&mut *device, 1, 1), Status::Done);

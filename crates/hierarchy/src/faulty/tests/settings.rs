@@ -4,7 +4,7 @@ use super::{BARE, text};
 use crate::workbench::{self, ROOMS};
 use nacre_testkit::Workbench;
 
-/// Error messages for one fault.
+/// Error messages for a faulty device with the invalid `fault`.
 fn problems(fault: &str) -> String {
     let built = workbench::build(&text(BARE, &[fault]), Workbench::new(ROOMS, 1));
     built.err().unwrap_or_else(|| panic!("it is legal:\n{fault}")).to_string()

@@ -21,7 +21,8 @@ fn zone(device: &dyn Device, number: u64) -> Zone {
     device.zones().expect("it has zones").zone(number * ZONE)
 }
 
-/// Time, status, and answer of a command to zone `number`; an append has `count` units of `byte`.
+/// Sends `command` to zone `number` and waits for its completion. An append writes `count` units of `byte`.
+/// Returns the time, the status, and the zone reply.
 fn give(
     device: &mut dyn Device,
     now: Time,
@@ -47,7 +48,7 @@ fn give(
     (completed.at, completed.status, completed.zone.as_deref().copied().unwrap_or_default())
 }
 
-/// Appends `count` units of `byte` to zone `number`.
+/// Appends `count` units of `byte` to zone `number`. Returns the time, the status, and the zone reply.
 fn append(
     device: &mut dyn Device,
     now: Time,
@@ -71,7 +72,8 @@ fn a_device_with_zones_keeps_the_contract_below_faults() {
     conformance(Time::from_us(200), || zoned(&faults));
 }
 
-/// The answers to a script of appends and commands equal those of the device alone, in time, status, and address.
+/// A sequence of appends and commands has the same times, statuses, and addresses as on the device without
+/// faults.
 #[test]
 fn without_an_active_fault_commands_take_effect_as_in_the_device_alone() {
     use ZoneCommand::{Append, Close, Finish, Open, Reset};
@@ -120,7 +122,7 @@ fn a_fault_of_writes_fails_appends_and_leaves_the_zone_as_it_was() {
     let (_, status, answer) = append(&mut *device, ms(1), 1, (2, 2));
     assert_eq!((status, answer), (Status::MediaError, ZoneAnswer::default()));
     assert_eq!(zone(&*device, 1).write_pointer, ZONE + 2 * UNIT);
-    // Commands are not writes.
+    // A fault that affects writes does not affect zone commands.
     assert_eq!(give(&mut *device, ms(2), ZoneCommand::Finish, 1, (0, 0)).1, Status::Done);
     assert_eq!(counts(&*device, 0).matching, 2);
     assert_eq!(counts(&*device, 0).errors, 1);

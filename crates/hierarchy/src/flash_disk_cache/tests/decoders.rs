@@ -7,7 +7,7 @@ use nacre_testkit::{Workbench, assert_close};
 
 /// Number of pages read.
 const PAGES: u64 = 32;
-/// Times of a page in its die and in its decoder.
+/// Time that a page occupies its die.
 const SENSE: Time = Time::from_ns(1);
 const DECODE: Time = Time::from_us(30);
 
@@ -36,8 +36,8 @@ fn crommelins_series_is_the_law_of_one_server() {
     }
 }
 
-/// Waits of random reads equal, to the picosecond, those of a schedule in which each page uses the decoder
-/// that is free first. Their mean equals that of M/D/k.
+/// The waits of random reads equal those of a schedule in which each page uses the decoder that is free
+/// first, to the picosecond. The mean wait equals that of M/D/k.
 #[test]
 fn pages_wait_for_the_first_decoder_that_is_free() {
     for (decoders, load) in [(1, 0.5), (1, 0.8), (2, 0.8), (4, 0.5), (4, 0.8), (8, 0.8)] {
@@ -80,8 +80,8 @@ fn pages_wait_for_the_first_decoder_that_is_free() {
     }
 }
 
-/// Energy depends on the pages and not on the number of decoders. The area is that of the cells and of each
-/// decoder.
+/// The energy depends on the pages and not on the number of decoders. The area is the area of the cells plus
+/// the area of each decoder.
 #[test]
 fn decoders_take_area_and_pages_take_energy() {
     let code = "kind = \"bch\"\nt = 2\ndecode_energy = \"8 nJ\"\nencode_energy = \"2 nJ\"";

@@ -6,8 +6,8 @@ use nacre_kernel::{Op, Streams, Time};
 use nacre_testkit::{Workbench, keeps_its_bytes};
 use nacre_testkit::{conformance, durability};
 
-/// Settings with one or two regions, both densities, policies, and codes, and with so much wear that bit
-/// errors are frequent.
+/// Settings with one or two regions, both densities, several policies, and several codes. The wear is so high
+/// that bit errors are frequent.
 const KINDS: [(&str, &str); 6] = [
     ("blocks = 64\nslots = 4", BCH),
     ("blocks = 16\nslots = 8\nwrite_region = \"0 %\"\ndies = 1", BCH),
@@ -25,13 +25,13 @@ const KINDS: [(&str, &str); 6] = [
     ),
 ];
 
-/// Limits the adaptation for codes without adjustable strength.
+/// Disables stronger codes for a code without adjustable strength.
 fn adapted(options: &str, ecc: &str) -> String {
     let fixed = if ecc.contains("crc32\"") { "\nraises_strength = false" } else { "" };
     format!("{options}{fixed}")
 }
 
-/// Checks the device contract for every kind of settings, with requests `pause` apart.
+/// Checks the device contract for all `KINDS` of settings. Requests arrive at intervals of `pause`.
 fn keeps_the_contract(pause: Time) {
     for (options, ecc) in KINDS {
         let toml = settings(&adapted(options, ecc), ecc);
@@ -78,7 +78,7 @@ fn it_keeps_its_bytes_while_pages_move() {
 }
 
 /// With one page per block and enough space, a region for reads is an LRU cache of pages. Its capacity is all
-/// blocks except the free ones, whose number equals that of the open blocks.
+/// blocks except the free blocks. There are as many free blocks as open blocks.
 #[test]
 fn with_one_page_in_a_block_reads_hit_as_in_a_plain_lru() {
     for (dies, kept) in [(1, 33), (4, 30), (16, 30)] {
@@ -123,7 +123,7 @@ fn writes_are_programmed_on_all_dies() {
     }
 }
 
-/// Reads from an idle cache take the time of the cells and the decoder, in both modes.
+/// A read from an idle cache takes the time of the cells plus the time of the decoder, in both modes.
 #[test]
 fn a_hit_takes_the_read_and_the_decoder() {
     for (density, t, time) in [("slc", 2, 25 + 30), ("mlc", 2, 50 + 30), ("slc", 4, 25 + 60)] {
@@ -139,7 +139,7 @@ fn a_hit_takes_the_read_and_the_decoder() {
     }
 }
 
-/// Programs and erases are conserved, and every program has one cause.
+/// The numbers of programs and erases are conserved, and every program has one cause.
 #[test]
 fn programs_have_causes() {
     let mut leveled = 0;

@@ -4,10 +4,10 @@ use super::{BCH, build, submit};
 use nacre_kernel::{Op, Random, Streams, Time};
 use nacre_testkit::Host;
 
-/// Cells without bit errors, so the wear is the number of erases.
+/// Settings of cells without bit errors. The wear of a block is then its number of erases.
 const CELLS: &str = "slots = 8\ndensity = \"slc\"\nbit_error_rate = 0\n";
 
-/// Number of adjacent pages that go to one open block.
+/// Number of adjacent pages that are programmed into one open block.
 const RUN: u64 = 64;
 
 /// A write pattern.
@@ -15,7 +15,7 @@ const RUN: u64 = 64;
 struct Load {
     /// Number of hot pages.
     hot: u64,
-    /// Number of open blocks over which they are spread.
+    /// Number of open blocks over which the hot pages are spread.
     streams: u64,
     /// Share of the writes that the hot pages receive.
     share: f64,
@@ -45,7 +45,7 @@ impl Load {
     }
 }
 
-/// Maximum difference in wear between two blocks at any time during this number of writes.
+/// Performs `writes` writes. Returns the maximum difference in wear between two blocks at any time.
 fn widest(device: &mut Host, load: Load, writes: u64) -> u64 {
     let (mut now, mut widest) = (Time::ZERO, 0);
     for page in 0..load.cold {
@@ -67,9 +67,9 @@ fn widest(device: &mut Host, load: Load, writes: u64) -> u64 {
 
 /// Let the least worn block have `m` erases. An erased block beyond `m + gap` is exchanged. A free block is
 /// filled only if its wear exceeds that of another free block by at most `gap`, so it has at most `m + 2 gap`
-/// erases. It is then erased once and exchanged, and the content that moves into it stays. This includes
-/// empty blocks, free blocks on a die with an open block, open blocks that are not filled, and blocks of an
-/// unused region.
+/// erases. It is then erased once and exchanged, and the content that moves into it stays. This also applies
+/// to empty blocks, free blocks on a die with an open block, open blocks that are not filled, and blocks of
+/// an unused region.
 #[test]
 fn no_block_is_worn_more_than_another_by_more_than_twice_the_gap_and_one_erase() {
     for (region, gap) in [("0 %", 2), ("0 %", 8), ("25 %", 8), ("50 %", 8)] {
@@ -83,9 +83,9 @@ fn no_block_is_worn_more_than_another_by_more_than_twice_the_gap_and_one_erase()
     }
 }
 
-/// Without cold data, content that moves into a block leaves it as soon as other content, while the block was
-/// neither free nor open in between. If the block were then exchanged again, it would always be erased more
-/// often than the others.
+/// Without cold data, content that moves into a block leaves it as soon as other content does, and the block
+/// was neither free nor open in between. If the block were then exchanged again, it would always be erased
+/// more often than other blocks.
 #[test]
 fn leveling_is_even_without_cold_data() {
     let cells = "blocks = 16\ndies = 2\nwrite_region = \"0 %\"\nwear_gap = 2\ncollects_above = \"50 %\"";

@@ -14,7 +14,8 @@ use nacre_kernel::{Op, Request, Status, Time};
 use nacre_testkit::Host;
 use nacre_testkit::Workbench;
 
-/// Settings of a cache over a store with a latency of one millisecond, and of the cache's code.
+/// TOML of a cache over a store with a read latency of one millisecond. `options` are settings of the cache,
+/// and `ecc` of its code.
 fn settings(options: &str, ecc: &str) -> String {
     format!(
         "kind = \"flash_disk_cache\"\n{options}\n[device.ecc]\n{ecc}\n[device.backing]\nkind = \"measured\"\n\
@@ -39,7 +40,8 @@ fn request(op: Op, address: u64, bytes: u32) -> Request {
     Request { arrival: Time::ZERO, address, bytes, volume: 0, op }
 }
 
-/// Completion time and status of a request that is submitted at `now`, with no other request in progress.
+/// Submits a request at `now` and waits for its completion. Returns the completion time and the status. No
+/// other request may be in progress.
 fn submit(host: &mut Host, now: Time, op: Op, address: u64, bytes: u32) -> (Time, Status) {
     let number = host.submit(now, request(op, address, bytes));
     let done = host.wait(number);

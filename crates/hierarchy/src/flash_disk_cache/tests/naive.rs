@@ -17,7 +17,7 @@ struct Part {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     Sense,
-    /// Takes data that another operation supplies from the controller's memory.
+    /// Takes data from the controller's memory. Another operation supplies the data.
     Look,
     Program,
     Journal,
@@ -33,9 +33,9 @@ struct Work {
     then: Vec<usize>,
     is_over: bool,
     block: Option<usize>,
-    /// The block of the page that this operation replaces or writes back.
+    /// Block of the page that this operation replaces or writes back.
     leaves: Option<usize>,
-    /// The operation that supplies the data of a program.
+    /// Operation that supplies the data of a program.
     source: Option<usize>,
     pages: Vec<u64>,
     part: Option<Part>,
@@ -52,7 +52,7 @@ struct Held {
 #[derive(Clone, Debug, Default)]
 struct Block {
     region: usize,
-    /// Programmed pages, or `None` for invalid ones.
+    /// Programmed pages of the block. An invalid page is `None`.
     pages: Vec<Option<u64>>,
     erase: Option<usize>,
     erases: u64,
@@ -222,8 +222,8 @@ impl Naive {
         }
     }
 
-    /// Looks up a cached page for the host. Returns whether it is in flash, and the operation that supplies
-    /// it.
+    /// Looks up a cached page for the host. Returns whether the page is in flash, and the operation that
+    /// supplies its data.
     fn look(&mut self, now: u64, page: u64) -> (bool, Option<usize>) {
         let Held { block, program, .. } = self.held[&page];
         if self.blocks[block].is_full {
@@ -237,7 +237,7 @@ impl Naive {
         (true, Some(self.sense(now, page)))
     }
 
-    /// Reads a page after its program.
+    /// Creates the operation that reads a page after its program.
     fn sense(&mut self, now: u64, page: u64) -> usize {
         let Held { block, program, .. } = self.held[&page];
         let sense = self.work(Kind::Sense, Some(block), &[Some(program)]);
@@ -330,7 +330,7 @@ impl Naive {
         (blocks / 8).clamp(1, self.regions[region].open.len())
     }
 
-    /// The open block for a page.
+    /// Selects the open block for a page, and collects garbage if necessary.
     fn make_room(&mut self, now: u64, region: usize, page: u64) -> Option<usize> {
         let width = self.width(region);
         let own = (page / RUN) as usize % width;
@@ -365,7 +365,7 @@ impl Naive {
         }
     }
 
-    /// Frees a full block; returns whether there was one.
+    /// Frees a full block. Returns whether there was one.
     fn reclaim(&mut self, now: u64, region: usize) -> bool {
         let (mut programmed, mut invalid, mut best): (usize, usize, Option<usize>) = (0, 0, None);
         for (number, block) in self.blocks.iter().enumerate() {
@@ -412,7 +412,7 @@ impl Naive {
         self.may_begin(now, program);
     }
 
-    /// Evicts pages, and writes the dirty ones back in disk order.
+    /// Evicts `pages` of `block`, and writes the dirty pages back in disk order.
     fn evict(&mut self, now: u64, block: usize, mut pages: Vec<u64>) {
         self.count("pages_evicted", pages.len() as u64);
         pages.sort_unstable();
@@ -450,7 +450,7 @@ impl Naive {
         self.count("erases", 1);
     }
 
-    /// Creates an operation that starts after all of `after` have ended and its die is free.
+    /// Creates an operation that starts when all operations in `after` have ended and its die is free.
     fn work(&mut self, kind: Kind, block: Option<usize>, after: &[Option<usize>]) -> usize {
         let number = self.works.len();
         let mut waits = 1;

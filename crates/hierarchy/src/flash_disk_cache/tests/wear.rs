@@ -1,4 +1,4 @@
-//! Tests of wear: actions of the controller, and reports after its options are exhausted.
+//! Tests of wear: reactions of the controller, and reports after its options are exhausted.
 
 use super::{BCH, build, column, device, request, settings, submit};
 use nacre_kernel::event::Payload;
@@ -11,8 +11,8 @@ const WEAK: &str = "blocks = 32\nslots = 8\nwrite_region = \"25 %\"\nmlc_enduran
 
 const FIXED: &str = "raises_strength = false\nlowers_density = false\npromotes = false\n";
 
-/// Performs random requests until no flash is left, at most `most` requests. Returns the number of requests
-/// and of errors.
+/// Performs random requests until no flash is left, but at most `most` requests. Returns the number of
+/// requests and the number of errors.
 fn wear_down(device: &mut Host, most: u64) -> (u64, u64) {
     let mut random = Streams::new(3).stream("pages");
     let (mut now, mut errors) = (Time::ZERO, 0);
@@ -60,7 +60,7 @@ fn a_page_that_is_hit_often_moves_to_one_bit_in_a_cell() {
     assert_eq!([times[2], times[19]], [Time::from_us(50 + 15), Time::from_us(25 + 15)]);
 }
 
-/// Blocks of the write region are exchanged with less worn ones of the other region.
+/// Blocks of the write region are exchanged with less worn blocks of the other region.
 #[test]
 fn wear_is_leveled_over_both_regions() {
     let spread = |gap: u64| {
@@ -82,11 +82,11 @@ fn wear_is_leveled_over_both_regions() {
     assert!(most - least <= 2 * 8 + 1 && alone > 2 * most, "{least} to {most}, and {alone}");
 }
 
-/// With data and cells that wear out, returned data always equals the last write.
+/// In a simulation with data and cells that wear out, every successful read returns the data last written.
 #[test]
 fn uncorrectable_pages_are_never_returned_as_good() {
-    // A code for one bit error decodes half of all pages with two errors to another codeword, and has no
-    // checksum to detect this.
+    // A code for one bit error decodes half of all pages with two bit errors to another codeword. It has no
+    // checksum that detects this.
     let bare = "kind = \"bch\"\nt = 1";
     let none = "kind = \"none\"";
     for (options, code) in [(FIXED, BCH), ("promotes_at = 5\n", BCH), (FIXED, bare), (FIXED, none)] {

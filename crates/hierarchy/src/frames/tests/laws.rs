@@ -1,4 +1,4 @@
-//! Tests of closed forms for both memories.
+//! Compares both memories with closed forms.
 
 use super::{BCH, build, dram, pcm};
 use nacre_kernel::event::Payload;
@@ -43,8 +43,8 @@ fn hits_are_those_of_a_plain_lru() {
     assert_eq!(cache.count("read_misses") + cache.count("write_misses"), 5_000 - hits);
 }
 
-/// A sixteenth of a chip with one read per millisecond is active for 55 + 512 ns, and idle for 1 us before
-/// power-down.
+/// The cache is a sixteenth of a chip and serves one read per millisecond. After each read, the chip is
+/// active for 55 + 512 ns, idle for 1 us, and then in power-down.
 #[test]
 fn energy_is_the_power_of_each_state_by_its_time() {
     let mut cache = host(&dram(POWERS));
@@ -64,8 +64,8 @@ fn energy_is_the_power_of_each_state_by_its_time() {
     assert_close("resting", report.idle_energy.expect("the power is given").0, expected, 0.02);
 }
 
-/// In each millisecond, a page arrives at 100 us. Until then, another page is read every 10 us. Each of the
-/// ten idle periods is spent in power-down except for 1 us.
+/// In each millisecond, a fetched page arrives at 100 us. Until then, another page is read every 10 us. All
+/// of the ten idle periods are spent in power-down, except for 1 us each.
 #[test]
 fn every_rest_is_powered_down() {
     let mut cache = host(&dram(POWERS));

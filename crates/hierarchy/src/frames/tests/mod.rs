@@ -12,7 +12,7 @@ mod oracle;
 
 const BCH: &str = "{ kind = \"bch\", t = 2, crc32 = true, decode = \"10 ns\" }";
 const ENCODING: &str = "{ kind = \"bch\", t = 2, crc32 = true, decode = \"300 ns\", encode = \"40 us\" }";
-/// Wear leveling that moves frames often.
+/// Wear-leveling setting that moves frames often.
 const MOVING: &str = "wear_leveling = { kind = \"start_gap\", interval = 2 }";
 
 const STORE: &str =
@@ -36,7 +36,7 @@ fn build(cache: &str, backing: &str, carries_bytes: bool) -> Box<dyn Device> {
     bench.build(&toml).unwrap_or_else(|problems| panic!("{toml}: {problems}"))
 }
 
-/// Checks a cache with and without data, idle and overloaded.
+/// Runs the conformance tests of a cache with and without data, idle and overloaded.
 fn check(cache: &str, backing: &str) {
     for pause in [Time::from_us(3), Time::from_us(300)] {
         for carries_bytes in [false, true] {

@@ -44,7 +44,7 @@ struct Held {
     busy: Option<Busy>,
     waiters: VecDeque<Part>,
     writer: Option<Part>,
-    /// The write-back that must be in progress first.
+    /// Write-back that must get a slot before the frame can be used.
     behind: Option<usize>,
     /// The fetch that has supplied the part's page.
     has_come: Option<usize>,
@@ -59,7 +59,7 @@ struct Leaving {
     /// Number of earlier write-backs of the page that are in progress.
     after: usize,
     is_over: bool,
-    /// Write-backs and fetches that wait for the end of this one.
+    /// Write-backs and fetches that wait for the end of this write-back.
     then: Vec<Ask>,
     /// The request that waits for this write-back's slot.
     holds: Option<usize>,
@@ -73,14 +73,15 @@ struct Fetch {
     left: usize,
 }
 
-/// Requests to the backing.
+/// A request to the backing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Ask {
     Leaving(usize),
     Fetch(usize),
 }
 
-/// A flush, with the host writes and write-backs that it waits for, and its flush of the backing.
+/// A flush, with the host writes and write-backs that it waits for, and the write-backs that its backing
+/// flush waits for.
 #[derive(Clone, Debug)]
 struct Flush {
     request: usize,
@@ -113,7 +114,7 @@ pub(super) struct Naive {
     places: VecDeque<usize>,
     fetches: Vec<Fetch>,
     flushes: Vec<Flush>,
-    /// Host writes in progress, as requests and pages.
+    /// Host writes in progress. A number combines the request and the page.
     writing: Vec<usize>,
     free_at: u64,
     queue: VecDeque<Ask>,
@@ -341,7 +342,7 @@ impl Naive {
         self.schedule(at, Event::Frame(page));
     }
 
-    /// Serves the reads at the head of a page's queue, then one write.
+    /// Serves the reads at the head of the queue of `page`, then one write.
     fn serve_waiters(&mut self, now: u64, page: u64) {
         loop {
             let held = self.held.get_mut(&page).expect("it is held");
@@ -545,7 +546,7 @@ impl Naive {
             let of = &self.flushes[number];
             let is_over = |of: &Vec<usize>| of.iter().all(|&at| self.leaving[at].is_over);
             if of.backing.is_none() && of.leaving.as_ref().is_some_and(is_over) {
-                // These are the writes in progress in the backing.
+                // These writes are in progress in the backing.
                 let is_there = |at: &usize| {
                     let of = &self.leaving[*at];
                     !of.is_over && of.is_read && of.has_place && of.after == 0

@@ -9,7 +9,7 @@ const MS: fn(u64) -> Time = Time::from_ms;
 
 #[test]
 fn a_read_that_fails_on_one_member_is_answered_by_the_next_and_written_anew() {
-    // Only the first read fails.
+    // The fault affects only the first read.
     let sick =
         faulty(BARE, "kind = \"error\", operations = [\"read\"], after = \"1 us\", duration = \"2500 us\"");
     let mut device = with_bytes(FIRST, &[&sick, BARE]);
@@ -35,8 +35,8 @@ fn a_rewrite_ends_when_the_member_that_it_would_read_is_removed() {
     assert_eq!(["read_errors", "rewrites", "failed_members"].map(|name| count(&*device, name)), [2, 0, 1]);
 }
 
-/// A drive rejects a partial write of a unit whose rest is lost. A member that still rejects the rewrite
-/// stays in the mirror.
+/// A drive rejects a partial write of a unit if it has lost the rest of the unit. A member that still rejects
+/// the rewrite remains in the mirror.
 #[test]
 fn unreadable_ranges_are_rewritten_in_whole_units() {
     let drive = "kind = \"ssd\", channels = 1, ways = 1, planes = 1, blocks = 32, pages = 64, page = \"16 KiB\", \

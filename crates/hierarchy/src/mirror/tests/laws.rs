@@ -66,8 +66,8 @@ fn a_hedged_read_takes_the_smaller_of_two_latencies_the_second_of_which_begins_l
             assert_close(&format!("quantile {share}"), found, t, 0.02);
         }
         assert_close("sent", count(&*device, "hedges_sent") as f64, late * requests as f64, 0.01);
-        // Exponential latencies are memoryless: after the hedge, either reply is first with the same
-        // probability.
+        // Exponential latencies are memoryless. After the hedge, both replies have the same probability of
+        // being first.
         assert_close("won", count(&*device, "hedges_won") as f64, late / 2.0 * requests as f64, 0.01);
     }
 }
@@ -85,7 +85,7 @@ fn a_hedge_that_waits_is_canceled() {
     // The read had started, so it is completed and its reply is ignored.
     assert_eq!(device.next_event(), Time::from_us(180));
     super::rest(&mut *device);
-    // With two simultaneous reads, the hedge of the second waits for that of the first, and is canceled.
+    // With two simultaneous reads, the hedge of the second waits for the hedge of the first, and is canceled.
     let slower = slow.replace("100 us", "300 us");
     let mut device = mirror(settings, &[slow, &slower]);
     for number in 0..2 {

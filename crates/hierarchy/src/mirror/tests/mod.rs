@@ -15,7 +15,7 @@ use nacre_testkit::host::counter;
 const BARE: &str =
     "kind = \"measured\", read = \"10 us\", write = \"20 us\", parallelism = 64, capacity = \"1 MiB\"";
 
-/// A mirror with these settings and members.
+/// TOML of a mirror with these settings and members.
 fn text(settings: &str, members: &[&str]) -> String {
     let members: Vec<String> = members.iter().map(|member| format!("{{ {member} }}")).collect();
     format!("[stack]\nkind = \"mirror\"\n{settings}\nmember = [{}]\n", members.join(", "))
@@ -39,7 +39,7 @@ fn request(op: Op, address: u64, bytes: u32) -> Request {
     Request { arrival: Time::ZERO, address, bytes, volume: 0, op }
 }
 
-/// Submits a request at `now` and waits for its completion; returns its latency, status, and data.
+/// Submits a request at `now` and waits for its completion. Returns its latency, status, and data.
 fn ask(device: &mut dyn Device, now: Time, request: Request, data: Payload) -> (Time, Status, Payload) {
     let mut completions = Completions::new();
     device.run(now, &mut completions);
@@ -52,12 +52,12 @@ fn ask(device: &mut dyn Device, now: Time, request: Request, data: Payload) -> (
     (of.at - now, of.status, of.data.clone())
 }
 
-/// Writes 4 KiB of `value` at `address`.
+/// Writes 4 KiB of `value` at `address`. Returns the status.
 fn write(device: &mut dyn Device, now: Time, address: u64, value: u8) -> Status {
     ask(device, now, request(Op::Write, address, 4096), vec![value; 4096].into()).1
 }
 
-/// Reads 4 KiB; returns the status and the first byte.
+/// Reads 4 KiB. Returns the status and the first byte.
 fn read(device: &mut dyn Device, now: Time, address: u64) -> (Status, Option<u8>) {
     let (_, status, data) = ask(device, now, request(Op::Read, address, 4096), Payload::NONE);
     (status, data.bytes().map(|bytes| bytes[0]))

@@ -1,4 +1,4 @@
-//! Compares completion times with a naive simulation that steps from event to event.
+//! Compares completion times with a naive event simulation.
 
 use super::{mirror, request};
 use nacre_kernel::{Op, Random, Request, Streams, Time};
@@ -24,7 +24,7 @@ struct Part {
 
 #[derive(Default)]
 struct Naive {
-    /// The request in service of each member and its end, and the waiting requests.
+    /// For each member, the request in service with its end time.
     working: Vec<Option<(Time, Part)>>,
     queues: Vec<VecDeque<Part>>,
     /// Completion time of each host request, and its parts in progress.
@@ -151,7 +151,7 @@ fn naive(
     }
 }
 
-/// Requests at times for which no two times, or sums of times and latencies, are equal.
+/// Generates requests at random times. No two times, or sums of times and latencies, are equal.
 fn script(random: &mut Random) -> (Vec<Request>, Vec<Time>) {
     let mut now = Time::ZERO;
     let mut any = |_| {

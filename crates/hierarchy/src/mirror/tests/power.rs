@@ -9,8 +9,8 @@ const LATER: &str =
     "kind = \"measured\", read = \"10 us\", write = \"90 us\", parallelism = 64, capacity = \"1 MiB\"";
 const MS: fn(u64) -> Time = Time::from_ms;
 
-/// A mirror after two writes of ones and a power loss during a write of twos that the first member has
-/// completed and the second has not.
+/// Creates a mirror after a power loss during a write of twos over ones. The first member has completed this
+/// write, and the second has not.
 fn interrupted(settings: &str, members: [&str; 2]) -> Box<dyn Device> {
     let mut device = with_bytes(settings, &members);
     assert_eq!(write(&mut *device, MS(1), 0, 1), Status::Done);
@@ -32,7 +32,7 @@ fn members_that_differ_are_made_equal_in_the_regions_that_were_written() {
     for turn in 5..9 {
         assert_eq!(read(&mut *device, MS(turn), 0), (Status::Done, Some(2)));
     }
-    // The time is that of 16 KiB at this rate, plus the second chunk.
+    // At this bandwidth, the first chunk of 8 KiB takes 1 ms. The second chunk then starts.
     let mut slow = interrupted(
         "bitmap_region = \"16 KiB\"\nresync_chunk = \"8 KiB\"\nresync_bandwidth = \"8.192 MB/s\"",
         [BARE, LATER],
@@ -44,7 +44,7 @@ fn members_that_differ_are_made_equal_in_the_regions_that_were_written() {
 }
 
 /// The resync is slow. The first member serves reads until it fails. The second member has the old version
-/// until its first read copies it.
+/// until the first read copies the current version to it.
 #[test]
 fn a_read_before_the_resync_makes_members_equal() {
     let settings = "bitmap_region = \"64 KiB\"\nresync_bandwidth = \"1 B/s\"\nresync_chunk = \"512 B\"";

@@ -122,9 +122,10 @@ struct Remembered {
     writes: f64,
 }
 
-/// Request size for the latencies of the tiers.
+/// Request size in bytes at which the latencies of the tiers are measured.
 const SPEED_BYTES: u32 = 4096;
-/// Smaller means of accesses per epoch count as zero, so that all unused extents are equal.
+/// Number of accesses per epoch below which a running mean counts as zero, so that all unused extents are
+/// equal.
 const FORGOTTEN: f64 = 1.0 / 1024.0;
 
 impl Placement for Dynamic {
@@ -143,8 +144,8 @@ impl Placement for Dynamic {
         let saving = |e: &u32| self.saving(*e, view.homes[*e as usize], wanted[*e as usize]);
         let mut gaining: Vec<u32> = (0..wanted.len() as u32).filter(|e| saving(e) > 0.0).collect();
         gaining.sort_by(|a, b| saving(b).total_cmp(&saving(a)).then(a.cmp(b)));
-        // An exchange may move the partner of another to a tier where it is eligible, so this repeats until
-        // no exchange is left.
+        // An exchange may move the partner of another exchange to a tier where it is eligible, so this
+        // repeats until no exchange is left.
         let mut before = usize::MAX;
         while moves.len() != before {
             before = moves.len();
@@ -171,8 +172,8 @@ impl Dynamic {
         }
     }
 
-    /// The best tier of each extent according to its history. Among equal extents, those already in the tier
-    /// stay.
+    /// Computes the best tier of each extent from its history. Among equal extents, those already in the tier
+    /// stay there.
     fn wanted(&self, homes: &[u8]) -> Vec<u8> {
         // Nonnegative floating-point numbers have the same order as their bits.
         let mut members: BTreeMap<(u64, u64), Vec<u32>> = BTreeMap::new();
@@ -221,8 +222,8 @@ struct Plan<'a> {
     policy: &'a Dynamic,
     wanted: &'a [u8],
     homes: Vec<u8>,
-    /// The extents that should move, for each pair of current and target tier. The last extent is taken
-    /// first. Extents that have moved stay in the list until they are found.
+    /// Extents that should move, for each pair of current and target tier. Extents are taken from the end of
+    /// a list. Extents that have already moved stay in the list until they are reached.
     leaving: Vec<Vec<u32>>,
 }
 
@@ -244,15 +245,15 @@ impl Plan<'_> {
         }
     }
 
-    /// The partner for `extent`, if the exchange is worthwhile. Both extents are then assigned to their
-    /// targets.
+    /// Finds a partner for `extent`, if the exchange is worthwhile, and assigns both extents to their new
+    /// tiers.
     fn partner(&mut self, extent: u32) -> Option<u32> {
         let (home, wanted) = (self.homes[extent as usize], self.wanted[extent as usize]);
         if home == wanted {
             return None;
         }
         let tiers = self.policy.extents.len();
-        // A candidate for the current tier precedes one that has to move further.
+        // A candidate that wants the current tier precedes a candidate that needs another move.
         let nexts = std::iter::once(usize::from(home)).chain((0..tiers).filter(|&t| t != usize::from(home)));
         for next in nexts.collect::<Vec<_>>() {
             let list = usize::from(wanted) * tiers + next;

@@ -1,7 +1,7 @@
 use crate::placement::workbench::{counts, placement};
 use crate::placement::{Exchange, Placement, View};
 
-/// A placement over three tiers of two extents each, initially in order.
+/// Creates a placement over three tiers of two extents each. Initially, the extents are in order.
 fn dynamic(settings: &str) -> Box<dyn Placement> {
     let tiers = [(10.0, 10.0), (100.0, 100.0), (1000.0, 1000.0)];
     let toml = format!("{{ kind = \"dynamic\", layout = \"in_order\", least_saving = \"0 s\", {settings} }}");
@@ -21,9 +21,9 @@ const HOMES: [u8; 6] = [0, 0, 1, 1, 2, 2];
 fn extents_come_to_their_best_places_over_one_that_makes_way_twice() {
     let accesses = [(0, 0), (50, 0), (90, 0), (9, 0), (40, 0), (0, 0)];
     let moves = decided(&mut *dynamic("memory = \"0 %\""), &HOMES, &accesses, 0);
-    // The optimum is 1 and 2 in the first tier, and 3 and 4 in the second. Extent 4 saves most, 36 ms, but
-    // only extent 2 could make space for it and would lose 81 ms. Extent 2 is exchanged with 0, and then 4
-    // with 0.
+    // In the optimum, extents 1 and 2 are in the first tier, and 3 and 4 in the second. Extent 4 saves most,
+    // 36 ms, but only extent 2 could make space for it and would lose 81 ms. Extent 2 is therefore exchanged
+    // with 0, and then 4 with 0.
     assert_eq!(moves, [Exchange { extent: 2, partner: 0 }, Exchange { extent: 4, partner: 0 }]);
 }
 

@@ -9,14 +9,14 @@ use nacre_device::SizedAccesses;
 use nacre_kernel::Time;
 use nacre_kernel::state::State;
 
-/// A document with a placement.
+/// A document with the placement under test.
 #[derive(Debug, Configuration)]
 struct Document {
     /// The placement.
     placement: Slot<PlacementFamily>,
 }
 
-/// A caller with one function, `swap`.
+/// A caller that registered one function, `swap`.
 struct Caller;
 
 impl PlacementContext for Caller {

@@ -53,21 +53,22 @@ const B2: usize = 3;
 #[derive(Debug, State)]
 pub struct Arc {
     arena: Arena<4, 2>,
-    /// Target length of T1, p in the paper.
+    /// Target length of T1, called p in the paper.
     target: f64,
 }
 
 impl Arc {
-    /// An empty cache of `capacity` blocks.
+    /// Creates an empty cache of `capacity` blocks.
     ///
     /// # Panics
-    /// If `capacity` is zero.
+    /// Panics if `capacity` is zero.
     pub fn new(capacity: usize, _config: &Config) -> Arc {
         assert!(capacity >= 1, "a cache holds at least one block");
         Arc { arena: Arena::new(capacity, capacity), target: 0.0 }
     }
 
-    /// Cases II and III of the paper: the block at `slot` is in B1 or B2.
+    /// Handles cases II and III of the paper: the block at `slot` is in B1 or B2. Returns the evicted block,
+    /// if any.
     fn recall(&mut self, slot: Slot) -> Option<u64> {
         let (first, second) = (self.arena.len(B1) as f64, self.arena.len(B2) as f64);
         let queue = self.arena.queue(slot);
@@ -82,7 +83,7 @@ impl Arc {
         evicted
     }
 
-    /// Case IV of the paper: `block` is in none of the lists.
+    /// Handles case IV of the paper: `block` is in none of the lists. Returns the evicted block, if any.
     fn meet(&mut self, vacancy: Vacancy, block: u64) -> Option<u64> {
         let slot = self.arena.enter(vacancy, block);
         let once = self.arena.len(T1) + self.arena.len(B1);
@@ -107,7 +108,8 @@ impl Arc {
         evicted
     }
 
-    /// REPLACE of the paper, which evicts from a full cache. `in_b2` means that the new block is in B2.
+    /// REPLACE of the paper: evicts a block if the cache is full, and returns it. `in_b2` means that the new
+    /// block is in B2.
     fn replace(&mut self, in_b2: bool) -> Option<u64> {
         if self.arena.resident() < self.arena.capacity() {
             return None;

@@ -44,7 +44,7 @@ pub const ROOM: Room<ReplacementFamily> = Room {
     build: |_, context| Ok(Box::new(Clock::new(context.capacity()))),
 };
 
-/// A use marks a block, and the hand follows the insertion order.
+/// Rules of CLOCK: a use marks a block, and the hand follows the insertion order.
 #[derive(Clone, Copy, Debug)]
 pub enum Turning {}
 
@@ -53,5 +53,5 @@ impl Turn for Turning {
     const FRONT_IS_NEWEST: bool = false;
 }
 
-/// The blocks on a ring with a hand.
+/// A CLOCK cache: blocks on a ring with a hand.
 pub type Clock = Ring<Turning>;

@@ -2,7 +2,7 @@ use super::super::Replacement;
 use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_on_any};
 use super::Clock;
 
-/// Blocks in the order of the hand, with their reference bits.
+/// CLOCK implemented with a list of blocks and reference bits, in the order of the hand.
 struct NaiveClock {
     capacity: usize,
     list: Vec<(u64, bool)>,

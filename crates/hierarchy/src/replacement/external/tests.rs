@@ -13,7 +13,7 @@ struct Document {
     policy: Slot<ReplacementFamily>,
 }
 
-/// A caller that reports the requested name.
+/// A caller that reports the requested name in an error.
 struct Caller;
 
 impl ReplacementContext for Caller {

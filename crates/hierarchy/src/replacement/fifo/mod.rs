@@ -38,7 +38,7 @@ pub const ROOM: Room<ReplacementFamily> = Room {
     build: |_, context| Ok(Box::new(Fifo::new(context.capacity()))),
 };
 
-/// Uses are ignored, and the hand is at the oldest block.
+/// Rules of FIFO: uses are ignored, and the hand is at the oldest block.
 #[derive(Clone, Copy, Debug)]
 pub enum Turning {}
 
@@ -47,5 +47,5 @@ impl Turn for Turning {
     const FRONT_IS_NEWEST: bool = false;
 }
 
-/// The blocks in order of arrival.
+/// A FIFO cache: blocks on a ring in order of arrival.
 pub type Fifo = Ring<Turning>;

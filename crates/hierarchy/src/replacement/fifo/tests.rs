@@ -2,7 +2,7 @@ use super::super::Replacement;
 use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_on_any};
 use super::Fifo;
 
-/// A list, oldest first.
+/// FIFO implemented with a list, oldest block first.
 struct NaiveFifo {
     capacity: usize,
     list: Vec<u64>,

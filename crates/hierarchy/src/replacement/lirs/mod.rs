@@ -66,12 +66,12 @@ pub const ROOM: Room<ReplacementFamily> = Room {
 
 /// LIR blocks, in arbitrary order.
 const LIR: usize = 0;
-/// Q: resident HIR blocks, with the newest at the front.
+/// Queue Q of the paper: resident HIR blocks, with the newest at the front.
 const HIR: usize = 1;
-/// Blocks in S that are not resident.
+/// Blocks in the stack S that are not resident.
 const REMEMBERED: usize = 2;
 
-/// LIRS: the stack S over the blocks and their states.
+/// A LIRS cache: the stack S, and the blocks with their states.
 #[derive(Debug, State)]
 pub struct Lirs {
     arena: Arena<3, 2>,
@@ -85,10 +85,10 @@ pub struct Lirs {
 }
 
 impl Lirs {
-    /// An empty cache of `capacity` blocks.
+    /// Creates an empty cache of `capacity` blocks.
     ///
     /// # Panics
-    /// If `capacity` is zero.
+    /// Panics if `capacity` is zero.
     pub fn new(capacity: usize, config: &Config) -> Lirs {
         assert!(capacity >= 1, "a cache holds at least one block");
         let remembered = (config.remembered.0 * capacity as f64).round() as usize;
@@ -114,8 +114,8 @@ impl Lirs {
         block
     }
 
-    /// Makes the block at `slot`, which must be in no queue, LIR. If there are then too many LIR blocks, the
-    /// bottom block becomes HIR.
+    /// Changes the block at `slot`, which must be in no queue, to LIR. If there are then too many LIR blocks,
+    /// the bottom block of the stack becomes HIR.
     fn promote(&mut self, slot: Slot) {
         self.stack.raise(slot);
         self.arena.link_front(LIR, slot);
@@ -128,7 +128,7 @@ impl Lirs {
         self.prune();
     }
 
-    /// Prunes HIR blocks from the bottom of the stack, and drops those that are not resident.
+    /// Removes HIR blocks from the bottom of the stack, and stops tracking those that are not resident.
     #[inline]
     fn prune(&mut self) {
         while let Some(bottom) = self.stack.bottom() {
@@ -144,8 +144,8 @@ impl Lirs {
         }
     }
 
-    /// Pushes a HIR block onto the stack. Does nothing if there is no LIR block, because the HIR block would be
-    /// pruned immediately.
+    /// Pushes a HIR block onto the stack. Does nothing if there is no LIR block, because the HIR block would
+    /// then be pruned immediately.
     #[inline]
     fn note(&mut self, slot: Slot) {
         if self.arena.len(LIR) > 0 {

@@ -16,7 +16,7 @@ struct Links {
     below: Slot,
 }
 
-/// Slots in LRU order.
+/// The stack: slots in LRU order.
 #[derive(Debug, State)]
 pub(super) struct Stack {
     #[state(varies)]
@@ -24,7 +24,7 @@ pub(super) struct Stack {
 }
 
 impl Stack {
-    /// An empty stack.
+    /// Creates an empty stack.
     pub(super) fn new() -> Stack {
         Stack { links: vec![Links { above: END, below: END }] }
     }

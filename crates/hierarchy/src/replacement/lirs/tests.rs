@@ -3,8 +3,8 @@ use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_o
 use super::{Config, Lirs};
 use nacre_kernel::Ratio;
 
-/// The three cases of section 3.3 implemented with lists. The stack starts with its bottom, and the queue
-/// with its front.
+/// The three cases of section 3.3 of the paper, implemented with lists. The stack starts with its bottom, and
+/// the queue with its front.
 struct NaiveLirs {
     capacity: usize,
     l_lirs: usize,
@@ -12,7 +12,7 @@ struct NaiveLirs {
     stack: Vec<u64>,
     lir: Vec<u64>,
     q: Vec<u64>,
-    /// Blocks in the stack that are not resident. The first is dropped first.
+    /// Blocks in the stack that are not resident. The first block is dropped first.
     remembered: Vec<u64>,
 }
 

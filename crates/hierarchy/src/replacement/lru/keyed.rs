@@ -1,12 +1,12 @@
 //! Index of the blocks of the log and their latest uses, in buckets of one cache line.
 //!
-//! A bucket holds five keys with the slots of their latest uses, and counts the blocks that overflowed it. A
-//! block is in its home bucket or, if that was full, in the nearest later bucket with space. A lookup ends at
-//! the first bucket without overflow, which is the home bucket in 13 of 14 cases. A hit, an insertion, and an
-//! eviction therefore access one line each. With linear probing, half of them would access two. The
-//! comparisons do not depend on the position in the bucket. Removing a block moves only entries of its bucket
-//! and decrements the overflow counts, so there are no tombstones. The log has the tags of the keys, which
-//! locate the slot.
+//! A bucket contains five keys with the slots of their latest uses, and the number of blocks that overflowed
+//! it. A block is in its home bucket or, if that was full, in the nearest later bucket with space. A lookup
+//! ends at the first bucket without overflow, which is the home bucket in 13 of 14 cases. A hit, an
+//! insertion, and an eviction therefore access one line each. With linear probing, half of them would access
+//! two lines. The comparisons do not depend on the position in the bucket. Removing a block moves only
+//! entries of its bucket and decrements overflow counts, so there are no tombstones. The log contains the
+//! tags of the keys, which locate the slot.
 //!
 //! The overflow counts follow N. Bronson, X. Shi, "Open-sourcing F14 for faster, more memory-efficient hash
 //! tables", Meta Engineering, 2019.
@@ -34,11 +34,12 @@ const CACHED: usize = (1 << 18) / size_of::<Bucket>();
 struct Bucket {
     blocks: [u64; ENTRIES],
     slots: [Slot; ENTRIES],
-    /// Number of entries. From [`PAST`] upward, the number of blocks that overflowed the bucket.
+    /// Number of entries in the low bits, below [`PAST`]. The other bits are the number of blocks that
+    /// overflowed the bucket.
     counts: u32,
 }
 
-/// Value of one overflowed block in the counts of a bucket.
+/// Increment of `counts` for a block that overflowed the bucket.
 const PAST: u32 = 1 << 3;
 
 impl Bucket {
@@ -65,7 +66,7 @@ impl Bucket {
         self.counts += 1;
     }
 
-    /// Removes the entry at `at`, whose position the last entry takes.
+    /// Removes the entry at `at` and returns its block. The last entry moves to this position.
     #[inline]
     fn take(&mut self, at: usize) -> u64 {
         let (block, last) = (self.blocks[at], self.used() - 1);
@@ -74,8 +75,8 @@ impl Bucket {
         block
     }
 
-    /// The first entry for which `is_it` is true. All entries are compared, because branches would be
-    /// mispredicted.
+    /// Position of the first entry for which `is_it` is true; `None` if there is none. All entries are
+    /// compared, because branches would be mispredicted.
     #[inline(always)]
     fn position(&self, is_it: impl Fn(usize) -> bool) -> Option<usize> {
         let found = (0..ENTRIES).fold(0, |found, at| found | u32::from(is_it(at)) << at);
@@ -91,15 +92,15 @@ pub(super) struct Keyed {
     #[state(varies)]
     buckets: Vec<Bucket>,
     used: usize,
-    /// Number of blocks above which the index grows.
+    /// Number of blocks at which the index grows.
     limit: usize,
     /// Maximum number of blocks.
     #[state(same)]
     bound: usize,
 }
 
-/// Number of buckets for this many blocks. The number of positions is that of the
-/// [index](super::super::index) of the other policies.
+/// Number of buckets for `blocks` blocks. The number of positions is the same as in the
+/// [index](super::super::index) of other policies.
 fn buckets(blocks: usize) -> usize {
     places(blocks).div_ceil(ENTRIES)
 }
@@ -110,7 +111,7 @@ fn place(bucket: usize, at: usize) -> usize {
 }
 
 impl Keyed {
-    /// An empty index for at most `bound` blocks.
+    /// Creates an empty index for at most `bound` blocks.
     pub(super) fn new(bound: usize) -> Keyed {
         let limit = bound.min(SMALLEST);
         Keyed { buckets: vec![Bucket::default(); buckets(limit)], used: 0, limit, bound }
@@ -148,7 +149,7 @@ impl Keyed {
         if bucket + 1 == self.buckets.len() { 0 } else { bucket + 1 }
     }
 
-    /// The position of `block`, or its home bucket.
+    /// Position of `block`, or the bucket in which its insertion starts.
     #[inline]
     pub(super) fn find(&self, block: u64) -> Result<u32, Vacancy> {
         let tag = tag(block);
@@ -161,7 +162,8 @@ impl Keyed {
         }
     }
 
-    /// The position of a block that is not in its home bucket, which has overflowed.
+    /// Position of a block that is not in its home bucket, which has overflowed. If the index does not
+    /// contain the block, returns its home bucket.
     #[inline(never)]
     fn find_past(&self, home: usize, block: u64, tag: u32) -> Result<u32, Vacancy> {
         let mut number = home;
@@ -181,7 +183,7 @@ impl Keyed {
         self.buckets[place as usize / PLACES].blocks[place as usize % PLACES]
     }
 
-    /// The slot of the latest use of the block at `place`, mutable.
+    /// Mutable slot of the latest use of the block at `place`.
     #[inline]
     pub(super) fn slot_mut(&mut self, place: u32) -> &mut Slot {
         &mut self.buckets[place as usize / PLACES].slots[place as usize % PLACES]
@@ -193,7 +195,7 @@ impl Keyed {
         prefetch_index(&self.buckets, self.home(tag));
     }
 
-    /// Inserts `block`, which was used at `slot`. Its home bucket is `vacancy`.
+    /// Inserts `block`, which was used at `slot`. `vacancy` is its home bucket.
     #[inline]
     pub(super) fn occupy(&mut self, vacancy: Vacancy, block: u64, slot: Slot) {
         let mut home = vacancy.place;
@@ -216,7 +218,7 @@ impl Keyed {
         self.buckets[number].push(block, slot);
     }
 
-    /// The position of the block with this tag that was used at `slot`.
+    /// Position of the block with this tag whose latest use is at `slot`.
     #[inline]
     pub(super) fn place_of(&self, tag: u32, slot: Slot) -> u32 {
         let mut number = self.home(tag);
@@ -230,7 +232,7 @@ impl Keyed {
         }
     }
 
-    /// Removes and returns the block with this tag that was used at `slot`.
+    /// Removes and returns the block with this tag whose latest use is at `slot`.
     #[inline]
     pub(super) fn vacate(&mut self, tag: u32, slot: Slot) -> u64 {
         let place = self.place_of(tag, slot) as usize;
@@ -256,7 +258,7 @@ impl Keyed {
         }
     }
 
-    /// Whether a block with this tag was last used at `slot`.
+    /// Whether the latest use of a block with this tag is at `slot`.
     pub(super) fn holds(&self, tag: u32, slot: Slot) -> bool {
         let mut number = self.home(tag);
         loop {

@@ -12,14 +12,14 @@ use nacre_kernel::state::State;
 /// Minimum number of positions for uses, per block of capacity.
 const LEAST: usize = 2;
 
-/// Number of positions for uses in a small cache, per block of capacity: the memory is small, and compaction
+/// Number of positions for uses in a small cache, per block of capacity. The memory is small, and compaction
 /// is less frequent.
 const MOST: usize = 8;
 
-/// Maximum number of positions of a small cache.
+/// Maximum number of positions in the log of a small cache.
 const LITTLE: usize = 1 << 20;
 
-/// Number of uses whose index positions are prefetched.
+/// Number of uses whose index positions are prefetched together.
 const WARMED: usize = 16;
 
 /// Number of uses per word of the bitmap.
@@ -31,12 +31,12 @@ const WORD: usize = 64;
 pub(super) struct Log {
     #[state(varies)]
     tags: Vec<u32>,
-    /// Valid bits, one per position.
+    /// Bitmap with one bit per position, which is set if the use is valid.
     #[state(varies)]
     live: Vec<u64>,
-    /// The oldest use, valid or not.
+    /// Position of the oldest use, which may be invalid.
     tail: usize,
-    /// Number of positions from the oldest to the latest use.
+    /// Number of positions from the oldest to the latest use, inclusive.
     used: usize,
     /// Maximum number of positions.
     #[state(same)]
@@ -44,7 +44,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// An empty log for `capacity` valid uses.
+    /// Creates an empty log for `capacity` valid uses.
     pub(super) fn new(capacity: usize) -> Log {
         let places = capacity.saturating_mul(MOST).min(LITTLE).max(capacity.saturating_mul(LEAST));
         let bound = places.div_ceil(WORD).max(1) * WORD;
@@ -60,19 +60,19 @@ impl Log {
         }
     }
 
-    /// The tag of the block used at `slot`.
+    /// Tag of the block used at `slot`.
     #[inline]
     pub(super) fn tag(&self, slot: Slot) -> u32 {
         self.tags[slot as usize]
     }
 
-    /// Marks the use at `slot` as no longer the block's last one.
+    /// Marks the use at `slot` as invalid, because it is no longer the latest use of its block.
     #[inline]
     pub(super) fn kill(&mut self, slot: Slot) {
         self.live[slot as usize / WORD] &= !(1 << (slot as usize % WORD));
     }
 
-    /// Appends a use of a block with this tag. The log must have space for it.
+    /// Appends a use of a block with this tag. Returns the slot. The log must have space for the use.
     #[inline]
     pub(super) fn append(&mut self, tag: u32) -> Slot {
         let place = self.wrap(self.tail + self.used);
@@ -82,7 +82,7 @@ impl Log {
         place as Slot
     }
 
-    /// Removes the oldest valid use, if any.
+    /// Removes the oldest valid use, if any, and returns its slot.
     #[inline]
     pub(super) fn pop_oldest(&mut self) -> Option<Slot> {
         self.trim();
@@ -94,7 +94,7 @@ impl Log {
         Some(oldest as Slot)
     }
 
-    /// Drops invalid uses at the tail.
+    /// Drops the invalid uses that are older than the oldest valid use.
     #[inline]
     fn trim(&mut self) {
         let oldest = self.next_live(self.tail).unwrap_or_else(|| self.wrap(self.tail + self.used));
@@ -102,7 +102,7 @@ impl Log {
         self.tail = oldest;
     }
 
-    /// The first valid position at or after `from`, or `None` after a full round.
+    /// First valid position at or after `from`, or `None` after all positions were examined.
     #[inline]
     fn next_live(&self, from: usize) -> Option<usize> {
         let mut word = from / WORD;
@@ -127,8 +127,8 @@ impl Log {
         if to >= from { to - from } else { to + self.tags.len() - from }
     }
 
-    /// Passes the tags of the oldest valid uses to `each`, at most `count` and only those in two words of the
-    /// bitmap.
+    /// Passes the tags of the oldest valid uses to `each`: at most `count` tags, and only those in two words
+    /// of the bitmap.
     #[inline]
     pub(super) fn oldest(&self, mut count: usize, mut each: impl FnMut(u32)) {
         let mut word = self.tail / WORD;
@@ -152,7 +152,7 @@ impl Log {
         }
     }
 
-    /// Compacts the valid uses. If they fill too much of the ring, they are moved into a longer one.
+    /// Compacts the valid uses. If they fill too much of the ring, they are moved into a longer ring.
     #[cold]
     fn close_up(&mut self, index: &mut Keyed) {
         let (live, length) = (index.len(), self.tags.len());
@@ -179,7 +179,8 @@ impl Log {
             tags[places.len()] = tag;
             places.push(index.place_of(tag, from));
         });
-        // All positions must be found first, because a new slot is the old slot of another block.
+        // All positions must be found before slots change, because a new slot may be the old slot of another
+        // block.
         for (to, place) in places.into_iter().enumerate() {
             *index.slot_mut(place) = to as Slot;
         }
@@ -191,7 +192,7 @@ impl Log {
         let mut to = self.tail;
         self.each_live(index, |log, index, from, tag| {
             log.tags[to] = tag;
-            // The use at the new slot is now before this one.
+            // Earlier steps have moved all uses that were at the new slot.
             let place = index.place_of(tag, from);
             *index.slot_mut(place) = to as Slot;
             to = log.wrap(to + 1);
@@ -218,7 +219,7 @@ impl Log {
         }
     }
 
-    /// Panics unless the valid uses equal those of the index and are between tail and head.
+    /// Panics unless the valid uses are those of the index and are between tail and head.
     pub(super) fn check_invariants(&self, index: &Keyed) {
         assert!(self.used < self.tags.len() && self.live.len() * WORD == self.tags.len());
         let is_live = |place: usize| self.live[place / WORD] & (1 << (place % WORD)) != 0;

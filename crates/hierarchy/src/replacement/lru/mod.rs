@@ -49,10 +49,10 @@ pub const ROOM: Room<ReplacementFamily> = Room {
     build: |slot, context| Ok(Box::new(Lru::new(context.capacity(), &slot.config(context.families())))),
 };
 
-/// Number of next victims whose index positions are prefetched for a group of requests.
+/// Number of upcoming victims whose index positions are prefetched for a group of requests.
 const VICTIMS: usize = 16;
 
-/// The blocks in LRU order, as a log of uses.
+/// An LRU cache: its blocks in a log of uses.
 #[derive(Debug, State)]
 pub struct Lru {
     index: Keyed,
@@ -62,10 +62,10 @@ pub struct Lru {
 }
 
 impl Lru {
-    /// An empty cache of `capacity` blocks.
+    /// Creates an empty cache of `capacity` blocks.
     ///
     /// # Panics
-    /// If `capacity` is zero.
+    /// Panics if `capacity` is zero.
     pub fn new(capacity: usize, _config: &Config) -> Lru {
         assert!(capacity >= 1, "a cache holds at least one block");
         Lru { index: Keyed::new(capacity.saturating_add(1)), log: Log::new(capacity), capacity }

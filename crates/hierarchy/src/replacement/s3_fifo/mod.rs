@@ -71,11 +71,11 @@ const MOST_USES: u32 = 3;
 /// Number of uses above which a block is promoted from the small queue to the main queue.
 const PROMOTED_ABOVE: u32 = 1;
 
-/// The three queues of S3-FIFO.
+/// An S3-FIFO cache with its three queues.
 #[derive(Debug, State)]
 pub struct S3Fifo {
     arena: Arena<3, 2>,
-    /// Share of the small queue, in blocks.
+    /// Number of blocks above or at which the small queue evicts.
     #[state(same)]
     small: usize,
     /// Maximum number of ghosts.
@@ -84,10 +84,10 @@ pub struct S3Fifo {
 }
 
 impl S3Fifo {
-    /// An empty cache of `capacity` blocks.
+    /// Creates an empty cache of `capacity` blocks.
     ///
     /// # Panics
-    /// If `capacity` is zero.
+    /// Panics if `capacity` is zero.
     pub fn new(capacity: usize, config: &Config) -> S3Fifo {
         assert!(capacity >= 1, "a cache holds at least one block");
         let small = policy::blocks(config.small, capacity);
@@ -95,8 +95,9 @@ impl S3Fifo {
         S3Fifo { arena: Arena::new(capacity, ghosts), small, ghosts }
     }
 
-    /// Evicts one block from a full cache. Its ghost may replace the ghost of the `newcomer`, which is then
-    /// no longer `remembered`, because the paper evicts before it looks for the ghost.
+    /// Evicts and returns one block from a full cache. The ghost of the evicted block may replace the ghost
+    /// of the `newcomer`, and `remembered` is then set to false. The reason is that the paper evicts before
+    /// it looks for the ghost.
     fn evict(&mut self, newcomer: Slot, remembered: &mut bool) -> u64 {
         loop {
             if self.arena.len(SMALL) >= self.small {

@@ -3,7 +3,7 @@ use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_o
 use super::{Config, S3Fifo};
 use nacre_kernel::Ratio;
 
-/// Three lists, head first, with use counts.
+/// S3-FIFO implemented with three lists, head first, with use counts.
 struct NaiveS3Fifo {
     capacity: usize,
     small_share: usize,
@@ -75,7 +75,7 @@ fn s3_fifo(capacity: usize) -> S3Fifo {
     S3Fifo::new(capacity, &Config { small: Ratio(0.1), ghosts: Ratio(1.0) })
 }
 
-/// The small queue has 10 % of the capacity, rounded, but at least one block.
+/// Creates an empty cache. The small queue has 10 % of the capacity, rounded, but at least one block.
 fn naive(capacity: usize) -> NaiveS3Fifo {
     let small_share = ((capacity + 5) / 10).max(1);
     NaiveS3Fifo { capacity, small_share, small: Vec::new(), main: Vec::new(), ghost: Vec::new() }

@@ -40,7 +40,7 @@ pub const ROOM: Room<ReplacementFamily> = Room {
     build: |_, context| Ok(Box::new(Sieve::new(context.capacity()))),
 };
 
-/// A use marks a block, and the hand moves from the oldest to the newest block.
+/// Rules of SIEVE: a use marks a block, and the hand moves from the oldest to the newest block.
 #[derive(Clone, Copy, Debug)]
 pub enum Turning {}
 
@@ -49,5 +49,5 @@ impl Turn for Turning {
     const FRONT_IS_NEWEST: bool = true;
 }
 
-/// The blocks in a queue with a hand.
+/// A SIEVE cache: blocks in a queue with a hand.
 pub type Sieve = Ring<Turning>;

@@ -2,7 +2,7 @@ use super::super::Replacement;
 use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_on_any};
 use super::Sieve;
 
-/// A list with its head first, and the block at the hand.
+/// SIEVE implemented with a list, head first. The hand is the key of its block.
 struct NaiveSieve {
     capacity: usize,
     list: Vec<(u64, bool)>,
@@ -14,7 +14,7 @@ impl NaiveSieve {
         self.list.iter().position(|(kept, _)| *kept == block)
     }
 
-    /// The block before position `place`.
+    /// Block before position `place` in the list, if any.
     fn in_front(&self, place: usize) -> Option<u64> {
         place.checked_sub(1).map(|place| self.list[place].0)
     }

@@ -68,23 +68,23 @@ const A1_IN: usize = 0;
 const AM: usize = 1;
 const A1_OUT: usize = 2;
 
-/// The three queues of 2Q.
+/// A 2Q cache with its three queues.
 #[derive(Debug, State)]
 pub struct TwoQ {
     arena: Arena<3, 2>,
-    /// Kin, in blocks.
+    /// Kin of the paper, in blocks.
     #[state(same)]
     newcomers: usize,
-    /// Kout, in blocks.
+    /// Kout of the paper, in blocks.
     #[state(same)]
     remembered: usize,
 }
 
 impl TwoQ {
-    /// An empty cache of `capacity` blocks.
+    /// Creates an empty cache of `capacity` blocks.
     ///
     /// # Panics
-    /// If `capacity` is zero.
+    /// Panics if `capacity` is zero.
     pub fn new(capacity: usize, config: &Config) -> TwoQ {
         assert!(capacity >= 1, "a cache holds at least one block");
         let remembered = (config.remembered.0 * capacity as f64).round() as usize;
@@ -92,8 +92,8 @@ impl TwoQ {
         TwoQ { arena: Arena::new(capacity, remembered), newcomers, remembered }
     }
 
-    /// `reclaimfor` of the paper, for a full cache. `remembered` becomes false if the `newcomer` was removed
-    /// from A1out.
+    /// `reclaimfor` of the paper for a full cache. Returns the evicted block. Sets `remembered` to false if
+    /// the `newcomer` was removed from A1out.
     fn reclaim(&mut self, newcomer: Slot, remembered: &mut bool) -> u64 {
         if self.arena.len(A1_IN) <= self.newcomers
             && let Some(slot) = self.arena.pop_back(AM)

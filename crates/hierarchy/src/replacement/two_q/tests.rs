@@ -66,7 +66,7 @@ fn two_q(capacity: usize) -> TwoQ {
     TwoQ::new(capacity, &Config { newcomers: Ratio(0.25), remembered: Ratio(0.5) })
 }
 
-/// Kin and Kout are 25 % and 50 % of the slots, rounded half up. Kin is at least one.
+/// Creates an empty cache. Kin and Kout are 25 % and 50 % of the slots, rounded half up. Kin is at least one.
 fn naive(capacity: usize) -> NaiveTwoQ {
     let (k_in, k_out) = (((capacity + 2) / 4).max(1), capacity.div_ceil(2));
     NaiveTwoQ { slots: capacity, k_in, k_out, a1_in: vec![], a1_out: vec![], am: vec![] }

@@ -65,7 +65,7 @@ const WINDOW: usize = 0;
 const PROBATION: usize = 1;
 const PROTECTED: usize = 2;
 
-/// The three segments of W-TinyLFU, and the frequencies.
+/// A W-TinyLFU cache with its three segments and the frequencies of blocks.
 #[derive(Debug, State)]
 pub struct WTinyLfu {
     arena: Arena<3>,
@@ -79,10 +79,10 @@ pub struct WTinyLfu {
 }
 
 impl WTinyLfu {
-    /// An empty cache of `capacity` blocks.
+    /// Creates an empty cache of `capacity` blocks.
     ///
     /// # Panics
-    /// If `capacity` is zero.
+    /// Panics if `capacity` is zero.
     pub fn new(capacity: usize, config: &Config) -> WTinyLfu {
         assert!(capacity >= 1, "a cache holds at least one block");
         let window = policy::blocks(config.window, capacity);
@@ -92,7 +92,7 @@ impl WTinyLfu {
     }
 
     /// Inserts the block at `slot`, which left the window, into the full main segment if its frequency is
-    /// high enough. Returns the block that is evicted.
+    /// higher than that of the victim. Returns the evicted block, which may be the block at `slot`.
     fn contest(&mut self, slot: Slot) -> u64 {
         let (queue, rival) = match (self.arena.back(PROBATION), self.arena.back(PROTECTED)) {
             (Some(rival), _) => (PROBATION, rival),

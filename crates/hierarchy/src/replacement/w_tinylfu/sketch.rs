@@ -13,13 +13,13 @@ const ROWS: usize = 4;
 /// Maximum of a four-bit counter.
 const MOST: u64 = 15;
 
-/// Number of blocks per line: 8 counters and 32 doorkeeper bits for each block.
+/// Number of blocks per line. A line provides 8 counters and 32 doorkeeper bits for each block.
 const BLOCKS_PER_LINE: usize = 8;
 
 /// Mask of the lower three bits of every counter, used to halve all counters of a word at once.
 const HALVED: u64 = 0x7777_7777_7777_7777;
 
-/// A line: one row of 16 counters per word, and 256 bits of doorkeeper.
+/// A line of the sketch: one row of 16 counters in each of four words, and 256 doorkeeper bits.
 #[derive(Clone, Copy, Debug, Value)]
 #[repr(align(64))]
 struct Line {
@@ -29,17 +29,17 @@ struct Line {
 
 const EMPTY: Line = Line { counters: [0; ROWS], doorkeeper: [0; 4] };
 
-/// Frequencies of blocks, each between 0 and 16.
+/// Approximate frequencies of blocks, each between 0 and 16.
 #[derive(Debug, State)]
 #[state(after = "Sketch::check_restored")]
 pub(super) struct Sketch {
     /// Lines of the sketch, whose number is a power of two.
     #[state(varies)]
     lines: Vec<Line>,
-    /// Maximum number of blocks of the sketch.
+    /// Number of blocks for which the sketch is sized at most.
     #[state(same)]
     capacity: usize,
-    /// Number of uses recorded since the last halving, plus half of the earlier ones.
+    /// Number of uses recorded since the last halving, plus half of the number before it.
     noted: u64,
     /// Number of uses after which all counts are halved, per block of the cache.
     #[state(same)]
@@ -54,13 +54,13 @@ struct Position {
 }
 
 impl Position {
-    /// Bit shift of the counter in the word of `row`.
+    /// Shift in bits to the counter in the word of `row`.
     #[inline]
     fn shift(self, row: usize) -> u32 {
         ((self.hash >> (4 * row)) & 15) as u32 * 4
     }
 
-    /// Words of the doorkeeper and the bits in them.
+    /// Positions of the two doorkeeper bits of the block, as words and bit masks.
     #[inline]
     fn bits(self) -> [(usize, u64); 2] {
         [16, 24].map(|from| {
@@ -70,7 +70,7 @@ impl Position {
     }
 }
 
-/// A hash in which every bit depends on the whole block number.
+/// Hashes a block number. Every bit of the hash depends on the whole number.
 #[inline]
 pub(super) fn spread(block: u64) -> u64 {
     const MULTIPLIER: u64 = 0xd6e8_feb8_6659_fd93;
@@ -81,7 +81,7 @@ pub(super) fn spread(block: u64) -> u64 {
 }
 
 impl Sketch {
-    /// A small sketch that will grow for a cache of `capacity` blocks, and ages after `sample` uses
+    /// Creates a small sketch that grows for a cache of up to `capacity` blocks, and ages after `sample` uses
     /// per block.
     pub(super) fn new(capacity: usize, sample: u32) -> Sketch {
         Sketch { lines: vec![EMPTY], capacity, noted: 0, sample: u64::from(sample) }
@@ -92,7 +92,7 @@ impl Sketch {
         if lines.is_power_of_two() { Ok(()) } else { Err(format!("{lines} lines, not a power of two")) }
     }
 
-    /// Grows the sketch for `resident` blocks.
+    /// Doubles the sketch if it is too small for `resident` blocks.
     #[inline]
     pub(super) fn fit(&mut self, resident: usize) {
         if resident > self.lines.len() * BLOCKS_PER_LINE {
@@ -103,13 +103,13 @@ impl Sketch {
     #[inline]
     fn place(&self, block: u64) -> Position {
         let hash = spread(block);
-        // A shift by 64 is divided in two, because there may be only one line.
+        // A shift by 64 is divided into two shifts, because there may be only one line.
         let line = (hash >> 32 >> (32 - self.lines.len().trailing_zeros())) as usize;
         Position { line, hash }
     }
 
     /// Records a use of `block`. The doorkeeper records the first use since the last aging, and the counters
-    /// record all others. Only the smallest counters are incremented (conservative update).
+    /// record further uses. Only the smallest counters of the block are incremented (conservative update).
     #[inline]
     pub(super) fn note(&mut self, block: u64) {
         let place = self.place(block);
@@ -134,7 +134,8 @@ impl Sketch {
         }
     }
 
-    /// Number of recent uses of `block`, up to 16. Never an underestimate since the last aging.
+    /// Estimated number of recent uses of `block`, up to 16. Never less than the uses since the last aging,
+    /// up to 16.
     #[inline]
     pub(super) fn estimate(&self, block: u64) -> u64 {
         let place = self.place(block);

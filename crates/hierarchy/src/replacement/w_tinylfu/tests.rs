@@ -5,7 +5,8 @@ use super::sketch::{Sketch, spread};
 use super::{Config, WTinyLfu};
 use nacre_kernel::Ratio;
 
-/// Counters and flags with the geometry of the sketch: four rows of 16 counters and 256 flags per line.
+/// Sketch implemented with separate counters and flags. Its geometry is that of the sketch under test: four
+/// rows of 16 counters, and 256 flags per line.
 struct NaiveSketch {
     lines: Vec<([[u8; 16]; 4], Vec<bool>)>,
     capacity: usize,
@@ -66,7 +67,7 @@ impl NaiveSketch {
     }
 }
 
-/// Three lists, least recently used first.
+/// W-TinyLFU implemented with three lists, least recently used first.
 struct NaiveWTinyLfu {
     window_most: usize,
     main_most: usize,

@@ -18,7 +18,7 @@ fn stack(settings: &str, levels: &[String], backing: &str) -> String {
     format!("[stack]\nkind = \"server_cache\"\n{settings}\n{}[stack.backing]\n{backing}", levels.concat())
 }
 
-/// Checks a cache with and without data, idle and overloaded.
+/// Runs the conformance tests of a cache with and without data, idle and overloaded.
 fn check(toml: &str) {
     for pause in [Time::from_us(3), Time::from_us(150)] {
         conformance(pause, || build(toml));
@@ -26,7 +26,7 @@ fn check(toml: &str) {
     }
 }
 
-/// Checks the contract for a cache with this level and every kind of settings.
+/// Runs the conformance tests of caches that have this level, for several combinations of settings.
 fn keeps_the_contract(level: &str) {
     for settings in [
         "",
@@ -94,7 +94,8 @@ fn a_cache_that_writes_back_keeps_the_contract() {
     }
 }
 
-/// A lost dirty block splits the write-back of its neighbors, for which later write-backs already wait.
+/// A lost dirty block splits the write-back of its neighbors while later write-backs wait for this
+/// write-back.
 #[test]
 fn a_cache_whose_level_fails_reads_keeps_the_contract() {
     let level = "[[stack.level]]\ndevice = { kind = \"faulty\", device = { kind = \"measured\", read = \"7 us\", \

@@ -116,7 +116,8 @@ impl Device for Faulty {
     }
 }
 
-/// A cache of two exclusive levels with one and four blocks. Each device fails the given operation.
+/// A cache of two exclusive levels with one and four blocks. Each device fails the given kind of operation,
+/// if any.
 fn faulty_cache(upper: Option<Op>, lower: Option<Op>, backing: Option<Op>) -> Host {
     let device = |id, fails| Box::new(Faulty { id, fails, due: Agenda::new() }) as Box<dyn Device>;
     let devices = vec![device(1, upper), device(2, lower), device(3, backing)];
@@ -135,7 +136,7 @@ fn faulty_cache(upper: Option<Op>, lower: Option<Op>, backing: Option<Op>) -> Ho
     Host::new(Box::new(ServerCache::new(ComponentId(0), "stack".into(), behavior, levels, devices)))
 }
 
-/// Submits a request and waits for all of its operations; returns its status.
+/// Submits a request and waits for all of its operations. Returns its status.
 fn status(cache: &mut Host, now: Time, request: Request) -> Status {
     let number = cache.submit(now, request);
     let status = cache.wait(number).status;
@@ -143,7 +144,7 @@ fn status(cache: &mut Host, now: Time, request: Request) -> Status {
     status
 }
 
-/// Submits a request and waits for all of its operations; returns its latency.
+/// Submits a request and waits for all of its operations. Returns its latency.
 fn submit(cache: &mut Host, now: Time, request: Request) -> Time {
     let number = cache.submit(now, request);
     cache.rest();

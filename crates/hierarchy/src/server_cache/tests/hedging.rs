@@ -21,7 +21,7 @@ fn cache(settings: &str) -> Host {
     ))
 }
 
-/// Latencies of reads of cached blocks, one after the other, in microseconds, in ascending order.
+/// Reads cached blocks one after the other. Returns the latencies in microseconds, in ascending order.
 fn hits(cache: &mut Host, blocks: u64) -> Vec<f64> {
     cache.latency(Time::ZERO, super::blocks(Op::Read, 0, 2));
     let at = |read: u32| Time::from_ms(10) * u64::from(read + 1);
@@ -67,7 +67,7 @@ fn a_cache_without_hedging_waits_for_its_level() {
     assert_close("p99", latencies[READS as usize * 99 / 100], 100.0 * libm::log(100.0), 0.03);
 }
 
-/// Blocks that are not in the backing are not read from it.
+/// Dirty blocks are not in the backing, so they are not read from it.
 #[test]
 fn dirty_blocks_are_not_hedged() {
     let mut cache =

@@ -1,4 +1,4 @@
-//! Tests of closed forms, and comparisons of caches.
+//! Compares caches with closed forms and with each other.
 
 use super::{Host, NETWORK, pcm_cache};
 use crate::workbench;
@@ -9,7 +9,7 @@ const PCM_READ: f64 = 6.7;
 const EMLC_READ: f64 = 108.0;
 const NETWORK_READ: f64 = 919.0;
 
-/// Measurements of reads that never overlap.
+/// Results of reads that never overlap.
 struct Outcome {
     hit_ratio: f64,
     mean_us: f64,
@@ -37,7 +37,7 @@ fn emlc_cache(blocks: u64) -> Host {
     crate::workbench::host(&toml)
 }
 
-/// Probabilities of `items` items under Zipf's law: `p_i` is proportional to `i^-theta`.
+/// Probabilities of `items` items with a Zipf distribution: `p_i` is proportional to `i^-theta`.
 fn zipf(items: u64, theta: f64) -> Vec<f64> {
     let weights: Vec<f64> = (1..=items).map(|rank| libm::pow(rank as f64, -theta)).collect();
     let sum: f64 = weights.iter().sum();

@@ -1,4 +1,4 @@
-//! Tests the blocks of each level for every policy.
+//! Checks the content of each level for every policy.
 
 use crate::replacement::{self, Access, Replacement};
 use crate::server_cache::Inclusion;
@@ -65,7 +65,7 @@ fn level(policy: Box<dyn Replacement>) -> Level {
     Level::new(policy, device.capabilities(), true)
 }
 
-/// Levels with every policy, and with one that refuses blocks.
+/// Combinations of levels for every policy, and for a policy that refuses blocks.
 fn stacks(inclusion: Inclusion) -> Vec<(String, Levels)> {
     let rooms = replacement::ROOMS.iter().map(|room| room.descriptor.kind);
     let policies = rooms.filter(|&kind| kind != "external").chain(["picky"]);
@@ -82,7 +82,7 @@ fn holders(levels: &Levels, block: u64) -> Vec<usize> {
     (0..levels.all.len()).filter(|&level| levels.all[level].policy.contains(block)).collect()
 }
 
-/// Performs one random call and checks its result.
+/// Performs a random call on `levels` and checks its result.
 fn step(levels: &mut Levels, random: &mut Random) {
     let block = random.below(UNIVERSE);
     let before = holders(levels, block);
@@ -110,7 +110,7 @@ fn step(levels: &mut Levels, random: &mut Random) {
     }
 }
 
-/// Checks that `block` is written to each level that holds it now but did not before, and to no other level.
+/// Checks that `block` is written to exactly those levels that contain it now but did not contain it before.
 fn check_moves(levels: &Levels, moves: &Moves, block: u64, before: &[usize]) {
     let mut written: Vec<usize> =
         moves.list.iter().filter(|wanted| wanted.block == block).map(|wanted| wanted.to.level).collect();

@@ -42,7 +42,7 @@ impl Shape {
     }
 }
 
-/// Work of a device. Devices serve all work in parallel.
+/// Work of a device. A device serves all of its work in parallel.
 struct Work {
     /// Work that must end before this work starts.
     behind: Vec<usize>,
@@ -56,23 +56,23 @@ struct Work {
     carries: bool,
     /// The work that supplies the data written to a level.
     source: Option<usize>,
-    /// Time at which the work was found to be unnecessary.
+    /// Time at which the work was canceled because it became unnecessary.
     canceled: Option<u64>,
     bytes: u64,
     end: u64,
 }
 
 /// The naive simulation. Levels are lists, most recently used first. All work, past and future, is in one
-/// list, and dependent work comes later in the list.
+/// list. Dependent work is later in the list.
 struct Naive {
     shape: Shape,
     levels: Vec<Vec<u64>>,
     work: Vec<Work>,
-    /// The last fetch of each block that is not obsolete.
+    /// Latest fetch of each block, unless it is obsolete.
     fetches: BTreeMap<u64, usize>,
-    /// The last change of each block in the backing.
+    /// Latest change of each block in the backing.
     changes: BTreeMap<u64, usize>,
-    /// Work at locations that any block may take.
+    /// Work at locations that any block may take, for each level.
     lingering: Vec<Vec<usize>>,
     counts: BTreeMap<&'static str, u64>,
     /// Arrival time of each request, and the work that it waits for.
@@ -111,7 +111,7 @@ impl Naive {
         self.levels.iter().position(|level| level.contains(&block))
     }
 
-    /// Computes the end times of all work, as currently known.
+    /// Computes the end times of all work known so far.
     fn plan(&mut self) {
         for index in 0..self.work.len() {
             let of = &self.work[index];
@@ -139,14 +139,14 @@ impl Naive {
         self.work.len() - 1
     }
 
-    /// Work on a copy that has not ended.
+    /// Work that accesses a copy and has not ended at `now`.
     fn at_copy(&self, now: u64, level: usize, block: u64, only_writes: bool) -> Vec<usize> {
         let is_it =
             |of: &Work| of.copy == Some((level, block)) && of.end >= now && (of.writes || !only_writes);
         (0..self.work.len()).filter(|&index| is_it(&self.work[index])).collect()
     }
 
-    /// Adds work on a copy in a level. If it must not read old data, it follows writes to the copy.
+    /// Adds work on a copy in a level. `behind` is the work that must end first.
     fn touch_copy(
         &mut self,
         now: u64,
@@ -167,9 +167,8 @@ impl Naive {
         self.lingering[level].extend(left);
     }
 
-    /// Moves `block` into the first level: returns the insertions, with the last victim first, and the
-    /// locations left free.
-    /// left places free.
+    /// Moves `block` into the first level. Returns the insertions, with the last victim first, and the
+    /// locations that become free.
     fn promote(&mut self, block: u64) -> (Vec<Entry>, Vec<(usize, u64)>) {
         let holder = self.holder(block);
         let (mut entries, mut vacated) = (Vec::new(), Vec::new());
@@ -233,7 +232,7 @@ impl Naive {
         (entries, vacated)
     }
 
-    /// Moves blocks. `own` supplies the data of the used block.
+    /// Adds the work for moves between levels. `own` supplies the data of the used block.
     fn carry_out(&mut self, now: u64, entries: &[Entry], vacated: &[(usize, u64)], own: Option<usize>) {
         let mut sources = Vec::new();
         for entry in entries {
@@ -256,7 +255,7 @@ impl Naive {
         }
     }
 
-    /// Work that must end before the location of an insertion is free.
+    /// Work that must end before the location of the insertion is free.
     fn place(&self, now: u64, entry: &Entry) -> Vec<usize> {
         match entry.instead_of {
             Some(victim) => self.at_copy(now, entry.level, victim, false),
@@ -427,7 +426,7 @@ impl Naive {
         self.requests.push((now, parts));
     }
 
-    /// Latencies of all requests.
+    /// Latencies of all requests, in microseconds.
     fn latencies(&mut self) -> Vec<u64> {
         self.plan();
         let end =
@@ -447,12 +446,12 @@ impl Naive {
     }
 }
 
-/// Bytes of `block` between `from` and `to`.
+/// Number of bytes of `block` between the addresses `from` and `to`.
 fn overlap(block: u64, from: u64, to: u64) -> u64 {
     to.min((block + 1) * BLOCK) - from.max(block * BLOCK)
 }
 
-/// A gap in microseconds and a request. Half of the requests are whole blocks.
+/// Generates a pause in microseconds and a request. Half of the requests are for whole blocks.
 fn step() -> impl Strategy<Value = (u64, Request)> {
     let gap = prop_oneof![Just(0), 1..50u64, 100..1200u64];
     let op = prop_oneof![6 => Just(Op::Read), 4 => Just(Op::Write), 1 => Just(Op::Trim)];

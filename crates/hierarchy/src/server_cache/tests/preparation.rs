@@ -8,7 +8,7 @@ use nacre_kernel::{Burst, Endured, Op, Request, Streams, Time, Wear};
 const FLASH: &str = "kind = \"ssd\"\nchannels = 1\nways = 1\nplanes = 1\nblocks = 32\npages = 64\npage = \"4 KiB\"\n\
     buffer = \"64 KiB\"\nover_provisioning = \"30 %\"\nread = [\"50 us\"]\nprogram = [\"500 us\"]\nerase = \"3 ms\"\n\
     bus = \"400 MB/s\"\nlink = \"1 GB/s\"\n";
-/// A small drive with rows that wear out soon.
+/// A small drive whose rows wear out soon.
 const ROWS: &str = "kind = \"onyx\"\ncontrollers = 1\nranks = 8\nchip = \"64 KiB\"\nendurance = 500\n";
 
 fn cache(backing: &str) -> Box<dyn Device> {

@@ -47,7 +47,7 @@ fn a_later_fill_does_not_delay_an_earlier_hit() {
     let mut cache = crate::workbench::host(&toml);
     cache.latency(us(0), blocks(Op::Read, 1, 1));
     let miss = cache.submit(us(5000), blocks(Op::Read, 2, 1));
-    // The device will write block 2 from 5919 us to 6047.3 us.
+    // The device is scheduled to write block 2 from 5919 us to 6047.3 us.
     let hit = cache.submit(us(5010), blocks(Op::Read, 1, 1));
     let behind = cache.submit(us(5920), blocks(Op::Read, 1, 1));
     assert_eq!(cache.wait(miss).latency, us(919));

@@ -1,4 +1,4 @@
-//! Tests of write-back: conservation, closed forms, and rejected settings.
+//! Tests of write-back: conservation of blocks, closed forms, and rejected settings.
 
 use super::{Host, blocks, counter, pcm_cache, us};
 use crate::workbench::{self, ROOMS};
@@ -66,7 +66,7 @@ fn the_backing_sees_each_dirty_block_once_per_flush() {
             now += cache.latency(now, blocks(Op::Write, 7 * (number % dirty), 1));
         }
         let flush = cache.latency(now, FLUSH);
-        // All blocks are read in parallel, and after their reads, 64 at a time are written.
+        // All blocks are read in parallel. After their reads, 64 blocks at a time are written.
         assert_eq!(flush, Time::from_us(5 + 500 * dirty.div_ceil(64)), "{dirty} blocks");
         now += flush;
         written_back += dirty;
@@ -104,8 +104,8 @@ fn a_full_cache_of_dirty_blocks_takes_a_write_in_one_read_one_write_back_and_one
     assert_eq!(cache.count("dirty_evictions"), 3 * full);
 }
 
-/// Each write that completes in the cache is later written back, b at a time in r + n: p X = b / (r + n).
-/// With one request at a time, 1 / X = p w + (1 - p) n, so 1 / X = n / (1 + (n - w) b / (r + n)).
+/// Each write that completes in the cache is later written back: b blocks at a time take r + n, so p X = b /
+/// (r + n). With one request at a time, 1 / X = p w + (1 - p) n, so 1 / X = n / (1 + (n - w) b / (r + n)).
 #[test]
 fn cleaning_in_the_background_gives_the_throughput_of_its_closed_form() {
     for batch in [1, 4, 16] {
@@ -125,8 +125,8 @@ fn cleaning_in_the_background_gives_the_throughput_of_its_closed_form() {
     }
 }
 
-/// Eight blocks of 4 KiB with reads of 50 us and writes of 10 us, in front of a backing that writes in 500
-/// us.
+/// A cache of eight blocks of 4 KiB that reads in 50 us and writes in 10 us, in front of a backing that
+/// writes in 500 us.
 fn slow_to_read(settings: &str) -> Host {
     crate::workbench::host(&format!(
         "[stack]\nkind = \"server_cache\"\n{settings}\n[[stack.level]]\n[stack.level.device]\n\

@@ -1,4 +1,4 @@
-//! Tests of the tiers that serve requests, and of moves.
+//! Tests of tiers that serve requests, and of moves between them.
 
 use super::request;
 use nacre_kernel::{ComponentReport, Op, Streams, Time};
@@ -21,7 +21,7 @@ fn three(placement: &str) -> Host {
 
 const DYNAMIC: &str = "{ kind = \"dynamic\", epoch = \"1 s\", least_saving = \"1 ms\" }";
 
-/// Performs reads of 4 KiB at intervals of 1 ms; returns the end time and the mean latency in microseconds.
+/// Performs reads of 4 KiB at intervals of 1 ms. Returns the end time and the mean latency in microseconds.
 fn reads(device: &mut Host, from: Time, extents: impl Iterator<Item = u64>) -> (Time, f64) {
     let (mut now, mut total, mut number) = (from, Time::ZERO, 0);
     for extent in extents {
@@ -73,7 +73,7 @@ fn under_uniform_reads_a_fixed_placement_serves_at_the_mean_of_its_tiers() {
 #[test]
 fn hot_extents_move_to_the_fastest_tier_and_warm_ones_to_the_next() {
     let mut device = three(DYNAMIC);
-    // Four extents in the slow tier are read eight times as often as eight others.
+    // Four extents in the slow tier are read eight times as often as eight other extents.
     let mut random = Streams::new(2).stream("hot");
     let mut draw = |hot: u64, warm: u64| {
         if random.below(5) < 4 { hot + random.below(4) } else { warm + random.below(8) }
@@ -82,10 +82,10 @@ fn hot_extents_move_to_the_fastest_tier_and_warm_ones_to_the_next() {
     let (now, _) = reads(&mut device, now, (0..2000).map(|_| draw(28, 20)));
     let (now, after) = reads(&mut device, now, (0..3000).map(|_| draw(28, 20)));
     device.check();
-    // All extents are in their optimal tiers, so the mean is .8 x 10 + .2 x 100 us.
+    // All extents are in their optimal tiers, so the mean is .8 x 10 us + .2 x 100 us.
     assert_close("mean latency after moving", after, 28.0, 0.05);
     assert!(after < before / 10.0, "{before} before");
-    // The hot spot moves, and the extents follow.
+    // The hot extents change, and other extents move to the fast tier.
     let (now, moved) = reads(&mut device, now, (0..1000).map(|_| draw(0, 8)));
     let (now, _) = reads(&mut device, now, (0..4000).map(|_| draw(0, 8)));
     let (_, again) = reads(&mut device, now, (0..3000).map(|_| draw(0, 8)));
@@ -120,7 +120,7 @@ fn an_idle_day_ages_the_history_in_one_step() {
     assert_eq!(device.count("epochs"), 86_402, "3 s of reads, a day from the first, 2 s and the third");
 }
 
-/// PCM and flash with four extents each.
+/// Tiers of PCM and flash with four extents each.
 fn pcm_and_flash(weigh: &str) -> Host {
     let device = |read: &str, write: &str| {
         format!(

@@ -35,7 +35,7 @@ const DISK: &str = "kind = \"hdd\", capacity = \"3 MiB\", rotation = \"15000 /mi
     track_to_track_seek = \"0.2 ms\", average_seek = \"3.4 ms\", full_stroke_seek = \"6.6 ms\", \
     outer_rate = \"200 MB/s\", inner_rate = \"120 MB/s\", write_cache = \"64 KiB\"";
 
-/// Tiers that exchange extents continuously.
+/// Placement settings with which tiers exchange extents continuously.
 const RESTLESS: &str =
     "{ kind = \"dynamic\", epoch = \"500 us\", least_saving = \"0 s\", hysteresis = \"0 %\" }";
 const SMALL: &str = "extent = \"64 KiB\"\nchunk = \"8 KiB\"\nmigration_bandwidth = \"1 GB/s\"";

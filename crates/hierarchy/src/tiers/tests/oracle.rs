@@ -11,15 +11,16 @@ use nacre_testkit::Workbench;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
-/// Adjacent chunks that are served together: whether from memory, the device, the bytes, and the chunks.
+/// Adjacent chunks that are served together: whether they are in memory, their device, their bytes on the
+/// device, and their numbers.
 type Group = (Option<bool>, usize, std::ops::Range<u64>, std::ops::Range<usize>);
 
-/// Number of servers, and read and write latencies in microseconds.
+/// For each device, the number of servers and the read and write latencies in microseconds.
 const DEVICES: [(usize, u64, u64); 2] = [(2, 7, 19), (1, 31, 23)];
-/// Number of extents of each tier.
+/// Number of extents in each tier.
 const EXTENTS: u32 = 3;
 const EPOCH: u64 = 500;
-/// Bandwidth in bytes per microsecond. A chunk takes a whole number of microseconds.
+/// Migration bandwidth in bytes per microsecond. A chunk takes a whole number of microseconds.
 const BANDWIDTH: u64 = 128;
 /// Length of a simulation in microseconds.
 const LAST: u64 = 12_000;
@@ -59,10 +60,10 @@ enum Chunk {
 
 struct Naive {
     devices: [Device; 2],
-    /// Device of each chunk of each extent, and the number of the chunk on that device.
+    /// For each chunk of each extent, its device and its number on that device.
     at: Vec<Vec<(usize, u64)>>,
     queue: Vec<Exchange>,
-    /// The two extents being exchanged, and the number of their next or current chunk.
+    /// The exchange in progress, and the number of its next or current chunk.
     active: Option<(Exchange, usize)>,
     chunk: Chunk,
     began: u64,
@@ -145,7 +146,7 @@ impl Naive {
         }
     }
 
-    /// Advances the chunk in progress as far as possible.
+    /// Performs as many stages of the chunk in progress as possible at `now`.
     fn advance(&mut self, now: u64) {
         if self.chunk == Chunk::HostWrites && !self.is_held_up(true) {
             self.chunk = Chunk::Reads;
@@ -294,7 +295,8 @@ fn step() -> impl Strategy<Value = (u64, Request)> {
     })
 }
 
-/// Exchanges of an extent of the first tier with one of the second. Each extent occurs once.
+/// Generates exchanges of an extent of the first tier with an extent of the second tier. Each extent occurs
+/// once.
 fn exchanges() -> impl Strategy<Value = Vec<Exchange>> {
     let order = Just((0..EXTENTS).collect::<Vec<u32>>()).prop_shuffle();
     (order.clone(), order, 0..=EXTENTS as usize).prop_map(|(one, other, count)| {

@@ -14,7 +14,7 @@ use nacre_kernel::{
 const LATENCY: Time = Time::from_us(10);
 const EPOCH: Time = Time::from_ms(1);
 
-/// A device with stored data that fails some requests for whole chunks.
+/// A device with stored data that fails selected requests.
 #[derive(State)]
 struct Failing {
     #[state(skip = "no state is saved")]
@@ -99,7 +99,7 @@ impl Device for Failing {
     }
 }
 
-/// Tiers in which extent 0 on the first device is exchanged with extent 1 on the second.
+/// Creates tiers in which extent 0 on the first device is exchanged with extent 1 on the second device.
 fn exchanging(first: fn(Op, u64) -> bool, second: fn(Op, u64) -> bool) -> Tiers {
     let script = vec![vec![Exchange { extent: 0, partner: 1 }]];
     let placement = Scripted { homes: vec![0, 1], epoch: EPOCH, script, decided: 0 };
@@ -112,7 +112,8 @@ struct Asked {
 }
 
 impl Asked {
-    /// Runs the tiers to `at`, submits a request, and waits for its completion.
+    /// Runs the tiers to `at`, submits a request, and waits for its completion. Returns the latency and the
+    /// data.
     fn ask(&mut self, at: Time, request: Request, data: Payload) -> (Time, Payload) {
         let mut completions = Completions::new();
         self.tiers.run(at, &mut completions);
@@ -133,7 +134,7 @@ impl Asked {
         }
     }
 
-    /// Checks that every byte of an extent has this value.
+    /// Checks that every byte of an extent has the given value. Returns the latency of the read.
     fn check(&mut self, at: Time, extent: u64, value: u8) -> Time {
         let (latency, data) = self.ask(at, request(Op::Read, extent * EXTENT, EXTENT as u32), Payload::NONE);
         assert!(data.bytes().expect("bytes").iter().all(|&byte| byte == value), "extent {extent}");
@@ -181,12 +182,12 @@ fn a_chunk_that_is_refused_is_kept_and_served_from_memory() {
     asked.tiers.check_invariants();
 }
 
-/// Both chunks are in memory when power fails, and are written after it is restored.
+/// Both chunks are in memory when power fails. They are written after power is restored.
 #[test]
 fn a_chunk_in_memory_survives_a_power_loss_and_is_written_again() {
     let mut asked = Asked { tiers: exchanging(never, never), now: Time::ZERO };
     asked.fill();
-    // The chunks are read from 1 ms for 10 us, and then written.
+    // The chunks are read for 10 us, starting at 1 ms, and then written.
     let at = EPOCH + LATENCY + Time::from_us(5);
     let mut completions = Completions::new();
     asked.tiers.run(at, &mut completions);
@@ -197,7 +198,7 @@ fn a_chunk_in_memory_survives_a_power_loss_and_is_written_again() {
     let (latency, data) = asked.ask(back, chunk, Payload::NONE);
     assert_eq!(latency, Time::ZERO, "it is in memory");
     assert!(data.bytes().expect("bytes").iter().all(|&byte| byte == 1));
-    // A write waits until the chunk, which is written from `back`, is at its location.
+    // A write waits until the chunk is at its location. The write of the chunk starts at `back`.
     let bytes = vec![1; CHUNK as usize];
     let write = Request { op: Op::Write, ..chunk };
     let later = Time::from_us(3);

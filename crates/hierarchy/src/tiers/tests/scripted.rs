@@ -14,7 +14,7 @@ pub(super) const EXTENT: u64 = 16 << 10;
 /// Size of a chunk, in bytes.
 pub(super) const CHUNK: u64 = 4 << 10;
 
-/// A placement with a fixed list of decisions, one per epoch.
+/// A placement with a fixed list of decisions, one for each epoch.
 #[derive(State)]
 pub(super) struct Scripted {
     #[state(skip = "as it was built")]
@@ -41,7 +41,7 @@ impl Placement for Scripted {
     }
 }
 
-/// Tiers over `devices`, each with its number of extents.
+/// Creates tiers over `devices`, each of which is given with its number of extents.
 pub(super) fn tiers(devices: Vec<(Box<dyn Device>, u32)>, placement: Scripted, bandwidth: u64) -> Tiers {
     let toml = format!(
         "kind = \"tiers\"\nextent = \"{EXTENT} B\"\nchunk = \"{CHUNK} B\"\nmigration_bandwidth = \"{bandwidth} B/s\"\n\

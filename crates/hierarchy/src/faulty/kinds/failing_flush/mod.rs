@@ -73,7 +73,7 @@ pub const ROOM: Room<FaultFamily> = Room {
 struct FailingFlush {
     #[state(skip = "from the configuration")]
     lasting: Lasting,
-    /// End of the latest active period in which a flush failed.
+    /// End of the latest active period in which a flush failed; `None` before the first failure.
     #[state(varies)]
     failed_until: Option<Time>,
 }

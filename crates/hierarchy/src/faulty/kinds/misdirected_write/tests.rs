@@ -8,7 +8,7 @@ fn a_misdirected_write_is_elsewhere() {
             behind(&format!("kind = \"misdirected_write\"\ndistance = \"{distance}\""));
         assert_eq!(status, Status::Done);
         if place == 65536 {
-            // The write fits at neither address.
+            // The shifted write fits neither after nor before its address.
             assert_eq!((found[0], silent, counts(&*device, 0).touched), (2, 0, 0));
             continue;
         }
@@ -16,7 +16,7 @@ fn a_misdirected_write_is_elsewhere() {
         assert_eq!(silent, 2 * BYTES as u64);
         assert_eq!(read(&mut *device, 11, place), [2; BYTES]);
     }
-    // The write goes before its address, because the device ends after it.
+    // The write is performed before its address, because the device ends after it.
     let (mut device, ..) = behind("kind = \"misdirected_write\"\ndistance = \"64 KiB\"");
     assert_eq!(read(&mut *device, 11, 131_072), [2; BYTES]);
 }

@@ -72,12 +72,12 @@ struct StaleRead {
     most: usize,
     #[state(varies)]
     blocks: BTreeMap<u64, Versions>,
-    /// The blocks, oldest first. May contain blocks that were removed.
+    /// Numbers of the remembered blocks, oldest first. May contain blocks that were removed.
     #[state(varies)]
     order: VecDeque<u64>,
 }
 
-/// Versions of a block.
+/// The last two versions of a block.
 #[derive(Clone, Debug, Default, Value)]
 struct Versions {
     /// Version before the last write, or `None` if unknown. The payload is empty in a simulation without

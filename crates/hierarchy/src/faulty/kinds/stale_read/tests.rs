@@ -14,7 +14,7 @@ fn a_stale_read_returns_the_write_before_the_last() {
     assert_eq!(read(&mut *device, 6, 65536), [1; BYTES]);
     assert_eq!(read(&mut *device, 7, 65536), [2; BYTES], "the medium is as it should be");
     assert_eq!((counts(&*device, 0).touched, counts(&*device, 0).silent_bytes), (1, BYTES as u64));
-    // One of the two blocks has two known versions.
+    // Only one of the two blocks has two known versions.
     let answer =
         ask(&mut *device, Time::from_ms(8), request(Op::Read, 61440, 2 * BYTES as u32), Payload::NONE);
     let found = answer.data.bytes().expect("bytes");
