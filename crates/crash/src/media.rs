@@ -19,7 +19,7 @@ struct Stores {
 }
 
 impl Media {
-    /// Creates media without stores, on which nothing is written.
+    /// Creates media without stores.
     pub fn new() -> Media {
         Media::default()
     }

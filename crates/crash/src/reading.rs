@@ -60,7 +60,7 @@ impl Life<'_> {
                 self.auditor.check_read(asked.began, first, bytes)
             }
             _ if count > 1 => {
-                // Each block is read individually to find the lost ones.
+                // Each block is read individually to find the lost blocks.
                 for block in first..first + count {
                     let began = self.auditor.moment();
                     self.submit(at, Asking::read(block, 1), began, By::Host);

@@ -58,9 +58,9 @@ impl Persistence {
 }
 
 impl Capabilities {
-    /// Features and guarantees for data in this device or in `other`. The combination stores data or supports
-    /// transactions if both devices do. It depends on preconditioning, addresses, or endurance if one of them
-    /// does.
+    /// Combines the features and guarantees of this device and `other`. The combination stores data or
+    /// supports transactions only if both devices do. Preconditioning, addresses, or wear-out without
+    /// simulated time matter if they matter for one of the devices.
     pub fn and(self, other: Capabilities) -> Capabilities {
         Capabilities {
             carries_bytes: self.carries_bytes && other.carries_bytes,

@@ -8,7 +8,7 @@ fn stream(name: &str) -> Random {
     Streams::new(42).stream(name)
 }
 
-/// Mean first to fourth powers of a million samples.
+/// Means of the first to fourth powers of a million samples.
 fn moments(mut draw: impl FnMut() -> f64) -> [f64; 4] {
     let mut sums = [0.0; 4];
     for _ in 0..DRAWS {

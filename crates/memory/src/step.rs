@@ -1,10 +1,10 @@
 //! Requests to a device, as records of its journal.
 //!
 //! A record contains the reads since the previous record, followed by at most one step that changes data or
-//! state. Each starts with its kind (one byte) and its time, followed by its fields. If a step was submitted
-//! after completions at the same time, the highest bit of its kind is set, and the number of completions
-//! follows the time. Numbers have seven bits per byte, lowest first; the highest bit is set in all bytes but
-//! the last. The data of a write ends the record.
+//! state. Each read or step starts with its kind (one byte) and its time, followed by its fields. If a step
+//! was submitted after completions at the same time, the highest bit of its kind is set, and the number of
+//! completions follows the time. Numbers have seven bits per byte, lowest bits first. The highest bit is set
+//! in all bytes except the last. The data of a write ends the record.
 
 use crate::harm::Harm;
 use nacre_kernel::{Time, ZoneCommand};

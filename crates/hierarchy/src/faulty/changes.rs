@@ -51,8 +51,8 @@ impl Layer {
         if at == now { self.send(below, now, number) } else { self.wait_until(at, number, Stage::Held) }
     }
 
-    /// Ends a request without the device: at `at`, the fault decides to reply with `status` after the delay
-    /// `after`.
+    /// Ends a request that does not reach the device. At `at`, a fault decided to reply with `status` after
+    /// the delay `after`.
     fn end_without_device(&mut self, (fault, at, after): (u32, Time, Time), number: u32, status: Status) {
         let active = &mut self.active[number];
         active.added.push((fault, after));

@@ -11,7 +11,7 @@ use nacre_kernel::{
     ZoneCommand,
 };
 
-/// A device, and the faults that requests to it pass.
+/// A device behind a layer of faults.
 #[derive(State)]
 pub(super) struct Faulty {
     #[state(skip = "from the configuration")]

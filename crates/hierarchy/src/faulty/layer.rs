@@ -115,7 +115,7 @@ impl Layer {
         self.faults.push(fault);
     }
 
-    /// Whether no request is passing the faults.
+    /// Whether no request is in the layer.
     pub fn is_idle(&self) -> bool {
         self.active.is_empty()
     }

@@ -34,7 +34,7 @@ pub(super) struct FlashCache<S> {
     pub(super) config: Config,
     pub(super) array: Array<S>,
     pub(super) tables: Tables,
-    /// Recency of the full blocks of each region.
+    /// Full blocks of each region, in LRU order.
     pub(super) recency: Recency,
     pub(super) regions: [Region; REGIONS],
     /// Lower bound of the wear over all blocks.

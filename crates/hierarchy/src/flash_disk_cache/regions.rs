@@ -147,8 +147,8 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, program);
     }
 
-    /// Programs the buffer at `target`. Returns the page and the number of the operation. The operation waits
-    /// for `source`, and until its wait count reaches zero.
+    /// Programs the buffer at `target`. Returns the page and the number of the operation. The operation
+    /// starts when `source` has ended and its wait count is zero.
     fn program(
         &mut self,
         target: Target,
@@ -179,7 +179,7 @@ impl<S: Store> FlashCache<S> {
     }
 
     /// Programs the buffer as the uncached page `key`. Returns the number of the operation. The operation
-    /// waits for `source`, and until its wait count reaches zero.
+    /// starts when `source` has ended and its wait count is zero.
     pub(super) fn bring_in(
         &mut self,
         key: u64,

@@ -85,7 +85,7 @@ impl<M: Memory> FrameCache<M> {
         over.into_iter().for_each(|(visit, since)| self.pass_flush(now, visit, since));
     }
 
-    /// Assigns a slot to a write-back and continues the operations that waited for this.
+    /// Assigns a slot to a write-back. The operations that waited for the slot continue.
     fn set_under_way(&mut self, now: Time, number: u32) {
         let back = &mut self.operations[number].back;
         back.is_under_way = true;

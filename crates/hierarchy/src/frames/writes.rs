@@ -148,7 +148,7 @@ impl<M: Memory> FrameCache<M> {
         let spans = self.spans_of(access.spans);
         let busy = &mut self.busy[number];
         if why == Why::Filling {
-            // The page is clean, so a power loss loses no data, and its data is stored immediately.
+            // The page is clean, so a power loss loses no data. Its data can therefore be stored immediately.
             self.memory.land(frame, busy.page.bytes().unwrap_or_default());
         }
         busy.began = access.begin;

@@ -10,7 +10,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Extents with equal accesses.
+/// A class of extents with equal accesses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
     /// Total access time of one extent of the class in each tier, in seconds.

@@ -134,8 +134,9 @@ impl Index {
         select_unpredictable((word >> 32) as u32 == tag, word as u32, u32::MAX)
     }
 
-    /// Prefetches the positions at which the search for `block` starts. Half of the searches continue more
-    /// than half a cache line after the home position, which is another line in half of the cases.
+    /// Prefetches the positions at which the search for `block` starts. The second position is half a cache
+    /// line after the home position. Half of the searches reach it, and it is in another line in half of the
+    /// cases.
     #[inline]
     pub(crate) fn prefetch(&self, block: u64) {
         let home = self.home(tag(block));

@@ -7,7 +7,7 @@ pub(super) fn random(name: &str) -> Random {
     Streams::new(1966).stream(name)
 }
 
-/// Probabilities of `items` items under Zipf's law with exponent `skew`, most popular first.
+/// Probabilities of `items` items with a Zipf distribution of exponent `skew`, most popular first.
 pub(super) fn zipf_law(items: usize, skew: f64) -> Vec<f64> {
     let weights: Vec<f64> = (1..=items).map(|rank| libm::pow(rank as f64, -skew)).collect();
     let sum: f64 = weights.iter().sum();

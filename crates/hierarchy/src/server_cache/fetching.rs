@@ -53,8 +53,8 @@ impl ServerCache {
         self.operations.launch(operation);
     }
 
-    /// Creates a request for whole blocks of the backing. The request ends at the end of the backing at the
-    /// latest.
+    /// Creates a request for whole blocks of the backing. The request does not extend past the end of the
+    /// backing.
     pub(super) fn backing_request(&self, first: u64, blocks: u64, op: Op, now: Time) -> Request {
         let address = first << self.shift;
         let bytes = (blocks << self.shift).min(self.backing_end() - address);

@@ -14,7 +14,7 @@ pub(super) struct Hedging {
     pub(super) counts: HedgeCounts,
 }
 
-/// Counters of requests to devices.
+/// Counters of hedges, in requests to devices.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct HedgeCounts {
     /// Number of hedges, i.e. of additional reads sent to the backing.

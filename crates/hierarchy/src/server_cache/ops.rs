@@ -39,7 +39,7 @@ pub(super) enum Purpose {
     Sink,
     /// A read of a dirty block from its level for its write-back.
     CleanRead,
-    /// A write of neighboring dirty blocks to the backing.
+    /// A write of adjacent dirty blocks to the backing.
     CleanWrite,
     /// A flush of the backing after a batch of write-backs.
     CleanFlush,
@@ -303,8 +303,8 @@ impl Operations {
         }
     }
 
-    /// Makes operation `number` wait for earlier writes to the `blocks` blocks of the backing from `first`,
-    /// which it writes.
+    /// Makes operation `number` the latest write of `blocks` blocks of the backing, starting at `first`. The
+    /// operation waits for earlier writes of these blocks.
     pub(super) fn write_backing(&mut self, number: u32, first: u64, blocks: u64) {
         (self.all[number].block, self.all[number].blocks) = (first, blocks as u32);
         for block in first..first + blocks {

@@ -1,5 +1,5 @@
-//! Writes, which go through to the backing and to cached copies or complete in the cache, and trims, which
-//! remove copies.
+//! Writes and trims. A write is sent to the backing and to cached copies, or completes in the cache. A trim
+//! removes cached copies.
 
 use super::cache::ServerCache;
 use super::config::LEVELS_MAX;

@@ -63,7 +63,8 @@ pub fn mixes(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder, steps: u32) -
         let few = shares.as_ref().map(|_| LEAST.0.div_ceil(config.extent.0));
         let mut device_slot = sized(&tier.device, few, config.extent, builder.families());
         let device = builder.device(&device_slot).or_else(|_| {
-            // This device cannot be so small, so the whole device is used. Its latencies are the same.
+            // This device would be invalid with such a small capacity, so the whole device is used. Its
+            // latencies are the same.
             device_slot = tier.device.clone();
             builder.device(&device_slot)
         })?;

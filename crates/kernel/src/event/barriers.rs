@@ -46,8 +46,8 @@ impl<W> Barriers<W> {
         Ticket(self.number)
     }
 
-    /// Ends the operation with this ticket. Calls `over` for each barrier that has no unfinished operation
-    /// left, oldest first.
+    /// Ends the operation with this ticket. Calls `over` for each barrier that no longer waits for an
+    /// operation, oldest first.
     #[inline]
     pub fn end(&mut self, ticket: Ticket, over: impl FnMut(W)) {
         self.open -= 1;

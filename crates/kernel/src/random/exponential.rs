@@ -21,7 +21,7 @@ static TABLE: Table = Table::new();
 
 /// Widths and heights of the layers, from the base upwards.
 struct Table {
-    /// Width of each layer. The base has the width of a rectangle with its height and area.
+    /// Width of each layer. For the base, the width of a rectangle with the same height and area.
     widths: [f64; LAYERS + 1],
     /// Lower edge of each layer, which is e^-width above the base. The last entry is the maximum of the
     /// curve.

@@ -4,7 +4,7 @@ use super::{State, StateError, StateReader, StateWriter, Value};
 use crate::time::Time;
 use crate::units::{Bandwidth, Bytes, Energy, Power, Rate, Ratio};
 
-/// Implements `State` and `Value` for a number of fixed width. Lists of it are copied as one block.
+/// Implements `State` and `Value` for a number of fixed width. Lists of such numbers are copied as one block.
 macro_rules! numbers {
     ($($number:ty),+) => {$(
         impl State for $number {

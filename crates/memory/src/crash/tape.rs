@@ -10,7 +10,7 @@ pub enum Fault {
     None,
     /// A sync is acknowledged without effect.
     LyingSync,
-    /// One in this many writes is acknowledged and lost.
+    /// One of this number of writes is acknowledged but lost.
     LostWrite(u64),
     /// The image has no page checksums.
     NoChecksums,

@@ -99,7 +99,7 @@ pub trait Fault: State + Send {
     /// Records a write or trim with this data, even if the fault is not active.
     fn writes(&mut self, _request: &Request, _data: &Payload) {}
 
-    /// Replaces the data of a read with old data; returns the number of corrupted bytes.
+    /// Replaces the data of a read with old data, if known. Returns the number of corrupted bytes.
     fn reads(&mut self, _request: &Request, _data: &mut Payload) -> u64 {
         0
     }

@@ -4,7 +4,7 @@ use super::{BYTES, ask, counts, request, with_bytes};
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Op, Time};
 
-/// A simulation without data makes the same random choices as one with data.
+/// A simulation without data makes the same random choices as a simulation with data.
 #[test]
 fn faults_are_the_same_without_bytes() {
     let faults = [

@@ -1,7 +1,7 @@
 //! Caches that are compared with the naive simulation.
 
 pub(super) const PAGE: u64 = 2048;
-/// Read time in nanoseconds, in SLC mode and in MLC mode.
+/// Read time in nanoseconds for SLC mode and for MLC mode.
 pub(super) const SENSE: [u64; 2] = [25_013, 50_021];
 pub(super) const PROGRAM: [u64; 2] = [250_037, 900_049];
 pub(super) const ERASE: [u64; 2] = [500_057, 3_500_063];

@@ -64,8 +64,8 @@ fn energy_is_the_power_of_each_state_by_its_time() {
     assert_close("resting", report.idle_energy.expect("the power is given").0, expected, 0.02);
 }
 
-/// In each millisecond, a fetched page arrives at 100 us. Until then, another page is read every 10 us. All
-/// of the ten idle periods are spent in power-down, except for 1 us each.
+/// In each millisecond, a fetched page arrives at 100 us. Until then, another page is read every 10 us. Each
+/// of the ten idle periods is spent in power-down, except for its first 1 us.
 #[test]
 fn every_rest_is_powered_down() {
     let mut cache = host(&dram(POWERS));

@@ -328,7 +328,7 @@ impl Naive {
                 self.begin_write(now, part);
             }
         } else {
-            // The page is in the backing, and this write waits for it.
+            // The backing has the page, and this write waits for its fetch.
             self.fetch(now, None, vec![page], is_their_turn);
             self.held.get_mut(&page).expect("it is held").waiters.push_front(part);
         }

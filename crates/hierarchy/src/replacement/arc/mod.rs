@@ -49,7 +49,7 @@ const T2: usize = 1;
 const B1: usize = 2;
 const B2: usize = 3;
 
-/// The four queues and the target.
+/// An ARC cache with its four queues and the target length of T1.
 #[derive(Debug, State)]
 pub struct Arc {
     arena: Arena<4, 2>,

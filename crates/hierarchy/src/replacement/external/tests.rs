@@ -6,7 +6,7 @@ use crate::replacement::{Context, Replacement, ReplacementContext, ReplacementFa
 use crate::workbench;
 use nacre_config::{Configuration, ErrorCode, Families, Node, Problem, Problems, Reader, Slot};
 
-/// A document with a policy.
+/// A document with the policy under test.
 #[derive(Debug, Configuration)]
 struct Document {
     /// The policy.

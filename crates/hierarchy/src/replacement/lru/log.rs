@@ -192,7 +192,7 @@ impl Log {
         let mut to = self.tail;
         self.each_live(index, |log, index, from, tag| {
             log.tags[to] = tag;
-            // Earlier steps have moved all uses that were at the new slot.
+            // Any valid use that was at the new slot has already been moved.
             let place = index.place_of(tag, from);
             *index.slot_mut(place) = to as Slot;
             to = log.wrap(to + 1);

@@ -75,7 +75,7 @@ const PROMOTED_ABOVE: u32 = 1;
 #[derive(Debug, State)]
 pub struct S3Fifo {
     arena: Arena<3, 2>,
-    /// Number of blocks above or at which the small queue evicts.
+    /// Target length of the small queue. From this length on, the small queue evicts.
     #[state(same)]
     small: usize,
     /// Maximum number of ghosts.

@@ -36,7 +36,7 @@ pub(super) struct Sketch {
     /// Lines of the sketch, whose number is a power of two.
     #[state(varies)]
     lines: Vec<Line>,
-    /// Number of blocks for which the sketch is sized at most.
+    /// Maximum number of blocks for which the sketch is sized.
     #[state(same)]
     capacity: usize,
     /// Number of uses recorded since the last halving, plus half of the number before it.

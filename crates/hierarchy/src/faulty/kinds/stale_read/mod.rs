@@ -42,7 +42,7 @@ pub struct Config {
 /// Operations that the fault can affect.
 const READS: &[Op] = &[Op::Read];
 
-/// Bytes of a block.
+/// Size of a block in bytes.
 const BLOCK: u64 = 4096;
 
 fn check(config: &Config, reader: &mut Reader<'_>) {
