@@ -10,8 +10,8 @@ use nacre_kernel::{Op, Status, Streams, Time};
 
 /// Number of blocks that are written after a recovery, when faults are disabled.
 const LIVES_ON: usize = 4;
-/// On average, one of this number of final power losses is followed by reads of other blocks, which evict
-/// cached copies.
+/// The run reads other blocks, which evicts cached copies, after 1 in `READS_ELSEWHERE` final power losses,
+/// on average.
 const READS_ELSEWHERE: u64 = 8 * SHOWN_TO_WORK;
 /// Total number of bytes in the reads of other blocks.
 const ELSEWHERE_BYTES: u64 = 128 << 10;

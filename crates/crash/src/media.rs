@@ -62,7 +62,7 @@ impl Media {
         }
     }
 
-    /// Restores all data to the state at the mark. The mark is kept.
+    /// Restores all data to the state at the mark. The mark remains set.
     pub fn go_back(&self) {
         self.stores().stores.iter().for_each(|kept| kept.inner().go_back());
     }
@@ -94,7 +94,7 @@ struct Inner {
 struct Undo {
     /// Number of each page, and whether the page was programmed before the change.
     pages: Vec<(u64, bool)>,
-    /// Concatenated earlier data of these pages, for those that were programmed.
+    /// Concatenated earlier data of the pages that were programmed before their change.
     bytes: Vec<u8>,
     before: Option<MediumFaults>,
 }

@@ -22,7 +22,7 @@ pub struct Report {
     pub lives: u64,
     /// Number of restarts from a saved state.
     pub restarts: u64,
-    /// Number of requests served, including those of audits.
+    /// Number of requests served, including requests of audits.
     pub requests: u64,
     /// Number of blocks read and compared after power losses.
     pub blocks_audited: u64,

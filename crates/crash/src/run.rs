@@ -44,20 +44,20 @@ const PRECONDITIONED_MAX: u64 = 4_000;
 /// Number of steps between consistency checks of a device with a large state. Other devices are checked after
 /// each step.
 const LARGE_CHECKED_EVERY: u64 = 20;
-/// Limit, exclusive, of the random number of power losses after a step: the maximum is 15.
+/// Exclusive upper limit of the random number of power losses after a step.
 const BRANCHES_MAX: u64 = 16;
 /// Maximum number of steps from one power loss to the next.
 const APART_MAX: u64 = 8;
 /// State size in bytes above which a device is not saved at every step, because saving would take longer than
 /// the tests. Power losses of such a device are not undone.
 const STATE_MAX: usize = 1 << 20;
-/// On average, one of this number of restart steps is performed on a device with a large state.
+/// A device with a large state performs 1 in `LARGE_RESTARTS` restart steps, on average.
 const LARGE_RESTARTS: u64 = 8;
 /// Maximum number of additional runs for a fault that did not occur.
 const LIVES_MORE: u64 = 64;
 /// Maximum number of power losses in each of the additional runs.
 const POINTS_MORE: u64 = 100;
-/// On average, one of this number of power losses is not undone, and the run continues after it.
+/// The run does not undo 1 in `STAYS` power losses, on average, and continues after it.
 const STAYS: u64 = 16;
 
 /// Tests the device of `stack`. Calls `watch` with the number of points tested so far. `watch` may stop the

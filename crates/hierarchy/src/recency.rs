@@ -9,7 +9,7 @@ const NOWHERE: u32 = u32::MAX;
 #[derive(Debug, State)]
 #[state(after = "Self::check_restored")]
 pub(crate) struct Recency {
-    /// Links of the items, followed by those of the list heads.
+    /// Links of the items, followed by the links of the list heads.
     links: Vec<Links>,
     #[state(same)]
     things: usize,

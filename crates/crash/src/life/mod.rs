@@ -21,7 +21,7 @@ pub trait Stack {
 
 /// Maximum duration of a request or a recovery. A longer duration is a violation.
 pub const LIVES_WITHIN: Time = Time::from_s(3600);
-/// On average, one of this number of final power losses is followed by a test that the device still works.
+/// The run tests that the device still works after 1 in `SHOWN_TO_WORK` final power losses, on average.
 pub(crate) const SHOWN_TO_WORK: u64 = 8;
 /// Number of events that a run examines in advance for starts and ends of operations.
 const EVENTS_AHEAD: usize = 32;

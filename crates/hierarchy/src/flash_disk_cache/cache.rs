@@ -55,7 +55,7 @@ pub(super) struct FlashCache<S> {
     pub(super) operations: Slab<Operation>,
     /// Number of operations created so far.
     pub(super) serial: u64,
-    /// Pages that are being fetched from the backing or written around the flash.
+    /// Pages that are being fetched from the backing, or written to the backing without entering the flash.
     #[state(varies)]
     pub(super) busy: BTreeMap<u64, Busy>,
     /// Latest operation in progress that changes each page of the backing.

@@ -82,7 +82,7 @@ pub(super) enum Leaves {
     /// The page had more bit errors than its code corrects.
     GivenUp,
     Trimmed,
-    /// The page was overwritten around the cache.
+    /// The page was overwritten in the backing without entering the flash.
     Superseded,
     /// A power loss occurred before the page was programmed.
     PowerFailed,

@@ -58,7 +58,7 @@ impl<S: Store> FlashCache<S> {
     }
 
     /// Writes adjacent pages back with one request. Ends the request at an unreadable page, or at a page that
-    /// is being overwritten around the flash.
+    /// is being overwritten in the backing.
     fn send_run(&mut self, run: &[(u64, u32)], now: Time) {
         let (mut bytes, mut senses, mut first) = (Vec::new(), Vec::new(), 0);
         for (at, &(key, page)) in run.iter().enumerate() {
@@ -135,7 +135,7 @@ impl<S: Store> FlashCache<S> {
             if status != Status::Done {
                 self.lose(key);
             } else if self.lost.get(&key).is_some_and(|&lost| lost <= serial) {
-                // A page that was lost after this operation started had newer data, so it remains lost.
+                // A page that was lost after this operation was created had newer data, so it remains lost.
                 self.lost.remove(&key);
             }
         }

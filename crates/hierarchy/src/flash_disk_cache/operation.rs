@@ -28,9 +28,9 @@ pub(super) enum Purpose {
     Back,
     /// Flushes the backing after a write-back.
     Safe,
-    /// Writes a page of the host around the flash.
+    /// Writes a page of the host to the backing, without entering the flash.
     Through,
-    /// Flushes the backing after a write around the flash.
+    /// Flushes the backing after a write that did not enter the flash.
     ThroughSafe,
     /// Performs a host trim.
     Trim,
@@ -91,7 +91,7 @@ pub(super) struct Operation {
     pub(super) pages: u64,
     pub(super) request: Request,
     pub(super) data: Payload,
-    /// Data of an older page that left the flash while a newer version is written around the flash.
+    /// Data of an older page that left the flash while a newer version is being written to the backing.
     pub(super) keeps: Option<Payload>,
     /// Request part that ends with this operation, if any.
     pub(super) part: Option<Waiter>,
@@ -178,11 +178,11 @@ impl Waiter {
     }
 }
 
-/// A page that is being fetched to the controller or written around the flash, and the parts that wait for
-/// it.
+/// A page that is being fetched to the controller, or written to the backing without entering the flash, and
+/// the parts that wait for it.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Busy {
-    /// The operation that writes the page around the flash, or [`NONE`].
+    /// Operation that writes the page to the backing without entering the flash, or [`NONE`].
     pub(super) through: u32,
     pub(super) waiters: VecDeque<Waiter>,
 }

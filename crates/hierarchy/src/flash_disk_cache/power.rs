@@ -74,7 +74,7 @@ impl<S: Store> FlashCache<S> {
                 if let Some(page) = self.tables.find(key) {
                     self.tables.pages[page as usize].is_dirty = true;
                 }
-                // The older version left the flash while the page was written around the flash.
+                // The older version left the flash while the newer version was being written to the backing.
                 if let Some(older) = first.keeps.clone() {
                     rescued.insert(key, older);
                 }

@@ -87,7 +87,7 @@ pub(super) struct GlobalStatus {
     pub(super) miss_s: f64,
     /// Number of hits of pages that have left the cache.
     pub(super) left_hits: u64,
-    /// Total number of accesses while these pages were in the cache.
+    /// Total number of accesses that occurred while pages that have left the cache were in it.
     pub(super) left_accesses: u64,
 }
 

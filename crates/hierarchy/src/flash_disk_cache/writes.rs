@@ -154,7 +154,7 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, number);
     }
 
-    /// Handles the completion of a write around the flash or of the flush after it.
+    /// Handles the completion of a write that did not enter the flash, or of the flush after it.
     #[cold]
     pub(super) fn passed_by(&mut self, now: Time, number: u32, status: Status, spans: &[Span]) {
         let component = self.id;

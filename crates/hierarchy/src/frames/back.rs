@@ -70,7 +70,7 @@ impl<M: Memory> FrameCache<M> {
         if is_lost {
             self.lose(key);
         } else if self.lost.get(&key).is_some_and(|&lost| lost <= self.operations[number].serial) {
-            // A page that was lost after this operation started had newer data, so it remains lost.
+            // A page that was lost after this operation was created had newer data, so it remains lost.
             self.lost.remove(&key);
         }
         let ticket = self.operations[number].back.ticket;

@@ -102,7 +102,7 @@ pub(crate) struct FrameCache<M> {
     /// Whether a part from `without_frame` is being served. Such a part must not wait behind the other parts.
     #[state(skip = "between events none is")]
     pub(super) is_their_turn: bool,
-    /// Number of operations started so far.
+    /// Number of operations created so far.
     pub(super) serial: u64,
     /// Lost pages: neither the backing nor a frame has their current version. The value is the number of
     /// operations at the time of the loss.
@@ -279,7 +279,7 @@ impl<M: Memory> FrameCache<M> {
         Span { component: self.id, activity, stage: Stage::Untold, time }
     }
 
-    /// Creates spans of the cache, without those of zero length.
+    /// Creates spans of the cache. Spans of zero length are omitted.
     #[inline]
     pub(super) fn spans_of(&self, spans: [(Activity, Time); 3]) -> Spans {
         let none = self.span(Activity::Queue, Time::ZERO);

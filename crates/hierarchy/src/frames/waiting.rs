@@ -47,7 +47,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Serves the parts that wait at a busy frame as far as possible.
+    /// Serves the parts that wait at a busy frame, until a part must wait longer.
     pub(super) fn serve_waiters(&mut self, now: Time, number: u32) {
         loop {
             let Busy { why, frame, key, .. } = self.busy[number];

@@ -1,4 +1,4 @@
-//! Writes, trims, and flushes, which go to all members.
+//! Writes, trims, and flushes, which are sent to all members.
 
 use super::job::{Owner, Stage};
 use super::member::Members;

@@ -14,7 +14,7 @@ use nacre_kernel::state::State;
 use prefetch_index::prefetch_index;
 use std::hint::select_unpredictable;
 
-/// Marks a free position; no slot has this number.
+/// Marks a free position. No slot has this number.
 const FREE: u64 = u64::MAX;
 
 /// The odd number next to 2^64 divided by the golden ratio.

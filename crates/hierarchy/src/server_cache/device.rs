@@ -77,7 +77,7 @@ impl ServerCache {
         }
     }
 
-    /// Handles requests that a device completed, all at the same time.
+    /// Handles requests that a device completed at one time.
     #[inline]
     fn handle(&mut self, completions: &mut Completions) {
         let mut completed = std::mem::take(&mut self.completed);

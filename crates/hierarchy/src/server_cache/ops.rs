@@ -55,7 +55,7 @@ pub(super) enum Purpose {
     Wait,
 }
 
-/// An operation on a device, or without one.
+/// An operation of the cache on a device. Some operations need no device.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Operation {
     pub(super) purpose: Purpose,

@@ -89,8 +89,8 @@ const PLACES: u64 = 24;
 const CRASHES_MAX: u64 = 6;
 /// Share of the crashes in which the disk has a fault.
 const HARMED: f64 = 0.5;
-/// On average, the run continues after one of this number of crashes in the last step. `STAYS_TORN` applies
-/// to crashes that tear a record.
+/// The run continues after 1 in `STAYS` crashes in the last step, on average. `STAYS_TORN` applies to crashes
+/// that tear a record.
 const STAYS: u64 = 8;
 const STAYS_TORN: u64 = 2;
 

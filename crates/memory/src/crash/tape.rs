@@ -10,7 +10,7 @@ pub enum Fault {
     None,
     /// A sync is acknowledged without effect.
     LyingSync,
-    /// One of this number of writes is acknowledged but lost.
+    /// A write whose operation number is a multiple of this value is acknowledged but lost.
     LostWrite(u64),
     /// The image has no page checksums.
     NoChecksums,

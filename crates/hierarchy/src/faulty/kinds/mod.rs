@@ -50,7 +50,7 @@ pub static ROOMS: &Table<FaultFamily> = &[
     stale_read::ROOM,
 ];
 
-/// A fault, and its settings that the device applies.
+/// A fault, and the settings that determine when and how the device consults it.
 pub struct Built {
     /// Selects the affected requests and times.
     pub when: When,

@@ -36,8 +36,8 @@ fn crommelins_series_is_the_law_of_one_server() {
     }
 }
 
-/// The waits of random reads equal those of a schedule in which each page uses the decoder that is free
-/// first, to the picosecond. The mean wait equals that of M/D/k.
+/// The waits of random reads equal the waits in a schedule, to the picosecond. In the schedule, each page
+/// uses the decoder that is free first. The mean wait equals that of M/D/k.
 #[test]
 fn pages_wait_for_the_first_decoder_that_is_free() {
     for (decoders, load) in [(1, 0.5), (1, 0.8), (2, 0.8), (4, 0.5), (4, 0.8), (8, 0.8)] {

@@ -128,7 +128,8 @@ impl Lirs {
         self.prune();
     }
 
-    /// Removes HIR blocks from the bottom of the stack, and stops tracking those that are not resident.
+    /// Removes HIR blocks from the bottom of the stack. Stops tracking the removed blocks that are not
+    /// resident.
     #[inline]
     fn prune(&mut self) {
         while let Some(bottom) = self.stack.bottom() {

@@ -219,7 +219,7 @@ impl Log {
         }
     }
 
-    /// Panics unless the valid uses are those of the index and are between tail and head.
+    /// Panics unless the valid uses are exactly the uses in the index, and are between tail and head.
     pub(super) fn check_invariants(&self, index: &Keyed) {
         assert!(self.used < self.tags.len() && self.live.len() * WORD == self.tags.len());
         let is_live = |place: usize| self.live[place / WORD] & (1 << (place % WORD)) != 0;

@@ -95,9 +95,9 @@ impl S3Fifo {
         S3Fifo { arena: Arena::new(capacity, ghosts), small, ghosts }
     }
 
-    /// Evicts and returns one block from a full cache. The ghost of the evicted block may replace the ghost
-    /// of the `newcomer`, and `remembered` is then set to false. The reason is that the paper evicts before
-    /// it looks for the ghost.
+    /// Evicts and returns one block from a full cache. The paper evicts before it looks for the ghost of the
+    /// `newcomer`. The ghost of the evicted block may therefore replace this ghost, and `remembered` is then
+    /// set to false.
     fn evict(&mut self, newcomer: Slot, remembered: &mut bool) -> u64 {
         loop {
             if self.arena.len(SMALL) >= self.small {
