@@ -19,9 +19,9 @@ pub struct Exhausted {
     pub report: Report,
 }
 
-/// Runs every sequence of `actions` with up to `length` steps, and cuts power after every step: at each start
-/// or end of an operation, 1 ps before it, and half-way to the next start or end. Each power loss is also
-/// repeated with a second power loss in the middle of the recovery.
+/// Runs every sequence of `actions` with up to `length` steps, and cuts power after every step. The power
+/// losses are at each start or end of an operation, 1 ps before it, and half-way to the next start or end.
+/// Each power loss is also repeated with a second power loss in the middle of the recovery.
 pub fn exhaust(stack: &mut dyn Stack, block_bytes: usize, actions: &[Action], length: usize) -> Exhausted {
     let report = Report::new(&*stack.build(&Media::new()));
     let mut exhausted = Exhausted { sequences: 0, report };

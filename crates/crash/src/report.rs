@@ -39,9 +39,9 @@ pub struct Report {
 pub struct Tried {
     /// Number of power losses.
     pub points: u64,
-    /// Number of affected operations of the medium, lying flushes, writes rejected by a worn-out medium,
-    /// power losses that damaged other pages or had too little energy, and requests affected by a `faulty`
-    /// device.
+    /// Number of events that the fault affected: operations of the medium, lying flushes, writes rejected by
+    /// a worn-out medium, and requests to a `faulty` device. Also the number of power losses that damaged
+    /// other pages or had too little energy.
     pub injected: u64,
     /// Number of blocks without their latest write.
     pub blocks_behind: u64,

@@ -5,10 +5,10 @@ use crate::state::Value;
 
 /// Data loss that failed flushes report to the host.
 ///
-/// A loss is reported once: the first flush that ends after the loss fails, and so does every other flush that was
-/// submitted before that instant and is outstanding. Completions of different flushes can reach the host in another
-/// order, and the host must not receive the success of a flush before the report. A flush that a host submits in
-/// response to the report does not fail again, even at the same instant.
+/// A loss is reported once. The first flush that ends after the loss fails. Every other flush that was
+/// submitted before that instant and is outstanding also fails. Completions of different flushes can reach
+/// the host in another order, and the host must not receive the success of a flush before the report. A flush
+/// that a host submits in response to the report does not fail again, even at the same instant.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub struct LossReport {
     /// Whether data was lost that no flush has reported.

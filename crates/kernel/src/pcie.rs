@@ -5,10 +5,10 @@
 //! completions.
 //!
 //! Rates and encodings are those of the base specifications of each generation. A packet has 4 B of framing
-//! with its sequence number, a link checksum of 4 B, and a header of 12 B (completions, requests below 4 GiB)
-//! or 16 B: the 5 or 6 words of Intel's application note 456. Generation 6 transfers packets in flits of 256
-//! B. Packets use 236 B of each flit and have no framing or checksum. Acknowledgements, returned credits, and
-//! skip ordered sets take another 1 % to 2 % and are not modeled.
+//! with its sequence number, and a link checksum of 4 B. Its header has 12 B (completions, requests below 4
+//! GiB) or 16 B. These are the 5 or 6 words of Intel's application note 456. Generation 6 transfers packets
+//! in flits of 256 B. Packets use 236 B of each flit and have no framing or checksum. Acknowledgements,
+//! returned credits, and skip ordered sets take another 1 % to 2 % and are not modeled.
 //!
 //! A [`Link`](crate::Link) with the raw rate that transfers the bytes of the packets models such a link with
 //! queueing.

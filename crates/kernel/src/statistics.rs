@@ -24,7 +24,7 @@ const DEPENDENT: f64 = 1.2816;
 ///
 /// Successive latencies are correlated, so the usual standard error is too small. The sequence is divided
 /// into 32 to 64 batches whose means are nearly independent (Law, *Simulation Modeling and Analysis*, 5th
-/// ed., s. 9.5.3); batches double in size as the sequence grows. Independence is tested with von Neumann's
+/// ed., s. 9.5.3). Batches double in size as the sequence grows. Independence is tested with von Neumann's
 /// ratio (Fishman, *Grouping observations in digital simulation*, Management Science 24(5), 1978). If batches
 /// are dependent, adjacent batches are merged, down to eight batches.
 #[derive(Clone, Debug, State)]

@@ -78,9 +78,9 @@ impl Auditor {
         Ok(audit)
     }
 
-    /// Whether every word of `found` was written to some block at some time. If data moves between devices
-    /// and one of them reports that it lost acknowledged data, a moved block may have the earlier content of
-    /// its new location, which may belong to another block.
+    /// Whether every word of `found` was written to some block at some time. Data may move between devices,
+    /// and one of them may report that it lost acknowledged data. A moved block may then have the earlier
+    /// content of its new location, which may belong to another block.
     fn was_elsewhere(&self, found: &[u8]) -> bool {
         Content::all_were_written(found, self.writes)
     }

@@ -43,7 +43,7 @@ const NEVER: Moment = Moment::MAX;
 
 #[derive(Clone, Debug)]
 struct Block {
-    /// Older contents of the block, before `base`. They are stored if reported losses are allowed: a recovery
+    /// Older contents of the block, before `base`. They are stored if reported losses are allowed. A recovery
     /// may have written `base` with only stored energy as protection, so the next power loss may drop it.
     earlier: Vec<Content>,
     /// Content of the block before the first of its `versions`.
@@ -313,9 +313,9 @@ impl Auditor {
     }
 
     /// Whether a read submitted at `began` may return a mixture of the `newest` versions. This is allowed if
-    /// a version was written while the read was outstanding. In blocks larger than the atomic unit, it is
-    /// also allowed if several versions were outstanding at the same time (as beyond AWUN in the NVM Command
-    /// Set Specification, "Atomic Operations"), or if a version is partial.
+    /// a version was written while the read was outstanding. It is also allowed in blocks larger than the
+    /// atomic unit, if several versions were outstanding at the same time or a version is partial. The NVM
+    /// Command Set Specification ("Atomic Operations") allows this for writes beyond AWUN.
     fn may_be_mixed(&self, began: Moment, newest: &[&Version]) -> bool {
         let is_doubtful = |version: &&Version| matches!(version.kind, Kind::Doubtful | Kind::Refused);
         let overlap = |version: &&Version| version.ended >= began;

@@ -147,8 +147,8 @@ impl Left {
 }
 
 impl Counts {
-    /// Panics unless the number of `valid` pages equals the number at the start of measurement, plus the
-    /// pages that entered the cache, minus the pages that left it.
+    /// Panics unless the number of `valid` pages is consistent. It must equal the number at the start of
+    /// measurement, plus the pages that entered the cache, minus the pages that left it.
     pub(super) fn check_pages(&self, valid: u64) {
         let Left { evicted, given_up, trimmed, superseded, power_failed } = self.left;
         let came = self.fills + self.write_allocations;

@@ -25,8 +25,8 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Panics unless the number of cached pages equals the number at the start of measurement, plus the pages
-    /// that entered the cache, minus the pages that left it.
+    /// Panics unless the number of cached pages is consistent. It must equal the number at the start of
+    /// measurement, plus the pages that entered the cache, minus the pages that left it.
     pub(super) fn check_pages(&self, held: u64) {
         let came = self.fills + self.write_allocations;
         let left = self.evictions + self.pages_given_up + self.pages_trimmed + self.pages_power_failed;

@@ -11,11 +11,11 @@ const LEVELS: usize = 8;
 /// Time of the next event of each of a fixed number of resources. Simultaneous events are in the order of the
 /// resource numbers.
 ///
-/// The timers are a tournament tree: each node holds the earliest times of its eight children, so the cost of
-/// a timer depends on the number of resources and not on the number of pending events. The tree is cheaper
-/// than an [`Agenda`](super::Agenda) if no resource ever has two pending events. Eight children are compared
-/// without branches. A binary tree makes fewer comparisons, but the processor mispredicts a branch at each
-/// level.
+/// The timers are a tournament tree, in which each node holds the earliest times of its eight children. The
+/// cost of a timer depends on the number of resources and not on the number of pending events. The tree is
+/// cheaper than an [`Agenda`](super::Agenda) if no resource ever has two pending events. Eight children are
+/// compared without branches. A binary tree makes fewer comparisons, but the processor mispredicts a branch
+/// at each level.
 #[derive(Clone, Debug)]
 pub struct Timers {
     /// Nodes of all levels, from the timers to the root.

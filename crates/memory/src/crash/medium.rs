@@ -19,8 +19,8 @@ pub struct Reported {
     pub torn: u64,
     /// Number of cases like `torn`, but without a trace of the records.
     pub unmarked: u64,
-    /// Number of cases in which synced steps were lost and the image reported at most a torn record, because
-    /// a misdirected write overwrote the end of the journal, including its marks.
+    /// Number of cases in which synced steps were lost and the image reported at most a torn record. In these
+    /// cases, a misdirected write overwrote the end of the journal, including its marks.
     pub overwritten: u64,
     /// Number of cases in which no data was missing, because the file stores the data twice or replays it.
     pub unharmed: u64,
@@ -60,8 +60,8 @@ impl Life<'_> {
     }
 
     /// Checks that the `opened` image reports the data that `harm` destroyed. Without a report, it must have
-    /// the content after `least` or more steps, and must not have lost the first `marked` steps, which a mark
-    /// or a checkpoint lists as synced.
+    /// the content after `least` or more steps. It must also have the first `marked` steps, which a mark or a
+    /// checkpoint lists as synced.
     ///
     /// Errors: the image returns wrong content without a report.
     pub(super) fn is_reported(

@@ -11,8 +11,9 @@ const PAGES: u64 = 32;
 const SENSE: Time = Time::from_ns(1);
 const DECODE: Time = Time::from_us(30);
 
-/// Mean wait in M/D/k divided by the service time, from Crommelin's series (1932) at a load of `erlangs`: the
-/// sum over i = 1, 2, ... of P(N >= i k) - k / a P(N >= i k + 1), where N is Poisson with mean i a.
+/// Mean wait in M/D/k divided by the service time, from Crommelin's series (1932) at a load `a` of `erlangs`.
+/// The series is the sum over i = 1, 2, ... of P(N >= i k) - k / a P(N >= i k + 1), where N is Poisson with
+/// mean i a.
 fn mdk_wait(servers: u32, erlangs: f64) -> f64 {
     let term = |i: u32| {
         let (mean, least) = (f64::from(i) * erlangs, i * servers);

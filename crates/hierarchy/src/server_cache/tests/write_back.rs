@@ -9,8 +9,8 @@ const FLUSH: Request = Request { arrival: Time::ZERO, address: 0, bytes: 0, volu
 /// Settings without background write-back.
 const NO_CLEANING: &str = "write_back = { dirty = \"100 %\", clean_above = \"100 %\" }";
 
-/// A cache of one level that reads in 5 us and writes in 10 us, in front of a backing that reads in 300 us
-/// and writes in 500 us.
+/// A cache of one level that reads in 5 us and writes in 10 us. Its backing reads in 300 us and writes in 500
+/// us.
 fn plain_cache(blocks: u64, settings: &str) -> Host {
     let toml = format!(
         "[stack]\nkind = \"server_cache\"\n{settings}\n[[stack.level]]\n[stack.level.device]\n\
@@ -125,8 +125,7 @@ fn cleaning_in_the_background_gives_the_throughput_of_its_closed_form() {
     }
 }
 
-/// A cache of eight blocks of 4 KiB that reads in 50 us and writes in 10 us, in front of a backing that
-/// writes in 500 us.
+/// A cache of eight blocks of 4 KiB that reads in 50 us and writes in 10 us. Its backing writes in 500 us.
 fn slow_to_read(settings: &str) -> Host {
     crate::workbench::host(&format!(
         "[stack]\nkind = \"server_cache\"\n{settings}\n[[stack.level]]\n[stack.level.device]\n\
