@@ -43,8 +43,8 @@ pub fn exhaust(stack: &mut dyn Stack, block_bytes: usize, actions: &[Action], le
     }
 }
 
-/// Cuts power after every step of `actions` from index `fresh` on. The caller has already tested the steps
-/// before.
+/// Cuts power after every step of `actions` from index `fresh` on. The caller has already tested the
+/// earlier steps.
 fn try_all(
     stack: &mut dyn Stack,
     block_bytes: usize,

@@ -46,7 +46,8 @@ impl History {
         })
     }
 
-    /// Finds a block whose content in `found` is neither its content after `least` steps nor a later one.
+    /// Finds a block whose content in `found` is neither its content after `least` steps nor
+    /// a later content of that block.
     /// Returns the block and its content in `found`.
     pub(super) fn stranger(&self, found: &[u64], least: u64) -> Option<(u64, u64)> {
         let is_known = |versions: &[(u64, u64)], word: u64| {
