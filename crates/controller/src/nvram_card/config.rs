@@ -66,7 +66,10 @@ pub struct Config {
     pub interleave: Option<Bytes>,
     /// Whether consecutive bursts are in different bank groups. A burst then does not wait for the previous
     /// burst in its group.
-    #[config(default = true, source = "assumed: DDR4 reaches its full bandwidth only with interleaved bank groups")]
+    #[config(
+        default = true,
+        source = "assumed: DDR4 reaches its full bandwidth only with interleaved bank groups"
+    )]
     pub interleave_groups: bool,
     /// Memory scheduling policy.
     #[config(default = "fr_fcfs", source = "assumed: usual in memory controllers")]

@@ -118,7 +118,10 @@ pub struct Config {
     /// The tiers, fastest first.
     pub tier: Vec<TierConfig>,
     /// Placement of extents, and the policy that moves them.
-    #[config(default = "dynamic", source = "paper: kim-2014, placement without knowledge of future requests")]
+    #[config(
+        default = "dynamic",
+        source = "paper: kim-2014, placement without knowledge of future requests"
+    )]
     pub placement: Slot<PlacementFamily>,
     /// Maximum bandwidth of extent moves.
     #[config(

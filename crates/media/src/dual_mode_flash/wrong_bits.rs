@@ -19,12 +19,7 @@ pub struct ErrorLaw {
     )]
     pub bit_error_rate: f64,
     /// Exponent of the erase count in the bit error rate.
-    #[config(
-        default = 3.0,
-        min = 0.1,
-        max = 20,
-        source = "assumed: steep, as in hetzler-2012"
-    )]
+    #[config(default = 3.0, min = 0.1, max = 20, source = "assumed: steep, as in hetzler-2012")]
     pub error_exponent: f64,
     /// Standard deviation of the logarithm of the slots' endurance.
     #[config(

@@ -23,12 +23,7 @@ pub struct ErrorsConfig {
     #[config(min = 1, max = 4294967294)]
     pub cycles: u64,
     /// Exponent of the erases in the bit error rate; 0 means no dependence on erases.
-    #[config(
-        default = 3.0,
-        min = 0,
-        max = 20,
-        source = "assumed: steep, as in hetzler-2012"
-    )]
+    #[config(default = 3.0, min = 0, max = 20, source = "assumed: steep, as in hetzler-2012")]
     pub error_exponent: f64,
     /// Number of erases of every block before the simulation. Erases before the simulation affect bit errors,
     /// but not endurance.

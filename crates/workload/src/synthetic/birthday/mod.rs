@@ -53,7 +53,11 @@ pub struct Config {
     )]
     pub writes: u64,
     /// Number of consecutive writes to an address before the next address of its set; a divisor of `writes`.
-    #[config(default = 1, min = 1, source = "paper: qureshi-2011; repeated writes would reveal the attack to a detector")]
+    #[config(
+        default = 1,
+        min = 1,
+        source = "paper: qureshi-2011; repeated writes would reveal the attack to a detector"
+    )]
     pub burst: u64,
 }
 
