@@ -6,7 +6,7 @@ use nacre_crash::sequence::Action;
 use nacre_testkit::crashing::Described;
 use nacre_testkit::keeps_its_bytes;
 
-/// Power losses per device.
+/// Number of power losses per device.
 const POINTS: u64 = 4_000;
 
 #[track_caller]
@@ -53,7 +53,8 @@ fn an_envy_keeps_its_bytes() {
     );
 }
 
-/// Runs every sequence of these requests on a tiny device, with a power loss at every time at every position.
+/// Runs every sequence of `length` requests from `actions` on a tiny device, with a power loss at every
+/// possible time.
 #[track_caller]
 #[expect(clippy::print_stdout, reason = "with --nocapture it says how much was tried")]
 fn exhausted(toml: &str, block_bytes: usize, actions: &[Action], length: usize) {

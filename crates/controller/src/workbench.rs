@@ -24,17 +24,17 @@ static TABLES: [&nacre_config::Table<nacre_device::DeviceFamily>; 1] = [DEVICES]
 
 static ROOMS: Rooms = Rooms { devices: &TABLES, others };
 
-/// The components of this crate.
+/// Component tables of this crate.
 pub(crate) fn rooms() -> &'static dyn nacre_config::Families {
     &ROOMS
 }
 
-/// A workbench with the components of this crate and this seed.
+/// A workbench with the components of this crate and the random seed `seed`.
 pub(crate) fn workbench(seed: u64) -> Workbench {
     Workbench::new(ROOMS, seed)
 }
 
-/// The code described by a TOML table without its header, for pages of this many bytes.
+/// Builds the code that the content of a TOML table describes, for pages of `page` bytes.
 pub(crate) fn ecc(toml: &str, page: u64) -> Result<Box<dyn Ecc>, Problems> {
     let slot = workbench(1).read::<Coded>(&format!("[ecc]\n{toml}"))?.ecc;
     ecc::build(&slot, Page { families: &ROOMS, bytes: Bytes(page) })
@@ -62,7 +62,8 @@ pub(crate) struct Answer {
     pub(crate) spans: Vec<Span>,
 }
 
-/// The completion of one request at `now` on an idle device. Its spans sum to its latency.
+/// Submits one request at `now` to an idle device and returns the completion. The spans of the completion sum
+/// to its latency.
 pub(crate) fn ask(device: &mut dyn event::Device, now: Time, request: &Request, data: Payload) -> Answer {
     let mut completions = Completions::new();
     device.run(now, &mut completions);
@@ -76,7 +77,7 @@ pub(crate) fn ask(device: &mut dyn event::Device, now: Time, request: &Request, 
     Answer { done, status, spans, data: completions.take_data(0) }
 }
 
-/// Runs a device without new requests until it is idle; returns the time at which it is.
+/// Runs a device without new requests until it is idle. Returns the time of the last event.
 pub(crate) fn rest(device: &mut dyn event::Device) -> Time {
     let mut last = Time::ZERO;
     while device.next_event() < Time::MAX {

@@ -56,11 +56,12 @@ pub trait CleaningContext {
     /// The random stream with this name.
     fn random(&self, name: &str) -> Random;
 
-    /// The user's policy with this name, written in another language. Errors: no policy has this name.
+    /// Returns the policy that the user registered under this name, e.g. a Python function. Errors: no policy
+    /// has this name.
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Cleaner>, Problems>;
 }
 
-/// The policy in `slot`, for an array of `segments`.
+/// Builds the policy that `slot` describes, for an array of `segments` segments.
 pub fn build(
     slot: &Slot<CleaningFamily>,
     segments: u32,
@@ -69,7 +70,7 @@ pub fn build(
     (room_of(ROOMS, slot).build)(slot, &mut Context { segments, builder })
 }
 
-/// Construction context of a policy, from the device's builder.
+/// Construction context of a policy, based on the device's builder.
 struct Context<'a> {
     segments: u32,
     builder: &'a mut dyn Builder,
@@ -123,8 +124,8 @@ pub trait Cleaner: State + Send {
     fn decide(&mut self, view: &View<'_>, partition: usize) -> Decision;
 
     /// Number of spare segments of `partition` below which cleaning starts. A device with paced cleaning
-    /// calls this whenever the host opens a segment. The result holds until the next call and must be within
-    /// the bounds.
+    /// calls this function whenever the host opens a segment. The result is valid until the next call and
+    /// must be within the bounds in `erased`.
     fn keeps_erased(&mut self, _view: &View<'_>, _partition: usize, erased: Erased) -> u32 {
         erased.least
     }
@@ -135,13 +136,13 @@ pub trait Cleaner: State + Send {
 pub struct Erased {
     /// Current number of spare segments.
     pub now: u32,
-    /// Minimum number of spare segments at all times: the reserve.
+    /// Minimum number of spare segments at all times, i.e. the reserve.
     pub least: u32,
     /// Maximum number of spare segments, given the number of segments with data.
     pub most: u32,
 }
 
-/// Decision of a policy.
+/// Decision of a policy: the segment to clean, and the valid pages to move between partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// Position of the segment to clean.
@@ -153,8 +154,8 @@ pub struct Decision {
     /// pages move if it does not have enough space.
     pub to_higher: u32,
     /// Valid pages of the previous partition that are copied after those of the victim, from the head of its
-    /// least recently cleaned segment. Fewer pages move if it has fewer; one page of the receiving segment
-    /// stays erased.
+    /// least recently cleaned segment. If that segment has fewer valid pages, all of them move. One page of
+    /// the receiving segment always stays erased.
     pub from_lower: u32,
     /// Valid pages from the end of the active segment of the next partition, with the limits of `from_lower`.
     pub from_higher: u32,
@@ -191,29 +192,29 @@ pub fn decide(cleaner: &mut dyn Cleaner, view: &View<'_>, partition: usize) -> D
 /// A read-only view of the array, for a policy.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// Pages of one segment.
+    /// Number of pages per segment.
     pub pages_per_segment: u32,
     /// Segments by position.
     pub places: &'a [Place],
     /// Partitions, in the order of their positions.
     pub partitions: &'a [Partition],
-    /// Pages drained from the write buffer so far. This is the unit of time of the segment fields.
+    /// Pages drained from the write buffer so far. The fields of [`Place`] measure time in drained pages.
     pub drained: u64,
 }
 
 /// The segment at one position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Place {
-    /// Pages programmed since the erase, valid or not.
+    /// Number of pages programmed since the last erase, both valid and invalid.
     pub programmed: u32,
     /// Number of valid pages.
     pub live: u32,
-    /// Erases over its lifetime.
+    /// Number of erases of the segment over its lifetime.
     pub erases: u32,
     /// Time of the last cleaning in drained pages. The value 0 means that the segment was never cleaned.
     pub cleaned_at: u64,
-    /// Time of the segment's last page from the write buffer, in drained pages. After cleaning, the time of
-    /// the segment whose pages it holds.
+    /// Time at which the segment received its last page from the write buffer, in drained pages. When a
+    /// segment is cleaned, the segment that receives its pages takes over this time.
     pub written_at: u64,
 }
 
@@ -269,8 +270,9 @@ impl View<'_> {
         places.into_iter()
     }
 
-    /// The least recently cleaned position of `partition` with an invalid page, with ties as in
-    /// [`View::by_age`]. If no position has an invalid page, the least recently cleaned position.
+    /// Returns the least recently cleaned position of `partition` that has an invalid page. Ties are in the
+    /// order of [`View::by_age`]. If no position has an invalid page, returns the least recently cleaned
+    /// position.
     pub fn oldest(&self, partition: usize) -> usize {
         let rank =
             |&place: &usize| (self.fitness(partition, place).is_err(), self.age_rank(partition, place));

@@ -54,14 +54,15 @@ pub struct Settings {
         source = "fitted: by trial, not to a published number; the cost of sorted data at 10/90 is then within 10 % of that of perfect sorting"
     )]
     pub most_moved: Ratio,
-    /// Free pages that a neighbor keeps, as a share of its target.
+    /// Free pages that a neighboring partition keeps, as a share of its target number.
     #[config(
         default = "50 %",
         max = "100 %",
         source = "fitted: by trial, not to a published number; without a reserve, pages accumulate between hot and cold segments, and the cost of cold segments is 50"
     )]
     pub reserve: Ratio,
-    /// Free pages that a neighbor keeps before the first sample, as a share of all pages of the neighbor.
+    /// Free pages that a neighboring partition keeps before the first sample, as a share of all pages of the
+    /// neighbor.
     #[config(
         default = "2 %",
         max = "100 %",
@@ -91,10 +92,11 @@ pub struct Settings {
 pub(super) struct Redistribution {
     #[state(skip = "from the configuration")]
     settings: Settings,
-    /// Pages drained into each partition per sample, averaged. The list is empty before the first sample.
+    /// Average number of pages drained into each partition per sample. The list is empty before the first
+    /// sample.
     #[state(varies)]
     writes: Vec<f64>,
-    /// Pages drained into each partition before the current sample.
+    /// Number of pages drained into each partition before the current sample.
     #[state(varies)]
     counted: Vec<u64>,
     /// Start of the current sample, in drained pages.
@@ -109,7 +111,7 @@ struct Space {
 }
 
 impl Redistribution {
-    /// State without write statistics.
+    /// Initial state, without write statistics.
     pub(super) fn new(settings: Settings) -> Redistribution {
         Redistribution { settings, writes: Vec::new(), counted: Vec::new(), began: 0 }
     }
@@ -139,8 +141,8 @@ impl Redistribution {
         (lower.unwrap_or(0), higher.unwrap_or(0))
     }
 
-    /// Pages that one cleaning moves from a partition to its neighbor, out of an `excess` that should cross
-    /// over time.
+    /// Number of pages that one cleaning moves from partition `from` to its neighbor `to`. `excess` is the
+    /// number of pages that should cross the boundary over time.
     fn push(&self, view: &View<'_>, from: usize, to: usize, excess: f64, scale: f64) -> u32 {
         let pages = f64::from(view.pages_per_segment);
         let pace = (self.frequency(view, to) / self.frequency(view, from)).min(1.0);
@@ -172,7 +174,7 @@ impl Redistribution {
         self.writes(partition) / self.space(view, partition).free
     }
 
-    /// Counts the writes to each partition.
+    /// If the current sample is complete, updates the average number of writes to each partition.
     fn learn(&mut self, view: &View<'_>) {
         let drained = || view.partitions.iter().map(|partition| partition.drained);
         if self.counted.is_empty() {

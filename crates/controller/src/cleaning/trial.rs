@@ -12,15 +12,15 @@ struct Document {
     cleaning: Slot<CleaningFamily>,
 }
 
-/// The policy that `described` gives in TOML, for an array of `segments`.
+/// Builds the policy that the TOML value `described` defines, for an array of `segments` segments.
 pub(crate) fn policy(described: &str, segments: u32) -> Result<Box<dyn Cleaner>, Problems> {
     let mut builder = workbench(1);
     let document: Document = builder.read(&format!("cleaning = {described}"))?;
     super::build(&document.cleaning, segments, &mut builder)
 }
 
-/// Measurement of a policy's cleaning cost after `warm_up` turnovers of the valid pages, over a quarter of
-/// that number.
+/// Measures the cleaning cost of a policy. The measurement starts after `warm_up` turnovers of the valid
+/// pages and lasts a quarter of that number.
 pub(crate) struct Trial {
     pub(crate) policy: &'static str,
     pub(crate) segments: u32,
@@ -35,7 +35,7 @@ pub(crate) struct Trial {
 }
 
 impl Trial {
-    /// Uniform writes at 80 % utilization, which reach a steady state early.
+    /// A trial with uniform writes at 80 % utilization, which soon reaches a steady state.
     pub(crate) fn of(policy: &'static str) -> Trial {
         Trial { policy, segments: 128, pages: 256, live: 0.8, hot: 0.5, scattered: false, warm_up: 8.0 }
     }

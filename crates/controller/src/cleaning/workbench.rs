@@ -1,5 +1,5 @@
-//! The cleaning mechanism without time: a simple page table to test policies with. The device's mechanism is
-//! compared with it.
+//! Cleaning mechanism without timing, with a simple page table. Tests of policies use this mechanism, and
+//! tests of the device compare the device's mechanism with it.
 
 use super::{Cleaner, Decision, Partition, Place, View};
 use nacre_kernel::{Random, Streams};
@@ -23,13 +23,13 @@ pub(crate) struct Array {
     places: Vec<Place>,
     partitions: Vec<Partition>,
     drained: u64,
-    /// Pages that cleaning programmed.
+    /// Number of pages that cleaning programmed.
     copied: u64,
 }
 
 impl Array {
-    /// An array of `segments` of `pages` each, filled in logical order up to the utilization `live` of the
-    /// data segments.
+    /// An array of `segments` segments with `pages` pages each, filled in logical order up to the utilization
+    /// `live` of the data segments.
     pub(crate) fn new(segments: u32, pages: u32, live: f64, cleaner: &dyn Cleaner) -> Array {
         let places = segments as usize - 1;
         let size = cleaner.partition_segments().map_or(places + 1, |size| size as usize);
@@ -92,8 +92,8 @@ impl Array {
         self.partitions[partition].drained += 1;
     }
 
-    /// Pages programmed by cleaning per written page. Writes `turnovers` times the number of logical pages,
-    /// sampled from `writes`.
+    /// Makes writes from the generator `writes`, `turnovers` times the number of logical pages. Returns the
+    /// number of pages programmed by cleaning per written page.
     pub(crate) fn cost(&mut self, turnovers: f64, writes: &mut Writes, cleaner: &mut dyn Cleaner) -> f64 {
         let (copied, count) = (self.copied, (turnovers * f64::from(self.len())) as u64);
         for _ in 0..count {
@@ -115,7 +115,8 @@ impl Array {
         }
     }
 
-    /// Makes space in the active segment. Segments that were never full are filled before one is cleaned.
+    /// If the active segment is full, makes a segment with erased pages active. Returns false if the
+    /// partition has no such segment, so that a segment must be cleaned.
     fn find_room(&mut self, partition: usize) -> bool {
         if self.room(partition) == 0 {
             let mut places = self.view().places_of(partition);
@@ -215,7 +216,8 @@ impl Array {
         self.content[first..first + self.pages as usize].iter().copied().filter(|&page| page != NONE)
     }
 
-    /// Moves `pages` from other positions to `place` while an erased page remains; returns how many moved.
+    /// Moves `pages` from other positions to `place`, but leaves one page there erased. Returns the number of
+    /// moved pages.
     fn take_in(&mut self, place: usize, pages: &[u32]) -> u64 {
         let room = (self.pages - self.places[place].programmed).saturating_sub(1) as usize;
         let partition = self.partition_of[place];
@@ -227,8 +229,8 @@ impl Array {
         pages.len().min(room) as u64
     }
 
-    /// Destination of moved pages, and the number of them: up to `wanted`, limited by the existing pages and
-    /// the free space.
+    /// Returns the destination and the number of pages to move. This number is `wanted`, limited by the
+    /// `live` valid pages of the victim and by the free space of `to`.
     fn push_out(&self, to: Option<usize>, wanted: u32, live: usize) -> (usize, usize) {
         to.map_or((0, 0), |to| (to, (wanted.min(self.room(to)) as usize).min(live)))
     }

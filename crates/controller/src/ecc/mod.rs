@@ -46,7 +46,7 @@ impl std::fmt::Debug for Page<'_> {
 /// The codes, in documentation order.
 pub static ROOMS: &Table<EccFamily> = &[none::ROOM, crc32::ROOM, bch::ROOM, ldpc::ROOM];
 
-/// The code in `slot` for `page`. Errors: the code has no codeword of that size.
+/// Builds the code that `slot` describes, for `page`. Errors: the code has no codeword of that size.
 pub fn build(slot: &Slot<EccFamily>, mut page: Page<'_>) -> Result<Box<dyn Ecc>, Problems> {
     (room_of(ROOMS, slot).build)(slot, &mut page)
 }
@@ -59,21 +59,21 @@ pub trait Ecc: Send + Sync {
     /// Time and energy to encode a page.
     fn encoding(&self) -> Work;
 
-    /// The result of decoding one codeword with this number of bit errors.
+    /// Result of decoding one codeword with this number of bit errors.
     fn decoding(&self, errors: u32) -> Decoding;
 
-    /// Maximum number of bit errors that are corrected in a codeword.
+    /// Maximum number of bit errors that the code corrects in a codeword.
     fn corrects(&self) -> u32;
 
-    /// The code for pages of the same size that corrects `bits` bit errors per codeword, or `None` if the
-    /// code cannot have that strength.
+    /// Returns the code for pages of the same size that corrects `bits` bit errors per codeword. Returns
+    /// `None` if the code cannot have that strength.
     fn of_strength(&self, bits: u32) -> Option<Box<dyn Ecc>>;
 
     /// Encoder and decoder for bytes, or `None` if only the strength of the code is known.
     fn codec(&self) -> Option<&dyn Codec>;
 
-    /// Probability that a codeword of a page has more bit errors than the code can correct, if bits fail
-    /// independently with this probability.
+    /// Probability that a page has a codeword with more bit errors than the code can correct. Each bit fails
+    /// independently with the probability `bit_error_rate`.
     fn page_failure(&self, bit_error_rate: f64) -> f64 {
         let layout = self.layout();
         let codeword = binomial_tail(layout.codeword_bits, bit_error_rate, u64::from(self.corrects()));
@@ -87,13 +87,13 @@ pub trait Ecc: Send + Sync {
 pub struct Layout {
     /// Number of codewords of a page.
     pub codewords: u32,
-    /// Bits of a codeword: data and spare bytes.
+    /// Number of bits of a codeword, including data and spare bytes.
     pub codeword_bits: u64,
-    /// Spare bytes of a page.
+    /// Number of spare bytes per page.
     pub spare_bytes: u64,
 }
 
-/// Cost of an encoding or decoding.
+/// Time and energy of an encoding or decoding.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Work {
     /// Duration.
@@ -118,7 +118,7 @@ pub struct Decoding {
 pub enum Verdict {
     /// The codeword has no bit errors.
     Clean,
-    /// All bit errors were corrected. The value is their number.
+    /// All bit errors were corrected. The value is the number of bit errors.
     Corrected(u32),
     /// The codeword has too many bit errors to correct, and its data is returned as read.
     Uncorrectable,
@@ -136,12 +136,12 @@ pub trait Codec: Send + Sync {
     fn decode(&self, page: &mut [u8], spare: &mut [u8]) -> Result<Verdict, Misfit>;
 }
 
-/// Reason why a code or codeword cannot be built.
+/// Reason why a code or codeword cannot be built, as text for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit(pub String);
 
 impl Misfit {
-    /// Checks the lengths of data and spare bytes. Returns an error unless they are correct.
+    /// Checks the lengths of data and spare bytes. Returns `None` if they are correct.
     fn of_lengths(what: impl std::fmt::Display, given: [usize; 2], wanted: [usize; 2]) -> Option<Misfit> {
         let text = || {
             let [data, spare] = given;

@@ -36,7 +36,7 @@ pub fn binomial_tail(trials: u64, p: f64, most: u64) -> f64 {
     }
 }
 
-/// The probability of exactly `successes`.
+/// Probability that exactly `successes` of `trials` independent events with probability `p` occur.
 fn probability(trials: u64, p: f64, successes: u64) -> f64 {
     let (n, k) = (trials as f64, successes as f64);
     let ways = libm::lgamma(n + 1.0) - libm::lgamma(k + 1.0) - libm::lgamma(n - k + 1.0);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::workbench::ecc;
 
-/// Sum of all terms with exact binomial coefficients.
+/// The upper tail, computed as a sum of all terms with exact binomial coefficients.
 fn slow_tail(trials: u64, p: f64, most: u64) -> f64 {
     let mut term = libm::pow(1.0 - p, trials as f64);
     let mut below = 0.0;

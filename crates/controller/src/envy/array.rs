@@ -12,7 +12,7 @@ use nacre_media::store::Store;
 use prefetch_index::prefetch_index;
 use std::collections::BTreeMap;
 
-/// Logical page in each page of a segment, and whether it is valid.
+/// Logical page number and valid bit of each page of a segment.
 pub(super) struct Owners {
     /// Logical page numbers, which are undefined for pages that are not programmed.
     pub(super) lpns: Box<[u32]>,
@@ -20,7 +20,7 @@ pub(super) struct Owners {
     pub(super) live: Box<[u64]>,
 }
 
-/// Lifetime counts of pages programmed, by cause, and of segments erased.
+/// Numbers of programmed pages by cause, and of erased segments, over the lifetime.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) struct Programs {
     pub(super) drained: u64,
@@ -28,22 +28,23 @@ pub(super) struct Programs {
     pub(super) leveled: u64,
     pub(super) cleanings: u64,
     pub(super) swaps: u64,
-    /// Programs that a power loss interrupted.
+    /// Number of programs that a power loss interrupted.
     pub(super) lost: u64,
 }
 
-/// Role of a segment in its latest exchange, and its erases at that time.
+/// Role of a segment in its latest exchange. The value is the number of erases of the segment at the time of
+/// the exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Exchange {
     /// The segment was never exchanged.
     Never,
-    /// It was the worn segment and received the data of the young one.
+    /// The segment was more worn and received the data of the less worn segment.
     Rests(u32),
-    /// It was the young segment and received the data of the worn one.
+    /// The segment was less worn and received the data of the more worn segment.
     Rises(u32),
 }
 
-/// Flash segments at their positions.
+/// The flash array: segments, their positions, and the page table.
 #[derive(State)]
 #[state(after = "Self::rebuild")]
 #[state(bound = "S: Store")]
@@ -63,7 +64,7 @@ pub(super) struct Array<S> {
     pub(super) live: Vec<u32>,
     /// The segment at each position.
     pub(super) order: Vec<u32>,
-    /// The position of each segment; for a segment being relocated, the position that it leaves.
+    /// Position of each segment. For a segment that is being relocated, the position that it leaves.
     pub(super) place_of: Vec<u32>,
     pub(super) places: Vec<Place>,
     pub(super) partitions: Vec<Partition>,
@@ -72,17 +73,17 @@ pub(super) struct Array<S> {
     /// Erased segments. The last element is used next.
     #[state(varies)]
     pub(super) standby: Vec<u32>,
-    /// Positions whose segment still receives the pages of its predecessor. All of its space is reserved for
-    /// them.
+    /// Positions whose segment still receives the pages of its predecessor. The erased pages of the segment
+    /// are reserved for these pages.
     #[state(varies)]
     pub(super) filling: Vec<u32>,
-    /// Locations of page versions from before an open transaction, by logical page.
+    /// Locations of the page versions from before the open transaction, by logical page.
     pub(super) shadows: BTreeMap<u32, Location>,
     pub(super) cleaner: Box<dyn Cleaner>,
     pub(super) programs: Programs,
-    /// Pages programmed by the initial layout, which do not count as wear.
+    /// Number of pages programmed by the initial layout. These programs do not count as wear.
     pub(super) laid_out: u64,
-    /// Latest exchange of each segment; see `wear_swap`.
+    /// Latest exchange of each segment. See `wear_swap`.
     pub(super) exchanges: Vec<Exchange>,
 }
 
@@ -123,7 +124,7 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Lays out the first `pages` logical pages in order, evenly over all positions.
+    /// Programs the first `pages` logical pages in order, evenly over all positions.
     pub(super) fn lay_out(&mut self, pages: u64) {
         let count = self.places.len() as u64;
         let mut lpn = 0;
@@ -140,20 +141,20 @@ impl<S: Store> Array<S> {
         self.laid_out = pages;
     }
 
-    /// The partition that holds the addresses around `lpn` when pages are in order.
+    /// Partition to which page `lpn` belongs when all pages are in the order of their addresses.
     #[inline]
     pub(super) fn home_of(&self, lpn: u32) -> u32 {
         let place = u64::from(lpn) * self.places.len() as u64 / self.geometry.logical_pages;
         self.partition_of(place as usize) as u32
     }
 
-    /// The partition that contains position `place`.
+    /// Partition that contains position `place`.
     #[inline]
     pub(super) fn partition_of(&self, place: usize) -> usize {
         self.partition_by_place[place] as usize
     }
 
-    /// Number of pages that the active segment of `partition` can still take.
+    /// Number of erased pages in the active segment of `partition` that are available for drained pages.
     #[inline]
     pub(super) fn room(&self, partition: usize) -> u32 {
         let active = self.partitions[partition].active;
@@ -168,8 +169,9 @@ impl<S: Store> Array<S> {
         !self.filling.is_empty() && self.filling.contains(&(place as u32))
     }
 
-    /// Destination partition of a page that belongs to `partition`. If all pages of `partition` are valid, so
-    /// that cleaning would gain no space, this is the nearest partition where cleaning does.
+    /// Destination partition of a page that belongs to `partition`. If all pages of `partition` are valid,
+    /// cleaning it would gain no space. In this case, the destination is the nearest partition with an
+    /// invalid or erased page.
     #[inline]
     pub(super) fn with_space(&self, partition: usize) -> usize {
         if self.has_space(partition) { partition } else { self.nearest_with_space(partition) }
@@ -188,7 +190,8 @@ impl<S: Store> Array<S> {
         nearest.expect("less is live than the data segments hold")
     }
 
-    /// Makes space in `partition` without cleaning if one of its segments was never filled.
+    /// If the active segment of `partition` is full, makes a segment with erased pages active. Returns false
+    /// if the partition has no such segment, so that a segment must be cleaned.
     pub(super) fn find_room(&mut self, partition: usize) -> bool {
         if self.room(partition) > 0 {
             return true;
@@ -213,14 +216,14 @@ impl<S: Store> Array<S> {
         self.flash.program(self.order[place])
     }
 
-    /// Maps `lpn` to page `page`, which was just programmed.
+    /// Maps logical page `lpn` to flash page `page`, which was just programmed.
     #[inline]
     pub(super) fn settle(&mut self, lpn: u32, page: u32, place: usize) {
         self.keep(lpn, page, place);
         self.table.set(lpn, Location::Flash(page));
     }
 
-    /// Registers page `page`, which was just programmed, as a version of `lpn` to keep.
+    /// Registers flash page `page`, which was just programmed, as a version of `lpn` to keep.
     #[inline]
     pub(super) fn keep(&mut self, lpn: u32, page: u32, place: usize) {
         let segment = self.flash.block_of(page);
@@ -243,7 +246,8 @@ impl<S: Store> Array<S> {
         owners.live[index / 64] |= 1 << (index % 64);
     }
 
-    /// Removes and returns the owners of `segment`. The result is empty if the segment has none.
+    /// Removes and returns the owners of `segment`. If the segment has no owners, the result has no valid
+    /// page.
     #[inline]
     pub(super) fn take_owners(&mut self, segment: u32) -> Owners {
         let pages = self.geometry.pages_per_segment as usize;
@@ -293,7 +297,8 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// The destination partition of a page version that is copied from `page`.
+    /// Partition that contains flash page `page`. If the page is copied into the write buffer, it is drained
+    /// to this partition again.
     #[inline]
     pub(super) fn origin_of(&self, page: u32) -> u32 {
         let place = self.place_of[self.flash.block_of(page) as usize];

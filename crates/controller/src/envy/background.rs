@@ -1,8 +1,8 @@
 //! Programs and erases: the controller's work while the host is idle.
 //!
-//! Background work has its own clock, which runs only while no operation is suspended. An operation that
-//! starts at a time of this clock and takes `d` ends `d` later on it, regardless of how often the host
-//! suspends it in between.
+//! Background work has a separate clock, which runs only while no operation is suspended. If an operation of
+//! duration `d` starts at time `t` of this clock, it ends at `t + d`, regardless of how often the host
+//! suspends it.
 
 use super::array::Array;
 use super::history::Cleanings;
@@ -12,16 +12,17 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Time};
 use nacre_media::store::Store;
 
-/// Number of pages at the tail of the buffer that are searched for one that can be programmed concurrently.
+/// Number of pages at the tail of the buffer in which the controller searches for a page that can be
+/// programmed concurrently.
 const LOOK: usize = 64;
 
-/// Durations of operations, and their maximum concurrency.
+/// Durations of operations, and limits for the start of operations.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     pub(super) program: Time,
     pub(super) erase: Time,
     pub(super) concurrency: usize,
-    /// Number of pages in the buffer above which they are drained.
+    /// Number of pages in the buffer above which the controller drains pages.
     pub(super) threshold: u32,
     pub(super) wear_swap_gap: u32,
 }
@@ -29,9 +30,9 @@ pub(super) struct Pace {
 /// A program or erase in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Operation {
-    /// The page of the slot is being programmed into `page`.
+    /// The page in buffer slot `slot` is being programmed into flash page `page`.
     Drain { slot: u32, page: u32 },
-    /// Page `from` is being programmed into `to`, to relocate the segment `task`.
+    /// Flash page `from` is being programmed into `to`, to relocate the segment `task`.
     Copy { task: u32, from: u32, to: u32 },
     /// The segment is being erased.
     Erase { segment: u32 },
@@ -45,30 +46,31 @@ pub(super) struct Running {
     pub(super) bank: u32,
 }
 
-/// A relocation, the erase that follows or restarts it, and the remaining positions to relocate into erased
-/// segments.
+/// A relocation, the erase that ends or restarts it, and the further positions to relocate after it.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Task {
     pub(super) relocation: Relocation,
     pub(super) is_erasing: bool,
-    /// Positions still to relocate, each into the segment erased previously; the last element comes first.
+    /// Further positions to relocate, starting with the last element. Each position is relocated into the
+    /// segment that was erased before.
     pub(super) chain: Vec<u32>,
     /// The positions whose data is exchanged for wear leveling.
     pub(super) swap: Option<[u32; 2]>,
 }
 
-/// Condition that ends background work early.
+/// Condition that ends background work before the available time is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Until {
-    /// Background work does not end early.
+    /// The work uses the whole available time.
     TimeIsUp,
-    /// Work ends when a slot of the buffer can be filled.
+    /// The work ends when a slot of the buffer is free.
     SlotIsFree,
-    /// Work ends when the buffer holds no more than its threshold.
+    /// The work ends when no operation is in progress and the number of pages in the buffer is at most the
+    /// threshold.
     BelowThreshold,
 }
 
-/// The operations in progress, and their purposes.
+/// Operations in progress, and the relocations to which they belong.
 #[derive(State)]
 pub(super) struct Background {
     #[state(skip = "from the configuration")]
@@ -80,7 +82,7 @@ pub(super) struct Background {
     pub(super) tasks: Vec<Task>,
     /// Energy and counts of operations, recorded at completion.
     pub(super) ledger: Ledger,
-    /// Time of the latest period of work by activity: draining, cleaning, erasing, and wear leveling.
+    /// Time spent in the latest period of work by activity, in the order of [`SPENT`].
     pub(super) spent: [Time; 4],
     /// Cleanings completed since the last query, with times on the background clock.
     #[state(varies)]
@@ -121,7 +123,7 @@ impl Background {
         buffer.held() - buffer.draining() > self.pace.threshold && buffer.count(SlotState::Dirty) > 0
     }
 
-    /// Works for `budget` or until `until` holds; returns the time used.
+    /// Runs operations for `budget`, or until `until` is met. Returns the time used.
     pub(super) fn run<S: Store>(
         &mut self,
         array: &mut Array<S>,
@@ -155,7 +157,8 @@ impl Background {
         }
     }
 
-    /// The operation in progress that ends first; in a tie, the one that started first.
+    /// Index of the operation in progress that ends first. In a tie, the operation in the bank with the lower
+    /// number.
     #[inline]
     fn next_done(&self) -> Option<usize> {
         if self.running.len() == 1 {
@@ -185,7 +188,7 @@ impl Background {
         }
     }
 
-    /// Continues a relocation whose bank is free. Copies that are certain to end in time are completed
+    /// Continues a relocation whose bank is free. Copies that are certain to end before `end` are completed
     /// immediately.
     fn advance_task<S: Store>(&mut self, array: &mut Array<S>, end: Time) -> bool {
         for index in 0..self.tasks.len() {
@@ -234,7 +237,8 @@ impl Background {
         false
     }
 
-    /// Copies pages as long as whole copies fit into the remaining time.
+    /// Copies pages, without a separate event for each page. The number of copies is limited by the time
+    /// until `end`.
     fn copy_in_bulk<S: Store>(&mut self, array: &mut Array<S>, index: usize, end: Time) {
         let relocation = &mut self.tasks[index].relocation;
         let fit = (end - self.clock).as_ps() / self.pace.program.as_ps();
@@ -256,8 +260,8 @@ impl Background {
         self.ledger.charge(SPENT[kind], time);
     }
 
-    /// Starts to drain a page of the buffer, or to clean its destination. A program that has no concurrent
-    /// ones and is certain to end in time is completed immediately.
+    /// Starts to drain a page of the buffer, or to clean the partition of the page. If programs are not
+    /// concurrent, a program that is certain to end before `end` is completed immediately.
     #[inline]
     fn drain_one<S: Store>(&mut self, array: &mut Array<S>, buffer: &mut WriteBuffer, end: Time) -> bool {
         if self.pace.concurrency == 1 && !self.tasks.is_empty() {
@@ -296,8 +300,8 @@ impl Background {
         }
     }
 
-    /// Whether a cleaning may start in `partition`. Only one cleaning runs at a time, into an erased segment,
-    /// and only if no program is in progress there.
+    /// Whether a cleaning may start in `partition`. A cleaning needs an erased segment. A wear swap must not
+    /// be in progress, nor a relocation or a program in this partition.
     fn can_clean<S: Store>(&self, array: &Array<S>, partition: usize) -> bool {
         let is_in = |place: usize| array.partition_of(place) == partition;
         let mut tasks = self.tasks.iter();
@@ -342,7 +346,7 @@ impl Background {
         }
     }
 
-    /// The index in [`SPENT`] of the activity that `operation` belongs to.
+    /// Index in [`SPENT`] of the activity of `operation`.
     #[inline]
     pub(super) fn kind(&self, operation: Operation) -> usize {
         match operation {
@@ -360,7 +364,7 @@ impl Background {
         found.expect("an operation belongs to a relocation that is not over")
     }
 
-    /// The task that relocates `segment`.
+    /// The task that relocates `segment`, for changes.
     pub(super) fn task_mut(&mut self, segment: u32) -> &mut Task {
         let found = self.tasks.iter_mut().find(|task| task.relocation.from == segment);
         found.expect("an operation belongs to a relocation that is not over")
@@ -372,13 +376,15 @@ impl Background {
         self.running.iter().filter(is_program).count() as u64
     }
 
-    /// Cleanings completed since the last call, with times on the background clock.
+    /// Returns the cleanings completed since the last call, with times on the background clock, and clears
+    /// the list.
     #[inline]
     pub(super) fn take_cleanings_done(&mut self) -> Vec<(Time, Cleanings)> {
         std::mem::take(&mut self.cleanings_done)
     }
 
-    /// Time until the next program or erase ends, if no other operation starts.
+    /// Time until the next program or erase ends, if no other operation starts. `None` if no operation is in
+    /// progress.
     #[inline]
     pub(super) fn next_in(&self) -> Option<Time> {
         self.next_done().map(|next| self.running[next].done - self.clock)

@@ -51,7 +51,8 @@ fn power_of_two(reader: &mut Reader<'_>, field: &str, bytes: Bytes, what: &str) 
     fits
 }
 
-/// Checks that a segment and the buffer have a power-of-two number of pages, at least one.
+/// Checks that the value of `field`, `segment` or `buffer`, is a whole number of pages. A segment must also
+/// be a power of two.
 fn multiple(reader: &mut Reader<'_>, field: &str, bytes: Bytes, page: Bytes) -> bool {
     let fits = bytes.0 >= page.0
         && bytes.0.is_multiple_of(page.0)
@@ -89,7 +90,7 @@ fn spares_leave_data(reader: &mut Reader<'_>, config: &Config) -> bool {
     fits
 }
 
-/// Checks that flash pages and buffer slots fit in entries of four bytes.
+/// Checks that the numbers of flash pages and buffer slots fit in page table entries of four bytes.
 fn check_places(reader: &mut Reader<'_>, config: &Config, geometry: &Geometry) {
     let places = geometry.flash_pages() + u64::from(config.buffer_pages());
     if places > PageTable::PLACES_MAX {
@@ -99,7 +100,7 @@ fn check_places(reader: &mut Reader<'_>, config: &Config, geometry: &Geometry) {
     }
 }
 
-/// Checks that every segment has an invalid page; otherwise, cleaning it gains no space.
+/// Checks that every segment can have an invalid page. Otherwise, cleaning would gain no space.
 fn check_utilization(reader: &mut Reader<'_>, config: &Config, geometry: &Geometry) {
     let most = geometry.data_pages() - u64::from(geometry.segments - geometry.spare_segments);
     let given = percent(config.utilization.0);

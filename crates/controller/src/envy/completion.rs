@@ -62,9 +62,9 @@ impl Background {
         }
     }
 
-    /// Starts to exchange the data of two unevenly worn segments through an erased one. The young segment's
-    /// data moves there, the worn segment's data moves into the young one, and the young segment's data moves
-    /// into the worn one.
+    /// Starts to exchange the data of two unevenly worn segments through an erased segment. First, the data
+    /// of the less worn segment moves into the erased segment. Then, the data of the more worn segment moves
+    /// into the less worn one. Finally, the data of the less worn segment moves into the more worn one.
     fn level_wear<S: Store>(&mut self, array: &mut Array<S>) {
         let Some((worn, young)) = array.uneven(self.pace.wear_swap_gap) else { return };
         if self.is_programming(array, |place| place == worn || place == young) {
@@ -81,7 +81,7 @@ impl Background {
         });
     }
 
-    /// Whether a program into a position for which `is_meant` is true is in progress.
+    /// Whether a program is in progress at a position for which `is_meant` returns true.
     pub(super) fn is_programming<S: Store>(
         &self,
         array: &Array<S>,
@@ -96,7 +96,8 @@ impl Background {
     }
 }
 
-/// Records that the page of `slot` is in flash, unless the host wrote a newer version meanwhile.
+/// Records that the page of `slot` was programmed. If the host has written a newer version, the page in flash
+/// is invalid, unless it is the shadow of an open transaction.
 #[inline]
 fn drained<S: Store>(array: &mut Array<S>, buffer: &mut WriteBuffer, slot: u32, page: u32) {
     let lpn = buffer.slot(slot).lpn;

@@ -6,7 +6,7 @@ use nacre_kernel::{Bytes, Price, Ratio, Time};
 use nacre_media::charge::Energies;
 use nacre_media::flash::{OperationEnergy, ProgramErase};
 
-/// Flash as main memory.
+/// Settings of flash as main memory.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "super::checks::check")]
 pub struct Config {
@@ -128,7 +128,7 @@ impl Config {
         Energies::of(self.energy.each())
     }
 
-    /// Number of transfers of a page between the flash of a bank and SRAM.
+    /// Number of transfers that move one page between the flash of a bank and SRAM.
     fn transfers(&self) -> u64 {
         self.transfer.map_or(1, |transfer| self.page.0.div_ceil(transfer.0))
     }
@@ -138,7 +138,7 @@ impl Config {
         self.copy_on_write * self.transfers()
     }
 
-    /// Page program time. The chips of a bank program one transfer concurrently.
+    /// Time to program a page, one transfer after another.
     pub(super) fn program_of_page(&self) -> Time {
         self.program_erase.program * self.transfers()
     }

@@ -1,7 +1,7 @@
 //! Implementation of the device contract.
 //!
-//! Background programs and erases are not events. Whenever the device is called, they advance by the idle
-//! time since the last call.
+//! Ends of background programs and erases are not events. Each call of the device first advances background
+//! work by the idle time since the last call.
 
 use super::model::Envy;
 use super::page_table::Location;
@@ -11,8 +11,8 @@ use nacre_kernel::{
 };
 use nacre_media::store::Store;
 
-/// Number of requests whose memory is prefetched together when a device is preconditioned: as many cache
-/// misses as one core can have outstanding.
+/// Number of requests whose memory is prefetched together when a device is preconditioned. This is about the
+/// number of outstanding cache misses that one core supports.
 const PREFETCHED: usize = 32;
 
 impl<S: Store> Device for Envy<S> {
@@ -90,7 +90,8 @@ impl<S: Store> Device for Envy<S> {
     #[inline]
     fn prefetch(&self, requests: &[Request]) {
         let lpn = |request: &Request| (request.address >> self.page_shift) as u32;
-        // Two rounds are needed, because the addresses of the second are known only after the table is read.
+        // Two rounds are needed, because the addresses of the second round depend on data that the first
+        // round prefetches.
         requests.iter().for_each(|request| self.array.table.prefetch(lpn(request)));
         for request in requests {
             if let Location::Flash(page) = self.array.table.get(lpn(request)) {

@@ -17,25 +17,25 @@ pub(super) struct Cleanings {
 }
 
 impl Cleanings {
-    /// One cleaning of a segment of `pages` pages, `copied` of which were valid.
+    /// Counts of one cleaning of a segment of `pages` pages, of which `copied` were valid.
     pub(super) fn of(copied: u32, pages: u32) -> Cleanings {
         Cleanings { count: 1, copied: u64::from(copied), gained: u64::from(pages.saturating_sub(copied)) }
     }
 }
 
-/// Cleanings between the end time of the previous point and that of this one.
+/// Counts of the cleanings that ended after the previous point, and no later than `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Value)]
 struct Point {
     end: Time,
     cleanings: Cleanings,
 }
 
-/// Cleanings over time. Adjacent points are merged to bound the memory.
+/// Cleanings over time. To limit memory, adjacent points are merged.
 #[derive(Clone, Debug, PartialEq, State)]
 pub(super) struct History {
     #[state(varies)]
     points: Vec<Point>,
-    /// Minimum number of cleanings per point.
+    /// Minimum number of cleanings per point, except the last.
     each: u64,
 }
 
@@ -61,7 +61,7 @@ impl History {
         }
     }
 
-    /// One row per point: its end time relative to `start`, and its cleanings.
+    /// Columns with one row per point: its end time relative to `start`, and counts of its cleanings.
     pub(super) fn columns(&self, start: Time) -> Vec<Column> {
         let column = |name, value: fn(&Cleanings) -> f64| Column {
             name,

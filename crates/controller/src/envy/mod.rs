@@ -128,7 +128,7 @@ fn layout(slot: &Slot<DeviceFamily>, families: &dyn Families) -> Layout {
     }
 }
 
-/// Builds the device in `slot` over `store`.
+/// Builds the device that `slot` describes, with its data in `store`.
 fn build<S: Store>(
     slot: &Slot<DeviceFamily>,
     builder: &mut dyn Builder,

@@ -34,14 +34,14 @@ pub(super) struct Envy<S> {
     #[state(varies)]
     pub(super) visits: VecDeque<Visit>,
     pub(super) service: Service,
-    /// Time at which the controller finished the latest request or becomes ready.
+    /// Time at which the controller finished the latest request, or will be ready after a power loss.
     pub(super) free_at: Time,
-    /// Time up to which flash work has been simulated, or was suspended for the host.
+    /// Time up to which background work was simulated or suspended.
     pub(super) worked_until: Time,
     pub(super) book: Book,
-    /// State of slots that the host may modify in place: dirty, or owned by a transaction.
+    /// State of slots that the host may modify in place: dirty, or owned by the open transaction.
     pub(super) writable: SlotState,
-    /// Whether power is off, and the operations that this interrupted.
+    /// Whether power is off.
     pub(super) has_failed: bool,
     pub(super) interrupted: Recovery,
     #[state(skip = "from the configuration")]
@@ -54,11 +54,11 @@ pub(super) struct Book {
     pub(super) start: Time,
     pub(super) ledger: Ledger,
     pub(super) host: HostCounts,
-    /// Words read and written.
+    /// Numbers of words read and written.
     pub(super) accesses: [u64; 2],
     pub(super) copies_on_write: u64,
     pub(super) forced_drains: u64,
-    /// Programs and erases before measurement.
+    /// Numbers of programs and erases before the start of measurement.
     pub(super) programs_before: Programs,
     pub(super) erases_before: u64,
     pub(super) history: History,
@@ -110,7 +110,7 @@ impl<S: Store> Envy<S> {
         envy
     }
 
-    /// Advances to `now` without requests. Programs and erases resume after an idle period.
+    /// Advances background work to `now` without requests. Programs and erases resume after an idle period.
     #[inline]
     pub(super) fn work_until(&mut self, now: Time) {
         if now > self.worked_until && self.background.has_work(&self.buffer) {
@@ -123,7 +123,7 @@ impl<S: Store> Envy<S> {
         self.worked_until = self.worked_until.max(now);
     }
 
-    /// Runs programs and erases from `from` to `to`, or until `until` holds; returns the duration.
+    /// Runs programs and erases from `from` to `to`, or until `until` is met. Returns the time used.
     pub(super) fn work(&mut self, from: Time, to: Time, until: Until) -> Time {
         let clock = self.background.clock;
         let time = self.background.run(&mut self.array, &mut self.buffer, to - from, until);
@@ -133,7 +133,7 @@ impl<S: Store> Envy<S> {
         time
     }
 
-    /// Copies the data of the old version into `slot` as the start of the new version.
+    /// Copies the data of the page at `old` into `slot`, before the host modifies the copy.
     #[inline]
     fn copy_bytes(&mut self, old: Location, slot: u32) {
         if S::CARRIES_BYTES {
@@ -218,7 +218,7 @@ impl Book {
 }
 
 impl<S: Store> Envy<S> {
-    /// Writes page `lpn` and drains the pages above the threshold without taking time.
+    /// Writes page `lpn`, and drains pages above the threshold. Simulated time does not advance.
     #[inline]
     pub(super) fn precondition_page(&mut self, lpn: u32) {
         if let Location::Buffer(slot) = self.array.table.get(lpn)

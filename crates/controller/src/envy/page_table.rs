@@ -8,14 +8,14 @@ use prefetch_index::prefetch_index;
 pub(super) enum Location {
     /// The page was never written and reads as zeros.
     Nowhere,
-    /// The page is in this page of the flash.
+    /// The page is in the flash page with this number.
     Flash(u32),
-    /// The page is in this slot of the write buffer.
+    /// The page is in the slot of the write buffer with this number.
     Buffer(u32),
 }
 
-/// A table with four bytes per page. The value 0 means nowhere, flash pages count up from 1, and buffer slots
-/// count down from the maximum.
+/// A table with four bytes per page. The value 0 means [`Location::Nowhere`]. Flash pages are numbered upward
+/// from 1, and buffer slots downward from the maximum.
 #[derive(State)]
 pub(super) struct PageTable {
     /// Memory is allocated on the first write (docs/decisions/0022).
@@ -26,14 +26,14 @@ pub(super) struct PageTable {
 }
 
 impl PageTable {
-    /// A table of `pages` logical pages, none of them mapped yet, over `flash_pages`.
+    /// A table of `pages` unmapped logical pages, for a device with `flash_pages` flash pages.
     pub(super) fn new(pages: u64, flash_pages: u64) -> PageTable {
         let pages = usize::try_from(pages).expect("a table fits the address space");
         PageTable { entries: vec![0; pages], flash_pages }
     }
 
-    /// Maximum number of flash pages and buffer slots that four bytes can represent, with one value reserved
-    /// for nowhere.
+    /// Maximum number of flash pages and buffer slots that four bytes can represent. One value is reserved
+    /// for [`Location::Nowhere`].
     pub(super) const PLACES_MAX: u64 = u32::MAX as u64;
 
     /// Location of page `lpn`.
@@ -59,14 +59,14 @@ impl PageTable {
         prefetch_index(&self.entries, lpn as usize);
     }
 
-    /// Host memory in bytes, on a system that allocates 4 KiB on the first write.
+    /// Estimated host memory in bytes, for a system that allocates 4 KiB on the first write.
     #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
         let is_written = |page: &&[u32]| page.iter().any(|&entry| entry != 0);
         self.entries.chunks(1024).filter(is_written).count() * 4096
     }
 
-    /// Every mapped page with its location, in order.
+    /// Returns every mapped page with its location, in the order of page numbers.
     pub(super) fn mapped(&self) -> impl Iterator<Item = (u32, Location)> + '_ {
         let mapped = self.entries.iter().enumerate().filter(|&(_, &entry)| entry != 0);
         mapped.map(|(lpn, &entry)| (lpn as u32, self.decode(entry)))

@@ -41,7 +41,7 @@ impl<S: Store> Envy<S> {
         }
     }
 
-    /// Marks the slot of an interrupted program as dirty again if its page is still needed.
+    /// Marks the slot of an interrupted program as dirty or as a shadow again if its page is still needed.
     fn repeat_drain(&mut self, slot: u32) {
         let content = *self.buffer.slot(slot);
         if content.state == SlotState::Draining {
@@ -53,7 +53,7 @@ impl<S: Store> Envy<S> {
         }
     }
 
-    /// Restores power at `at`. Each page that is rolled back takes one SRAM access.
+    /// Restores power at `at`. Each page of a rolled-back transaction takes one SRAM access.
     pub(super) fn repair(&mut self, at: Time) -> Recovery {
         self.has_failed = false;
         let pages = self.roll_back().unwrap_or(0);
@@ -65,7 +65,7 @@ impl<S: Store> Envy<S> {
 }
 
 impl Background {
-    /// Aborts operations in progress: every erase must be repeated.
+    /// Aborts and returns the operations in progress. Every aborted erase must be repeated.
     fn interrupt(&mut self) -> Vec<Operation> {
         self.tasks.iter_mut().for_each(|task| task.is_erasing = false);
         self.running.drain(..).map(|running| running.operation).collect()
@@ -78,13 +78,12 @@ impl Background {
         relocation.copied -= 1;
     }
 
-    /// Makes the relocation copy another page from position `place` instead of one whose copy was
-    /// interrupted.
+    /// Makes the relocation copy another page from position `place`, to replace an interrupted copy.
     fn take_another(&mut self, segment: u32, place: u32) {
         let relocation = &mut self.task_mut(segment).relocation;
         relocation.copied -= 1;
         let taken = relocation.takes.iter_mut().find(|taken| {
-            // A source that has given no page is in its initial state.
+            // A source from which no page was taken is in its initial state.
             taken.place == place && (taken.from_end || taken.cursor > 0)
         });
         taken.expect("a page came from there").left += 1;

@@ -9,9 +9,9 @@ use nacre_media::store::Store;
 /// Reason for relocating pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Cause {
-    /// To reclaim invalid pages.
+    /// Cleaning, which reclaims invalid pages.
     Cleaning,
-    /// For wear leveling.
+    /// Wear leveling.
     Wear,
 }
 
@@ -21,37 +21,38 @@ pub(super) struct Relocation {
     pub(super) cause: Cause,
     /// The segment whose pages are relocated.
     pub(super) from: u32,
-    /// Its position, which the segment that receives its pages already occupies.
+    /// Position of the segment `from`. The segment that receives its pages already has this position.
     pub(super) place: u32,
-    /// The next page of `from` to examine.
+    /// Index in `from` of the next page to examine.
     pub(super) cursor: u32,
-    /// Number of pages copied or being copied.
+    /// Number of pages that were copied or are being copied.
     pub(super) copied: u32,
-    /// Pages at the end of `from` that move to the previous partition.
+    /// Number of pages at the end of `from` that move to the previous partition.
     pub(super) to_lower: u32,
-    /// Remaining pages that move to the next partition.
+    /// Number of remaining pages that move to the next partition.
     pub(super) to_higher: u32,
-    /// Pages that the segment receives from the previous and the next partition after its valid pages are
-    /// copied.
+    /// Pages that the segment receives from the previous and the next partition, after its valid pages have
+    /// been copied.
     pub(super) takes: [Taken; 2],
 }
 
-/// Pages that a position receives from the segment at another one.
+/// Pages that a relocation takes from the segment at another position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) struct Taken {
-    /// The position from which the pages are taken.
+    /// Position from which the pages are taken.
     pub(super) place: u32,
-    /// The next page of its segment to examine. If the segment is examined from its end, this is the page
-    /// after it.
+    /// Index of the next page to examine. If the segment is examined from its end, the index of the next page
+    /// plus one.
     pub(super) cursor: u32,
-    /// Number of remaining pages.
+    /// Number of pages that remain to be taken.
     pub(super) left: u32,
     /// Whether the pages come from the end of the segment instead of its head.
     pub(super) from_end: bool,
 }
 
 impl<S: Store> Array<S> {
-    /// Lets the policy select a victim in `partition`, whose segments are all full, and starts to clean it.
+    /// Asks the policy for a victim in `partition`, whose segments are all full, and starts to clean this
+    /// victim.
     pub(super) fn begin_cleaning(&mut self, partition: usize) -> Relocation {
         let decision = self.decide(partition);
         let place = decision.victim;
@@ -114,8 +115,8 @@ impl<S: Store> Array<S> {
         Relocation { cause, from, place: place as u32, cursor: 0, copied: 0, to_lower, to_higher, takes }
     }
 
-    /// The next valid page to move and its destination. `None` if all pages have moved or no position has an
-    /// erased page.
+    /// Returns the next valid page to move and the position to which it moves. Returns `None` if all pages
+    /// have moved, or if no position has an erased page.
     #[inline]
     pub(super) fn next_live(&mut self, relocation: &mut Relocation) -> Option<(u32, usize)> {
         let Some(index) = self.find_live(relocation.from, relocation.cursor) else {
@@ -127,7 +128,7 @@ impl<S: Store> Array<S> {
         Some(((relocation.from << self.geometry.page_shift()) + index, place))
     }
 
-    /// The first valid page of `segment` at or after `cursor`.
+    /// Index of the first valid page of `segment` at or after `cursor`.
     #[inline]
     pub(super) fn find_live(&self, segment: u32, cursor: u32) -> Option<u32> {
         let live = &self.owners[segment as usize].as_ref()?.live;
@@ -140,11 +141,12 @@ impl<S: Store> Array<S> {
         Some(word as u32 * 64 + bits.trailing_zeros())
     }
 
-    /// The next page to receive from another partition. The segment's valid pages are copied first, so a
-    /// relocation that is restarted after a power loss has received none.
+    /// Returns the next page to take from another partition, and its destination. The valid pages of the
+    /// segment are copied first. A relocation that is restarted after a power loss has therefore taken no
+    /// page.
     fn next_taken(&self, relocation: &mut Relocation) -> Option<(u32, usize)> {
         let place = relocation.place as usize;
-        // A full position would be cleaned again immediately and without gain.
+        // A full segment would be cleaned again immediately, without gain.
         let is_full = self.places[place].programmed + 1 >= self.geometry.pages_per_segment;
         if is_full || self.live[relocation.from as usize] > 0 {
             return None;
@@ -159,7 +161,8 @@ impl<S: Store> Array<S> {
         Some((page, place))
     }
 
-    /// The next valid page to take from a segment, unless that segment is being relocated.
+    /// Next valid page to take from a segment. `None` if no valid page is left, or if that segment still
+    /// receives pages.
     fn find_taken(&self, taken: &mut Taken) -> Option<u32> {
         if self.is_filling(taken.place as usize) {
             return None;
@@ -180,8 +183,8 @@ impl<S: Store> Array<S> {
         (0..end).rev().find(|&index| live[index as usize / 64] >> (index % 64) & 1 == 1)
     }
 
-    /// Destination of the page just found, if an erased page is left. Most pages stay at the position; pages
-    /// at the ends may move to the neighboring partitions.
+    /// Position to which the page just found moves. Most pages stay at their position. Pages at the ends of
+    /// the segment may move to neighboring partitions. `None` if no erased page is left.
     #[inline]
     fn destination(&mut self, relocation: &mut Relocation) -> Option<usize> {
         let place = relocation.place as usize;
@@ -206,9 +209,9 @@ impl<S: Store> Array<S> {
         Some(place)
     }
 
-    /// A position with an erased page in the nearest partition, used if the intended one is full. This
-    /// happens if power losses left interrupted programs in it and the segment being relocated has more valid
-    /// pages than erased pages are left.
+    /// A position with an erased page in the nearest partition, for a page whose position is full. This
+    /// happens if power losses interrupted programs at the position. The segment then has more valid pages to
+    /// move than erased pages are left.
     #[cold]
     fn elsewhere(&mut self, place: usize) -> Option<usize> {
         let own = self.partition_of(place);
@@ -218,8 +221,8 @@ impl<S: Store> Array<S> {
         found.map(|other| self.partitions[other].active)
     }
 
-    /// Copies up to `limit` pages that stay at their position without taking time; returns the number copied.
-    /// Pages for neighbors and shadows are left to [`Array::next_live`].
+    /// Copies up to `limit` pages that stay at their position, without advancing time. Returns the number of
+    /// copied pages. [`Array::next_live`] returns the pages that move to other partitions and the shadows.
     pub(super) fn copy_run(&mut self, relocation: &mut Relocation, limit: u64) -> u64 {
         let from = relocation.from as usize;
         let stay = self.live[from].saturating_sub(relocation.to_lower);
@@ -238,7 +241,7 @@ impl<S: Store> Array<S> {
         while copied < limit {
             let mut bits = source.live[word];
             let before = bits;
-            // These are the pages of the next word, which is copied next.
+            // Prefetches the entries of the pages in the next word, which the next iteration copies.
             if let Some(&next) = source.live.get(word + 1) {
                 self.prefetch_entries(&source.lpns[(word + 1) * 64..], next);
             }
@@ -321,8 +324,8 @@ impl<S: Store> Array<S> {
         self.point_to(lpn, from, to);
     }
 
-    /// Makes `to` the location of `lpn` instead of page `from`, in the page table or as the shadow of an open
-    /// transaction, which cleaning must preserve.
+    /// Makes flash page `to` the location of `lpn` instead of page `from`. The location is in the page table,
+    /// or in the shadows of an open transaction, which cleaning must preserve.
     #[inline]
     pub(super) fn point_to(&mut self, lpn: u32, from: u32, to: u32) {
         if !self.shadows.is_empty() && self.table.get(lpn) != Location::Flash(from) {
@@ -335,7 +338,7 @@ impl<S: Store> Array<S> {
         self.table.set(lpn, Location::Flash(to));
     }
 
-    /// Ends a relocation, after which the receiving segment accepts other pages, too.
+    /// Ends a relocation. The receiving segment then accepts other pages, too.
     pub(super) fn filled(&mut self, place: u32) {
         self.filling.retain(|&filling| filling != place);
     }

@@ -4,10 +4,10 @@ use super::model::Envy;
 use nacre_kernel::{Activity, Bytes, Column, ComponentReport, Resource, Time, Wear};
 use nacre_media::store::Store;
 
-/// SRAM of the page table per flash page, in bytes (wu-1994, section 3.3).
+/// Bytes in SRAM per flash page for the page table (wu-1994, section 3.3).
 const TABLE_ENTRY_BYTES: u64 = 6;
 
-/// The report for `elapsed`.
+/// Report of the device over the time `elapsed`.
 pub(super) fn of<S: Store>(envy: &Envy<S>, elapsed: Time) -> ComponentReport {
     let wear = wear(envy);
     let config = &envy.config;
@@ -30,7 +30,7 @@ pub(super) fn of<S: Store>(envy: &Envy<S>, elapsed: Time) -> ComponentReport {
     }
 }
 
-/// Panics unless every page programmed has a cause.
+/// Panics if the number of programmed pages differs from the sum over all causes.
 pub(super) fn check_programs<S: Store>(envy: &Envy<S>) {
     let programs = envy.array.programs;
     let laid_out = envy.array.laid_out;
@@ -56,16 +56,16 @@ fn wear<S: Store>(envy: &Envy<S>) -> Wear {
     }
 }
 
-/// Number of pages programmable over the lifetime, divided by the pages programmed per day (wu-1994, section
-/// 5.5).
+/// Lifetime in days: page programs over the whole life of the flash, divided by the page programs per day
+/// (wu-1994, section 5.5). `None` if nothing was programmed.
 fn lifetime_days<S: Store>(envy: &Envy<S>, wear: &Wear, elapsed: Time) -> Option<f64> {
     let programs = wear.programs();
     let capacity = envy.array.geometry.flash_pages() as f64 * envy.config.endurance as f64;
     (programs > 0).then(|| capacity / programs as f64 * (elapsed.as_secs_f64() / 86_400.0))
 }
 
-/// Utilization of the controller, which serves the host, and of the flash, which performs several programs
-/// and erases at a time.
+/// Utilization of the controller, which serves the host, and of the flash, which performs up to `concurrency`
+/// programs and erases at a time.
 fn resources<S: Store>(envy: &Envy<S>, wear: &Wear) -> Vec<Resource> {
     let mut controller = envy.book.ledger.clone();
     let mut flash = envy.background.ledger.clone();

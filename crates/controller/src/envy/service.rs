@@ -39,7 +39,7 @@ impl<S: Store> Envy<S> {
         self.enter(Phase::Waits, Activity::Suspend, start, suspended);
     }
 
-    /// Enters `phase` at `at` and charges `time` of the controller to `activity`.
+    /// Starts `phase` at `at`, and charges `time` to `activity` of the controller and to the request.
     #[inline]
     fn enter(&mut self, phase: Phase, activity: Activity, at: Time, time: Time) {
         (self.service.phase, self.service.begin, self.service.end) = (phase, at, at + time);
@@ -47,7 +47,7 @@ impl<S: Store> Envy<S> {
         self.book.ledger.charge(activity, time);
     }
 
-    /// Time of the controller's next event for a request.
+    /// End time of the current phase, or `Time::MAX` if no request is in service.
     #[inline]
     pub(super) fn next(&self) -> Time {
         if self.service.is_idle() { Time::MAX } else { self.service.end }
@@ -84,7 +84,7 @@ impl<S: Store> Envy<S> {
         }
     }
 
-    /// The next part of the first request: address and number of bytes within one page.
+    /// Address and number of bytes of the next part of the first request. A part is within one page.
     #[inline]
     pub(super) fn part(&self) -> (u64, u64) {
         let (request, page_bytes) = (&self.visits[0].request, 1 << self.page_shift);
@@ -141,8 +141,8 @@ impl<S: Store> Envy<S> {
             self.service.spend(activity, spent);
         }
         if self.buffer.count(SlotState::Free) == 0 && !self.background.is_running() {
-            // Nothing is left to drain: a transaction holds the other slots, and released slots follow them
-            // in the queue.
+            // Nothing is left to drain. A transaction owns the other slots, and released slots follow these
+            // slots in the queue.
             self.buffer.collect_all_released();
             assert!(self.buffer.count(SlotState::Free) > 0, "draining a full buffer frees a slot");
         }
@@ -152,7 +152,7 @@ impl<S: Store> Envy<S> {
         };
     }
 
-    /// Reads or writes the words of one page.
+    /// Starts to read or write the words of one page.
     #[inline]
     fn access(&mut self, at: Time) {
         let (op, words) = (self.visits[0].request.op, self.part().1.div_ceil(self.config.word.0));
@@ -200,7 +200,8 @@ impl<S: Store> Envy<S> {
         self.visits.clear();
     }
 
-    /// Reads or writes words for `time` when `left` of the phase remains.
+    /// Counts only the words that were read or written before a power loss, and stores the written words.
+    /// `time` is the duration of the phase, of which `left` remained. Returns the activity.
     fn cut_words(&mut self, time: Time, left: Time) -> Activity {
         let (address, bytes) = self.part();
         let access = self.config.access.as_ps().max(1);

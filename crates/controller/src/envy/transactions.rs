@@ -16,8 +16,8 @@ use nacre_media::store::Store;
 use std::collections::BTreeSet;
 
 impl<S: Store> Envy<S> {
-    /// Maximum number of slots for versions and shadows of a transaction. The other half remains available
-    /// for draining.
+    /// Maximum number of buffer slots for the versions and shadows of a transaction, i.e. half of all slots.
+    /// The other half remains available for draining.
     fn slots_for_transaction(&self) -> u32 {
         self.buffer.capacity() / 2
     }
@@ -66,7 +66,7 @@ impl<S: Store> Envy<S> {
         Ok(())
     }
 
-    /// Keeps the version of `lpn` at `old` as the shadow of the open transaction.
+    /// Keeps the version of `lpn` at `old` as a shadow of the open transaction.
     pub(super) fn keep_shadow(&mut self, lpn: u32, old: Location) {
         if let Location::Buffer(slot) = old {
             let state = match self.buffer.slot(slot).state {
@@ -80,7 +80,7 @@ impl<S: Store> Envy<S> {
         assert!(before.is_none(), "page {lpn} has one shadow");
     }
 
-    /// Commits the new versions; returns the number of changed pages.
+    /// Commits the new versions. Returns the number of changed pages.
     pub(super) fn commit_transaction(&mut self) -> Result<u64, Refused> {
         let shadows = self.close_transaction()?;
         let pages = shadows.len() as u64;
@@ -97,7 +97,7 @@ impl<S: Store> Envy<S> {
         Ok(pages)
     }
 
-    /// Restores the old versions; returns the number of pages that had changed.
+    /// Restores the old versions. Returns the number of pages that the transaction had changed.
     pub(super) fn roll_back(&mut self) -> Result<u64, Refused> {
         let shadows = self.close_transaction()?;
         let pages = shadows.len() as u64;
@@ -124,7 +124,7 @@ impl<S: Store> Envy<S> {
         Ok(std::mem::take(&mut self.array.shadows).into_iter().collect())
     }
 
-    /// The slot that holds the version of `lpn` written by the transaction.
+    /// Buffer slot with the version of `lpn` that the transaction wrote.
     fn version(&self, lpn: u32) -> u32 {
         match self.array.table.get(lpn) {
             Location::Buffer(slot) => slot,
@@ -139,7 +139,7 @@ impl<S: Store> Envy<S> {
         assert!(self.visits.is_empty(), "requests are outstanding while a transaction begins or ends");
     }
 
-    /// Charges the time of one SRAM access for each of `pages`.
+    /// Charges one SRAM access per page, for `pages` pages.
     fn touch(&mut self, now: Time, pages: u64) -> Completion {
         let done = self.free_at.max(now) + Time::from_ps(self.config.access.as_ps() * pages);
         (self.free_at, self.worked_until) = (done, done);

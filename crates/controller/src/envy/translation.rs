@@ -8,7 +8,7 @@ use std::hint::select_unpredictable;
 pub(super) struct Translation {
     pages: Vec<u32>,
     used: Vec<u64>,
-    /// Slot of the latest access. Most accesses stay in one page for a while.
+    /// Index of the entry of the latest access. Consecutive accesses are often in the same page.
     latest: usize,
     clock: u64,
     lookups: u64,
@@ -19,7 +19,7 @@ pub(super) struct Translation {
 const NONE: u32 = u32::MAX;
 
 impl Translation {
-    /// A cache of `entries` mappings; with 0, it holds all mappings.
+    /// A cache of `entries` mappings. If `entries` is 0, every look-up is a hit.
     pub(super) fn new(entries: u32) -> Translation {
         let entries = entries as usize;
         Translation {
@@ -32,7 +32,7 @@ impl Translation {
         }
     }
 
-    /// Looks up the mapping of `page` and caches it; returns whether it was a hit.
+    /// Looks up the mapping of `page` and caches it. Returns whether the look-up was a hit.
     #[inline]
     pub(super) fn look_up(&mut self, page: u32) -> bool {
         self.lookups += 1;
@@ -55,7 +55,8 @@ impl Translation {
         found.is_some()
     }
 
-    /// The least recently used entry, found without branches because they would be mispredicted.
+    /// Index of the least recently used entry. The search has no branches, because the processor would
+    /// mispredict them.
     fn oldest(&self) -> usize {
         let entries = self.used.iter().copied().enumerate();
         let older = |one: (usize, u64), other: (usize, u64)| {
@@ -65,13 +66,13 @@ impl Translation {
         entries.reduce(older).expect("there are entries, or the page was at hand").0
     }
 
-    /// Empties the cache, as a power loss does.
+    /// Empties the cache after a power loss.
     pub(super) fn clear(&mut self) {
         self.pages.fill(NONE);
         self.used.fill(0);
     }
 
-    /// Number of look-ups and misses since counting started.
+    /// Numbers of look-ups and misses since counting started.
     pub(super) fn counts(&self) -> (u64, u64) {
         (self.lookups, self.misses)
     }

@@ -10,13 +10,13 @@ use super::relocation::Relocation;
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
-    /// Whether `relocation` has pages left to copy but [`Array::next_live`] finds no erased page for them.
+    /// Whether `relocation` has pages left to copy. If it has, but [`Array::next_live`] returns `None`, no
+    /// erased page is left.
     pub(super) fn lacks_pages(&self, relocation: &Relocation) -> bool {
         self.find_live(relocation.from, relocation.cursor).is_some()
     }
 
-    /// Reverts all copies of `relocation`; returns the segment at its position, which has no valid page
-    /// afterwards.
+    /// Reverts all copies of `relocation`. Returns the segment at its position, which then has no valid page.
     pub(super) fn undo(&mut self, relocation: &mut Relocation) -> u32 {
         let to = self.order[relocation.place as usize];
         // Pages that moved from the end of the segment to neighbors stay there.
@@ -34,8 +34,8 @@ impl<S: Store> Array<S> {
         to
     }
 
-    /// The first invalid page of `segment` at or after `index`. Every copied page left one invalid page. As
-    /// long as the order is preserved, it makes no difference which of them it returns to.
+    /// Index of the first invalid page of `segment` at or after `index`. Every copied page left one invalid
+    /// page. Reverting a copy may use any of these pages if the order of the pages is preserved.
     fn left_page(&self, segment: u32, index: u32) -> u32 {
         let first = segment << self.geometry.page_shift();
         let programmed = self.flash.blocks()[segment as usize].programmed;
@@ -43,9 +43,9 @@ impl<S: Store> Array<S> {
         left.expect("every page that was copied left one")
     }
 
-    /// Makes page `before` the valid version of `lpn` again and invalidates its copy in `page`.
+    /// Makes page `before` the valid version of `lpn` again, and invalidates the copy in `page`.
     fn return_to(&mut self, before: u32, page: u32, lpn: u32) {
-        // The cells already have the data, except for the portion of a write that was reverted since.
+        // The cells already have the data, except for the reverted portion of a write.
         self.flash.fill_from(before, page);
         self.disown(page);
         let segment = self.flash.block_of(before);
@@ -54,7 +54,7 @@ impl<S: Store> Array<S> {
         self.point_to(lpn, page, before);
     }
 
-    /// Records the erase of the segment at `place`, so that copying restarts.
+    /// Records the erase of the segment at `place`, so that copying can restart.
     pub(super) fn erased_in(&mut self, place: u32) {
         let segment = self.order[place as usize];
         let state = &mut self.places[place as usize];

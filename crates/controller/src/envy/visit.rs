@@ -39,9 +39,9 @@ pub(super) enum Phase {
 pub(super) struct Service {
     pub(super) phase: Phase,
     pub(super) begin: Time,
-    /// End of the phase. While draining, the end of the next program or erase.
+    /// End of the phase. In the phase `Drains`, the end of the next program or erase.
     pub(super) end: Time,
-    /// Number of bytes read or written.
+    /// Number of bytes of the request that were read or written.
     pub(super) served: u64,
     /// Time spent so far per activity, in the order of [`TOLD`].
     pub(super) spent: [Time; TOLD.len()],

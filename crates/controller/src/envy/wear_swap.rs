@@ -4,11 +4,13 @@ use super::array::{Array, Exchange};
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
-    /// Positions of the segments with the most and the fewest erases, if these differ by more than `gap`.
+    /// Returns the positions of the segments with the most and the fewest erases if these differ by more than
+    /// `gap`.
     ///
     /// To avoid endless exchanges of the same two segments, a segment is not exchanged again until its erase
-    /// count changes. The worn one must have been cleaned again, which shows that its new data is written.
-    /// The young one must have caught up by `gap` erases. The paper does not describe how eNVy avoids this.
+    /// count changes. The more worn segment must have been erased again, which shows that its new data is
+    /// written. The less worn segment must have caught up by `gap` erases. The paper does not describe how
+    /// eNVy avoids this problem.
     pub(super) fn uneven(&self, gap: u32) -> Option<(usize, usize)> {
         if gap == 0 {
             return None;

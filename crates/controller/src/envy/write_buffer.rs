@@ -9,17 +9,17 @@ use std::collections::VecDeque;
 pub(super) enum SlotState {
     /// The slot is empty.
     Free,
-    /// It holds the current version of a page.
+    /// The slot holds the current version of a page.
     Dirty,
-    /// It holds the current version of a page, which is being programmed into flash.
+    /// The slot holds the current version of a page, which is being programmed into flash.
     Draining,
-    /// It holds an obsolete version that is being programmed into flash.
+    /// The slot holds an obsolete version that is being programmed into flash.
     Superseded,
-    /// It holds a version that an open transaction wrote.
+    /// The slot holds a version that an open transaction wrote.
     Uncommitted,
-    /// It holds the version from before the writes of an open transaction.
+    /// The slot holds the version from before the writes of an open transaction.
     Shadow,
-    /// It is empty but still in the queue.
+    /// The slot is empty but still in the queue.
     Released,
 }
 
@@ -32,13 +32,13 @@ impl SlotState {
 pub(super) struct Slot {
     /// Logical page number.
     pub(super) lpn: u32,
-    /// Source partition of the page in flash, which is also its destination.
+    /// Partition from which the page was copied, and to which it is drained.
     pub(super) partition: u32,
     /// State of the slot.
     pub(super) state: SlotState,
 }
 
-/// Slots in the order in which they were filled.
+/// The write buffer, with a queue of its slots in the order in which they were filled.
 #[derive(State)]
 #[state(after = "WriteBuffer::rebuild")]
 pub(super) struct WriteBuffer {
@@ -57,7 +57,8 @@ pub(super) struct WriteBuffer {
 }
 
 impl WriteBuffer {
-    /// A buffer with `slots` free slots of `page_bytes` each; `page_bytes` is 0 if no data is stored.
+    /// A buffer of `slots` free slots with `page_bytes` bytes each. If the device stores no data,
+    /// `page_bytes` is 0.
     pub(super) fn new(slots: u32, page_bytes: usize) -> WriteBuffer {
         let empty = Slot { lpn: 0, partition: 0, state: SlotState::Free };
         let mut counts = [0; SlotState::COUNT];
@@ -95,7 +96,7 @@ impl WriteBuffer {
         self.capacity() - self.count(SlotState::Free) - self.count(SlotState::Released)
     }
 
-    /// Fills a free slot at the head of the queue.
+    /// Fills a free slot, and adds it to the head of the queue. Returns the number of the slot.
     #[inline]
     pub(super) fn fill(&mut self, slot: Slot) -> u32 {
         let index = self.free.pop().expect("the caller made room");
@@ -106,7 +107,8 @@ impl WriteBuffer {
         index
     }
 
-    /// Takes the first dirty slot for which `fits` is true among the first `look` slots from the tail.
+    /// Removes a dirty slot from the queue to drain it: the first for which `fits` returns true, among the
+    /// first `look` dirty slots from the tail. Returns `None` if no slot fits.
     ///
     /// Slots of an open transaction at the tail are moved to the head.
     #[inline]
@@ -184,7 +186,7 @@ impl WriteBuffer {
         }
     }
 
-    /// The contents of slot number `slot`.
+    /// Content of slot number `slot`.
     #[inline]
     pub(super) fn slot(&self, slot: u32) -> &Slot {
         &self.slots[slot as usize]
@@ -199,14 +201,14 @@ impl WriteBuffer {
         content.state = state;
     }
 
-    /// The data of `slot`.
+    /// Data of `slot`.
     #[inline]
     pub(super) fn bytes(&self, slot: u32) -> &[u8] {
         let start = slot as usize * self.page_bytes;
         &self.bytes[start..start + self.page_bytes]
     }
 
-    /// The data of `slot`, mutable.
+    /// Data of `slot`, for changes.
     #[inline]
     pub(super) fn bytes_mut(&mut self, slot: u32) -> &mut [u8] {
         let start = slot as usize * self.page_bytes;
@@ -219,7 +221,7 @@ impl WriteBuffer {
         self.bytes.copy_within(start..start + self.page_bytes, to as usize * self.page_bytes);
     }
 
-    /// Slots in the queue, from the tail.
+    /// Slots in the queue, starting at the tail.
     #[inline]
     pub(super) fn next_to_leave(&self) -> impl Iterator<Item = &Slot> {
         self.queue.iter().map(|&slot| &self.slots[slot as usize])

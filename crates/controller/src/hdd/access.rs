@@ -52,8 +52,8 @@ impl<S: Store> Hdd<S> {
         self.read_ahead = (depth > 0).then(|| ReadAhead::new(self.disk.layout(), end, at, depth));
     }
 
-    /// Serves a read whose data is in the buffer at `ready`, when its last bytes cross the interface. The arm
-    /// stays busy until they have left the platter.
+    /// Serves a read from the read-ahead buffer. The last byte of the read crosses the interface at `ready`
+    /// or later. The arm stays busy until `ready`.
     fn read_buffered(&mut self, now: Time, chosen: &Waiting, ready: Time) {
         let (address, end) = (chosen.address, chosen.address + u64::from(chosen.bytes));
         let link = self.interface.time_for(end - address);
@@ -77,8 +77,8 @@ impl<S: Store> Hdd<S> {
         }
     }
 
-    /// Charges a read-ahead that ended by `until`. Only the portion between the arm's last access and `until`
-    /// is charged, because the rest was before the start of measurement.
+    /// Charges the transfer of a read-ahead that ended by `until`. Charges only the time after the arm's last
+    /// charged access and after the start of measurement.
     fn charge_read_ahead(&mut self, until: Time, transfer: Time, end: u64) {
         let from = self.charged_to.max(self.counts.since.unwrap_or_default());
         let transfer = transfer.min(until.saturating_sub(from));
@@ -86,7 +86,7 @@ impl<S: Store> Hdd<S> {
         self.disk.perform(Access { seek: Time::ZERO, rotate: Time::ZERO, transfer }, end);
     }
 
-    /// Time to spin up for an access at `start`, or zero if the platters are already spinning.
+    /// Time to spin up for an access at `start`. Zero if the platters are already spinning.
     fn spin_up(&mut self, start: Time) -> Time {
         let Some(standby) = &self.config.standby else { return Time::ZERO };
         let stood_from = self.arm.free_since() + standby.after;
@@ -99,7 +99,7 @@ impl<S: Store> Hdd<S> {
         standby.spin_up
     }
 
-    /// Handles a power loss at `at`: the rest of the access in progress is not performed, and waiting
+    /// Handles a power loss at `at`. The rest of the access in progress is not performed, and waiting
     /// requests are dropped.
     pub(super) fn cut_access(&mut self, at: Time) {
         if let Some(Busy { number, begun, spin_up, access, .. }) = self.arm.busy() {

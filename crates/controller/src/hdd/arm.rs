@@ -17,8 +17,7 @@ pub(super) struct Arm {
     waiting: VecDeque<Waiting>,
     #[state(varies)]
     busy: Option<Busy>,
-    /// Time at which the arm became or becomes free. While it is busy, this is the start of its last free
-    /// period.
+    /// Time at which the arm last became free. During an access, this is the start of the last free period.
     free_since: Time,
     /// Time of the next selection, if the arm is free and a request waits.
     decides_at: Time,
@@ -71,7 +70,7 @@ impl Arm {
         }
     }
 
-    /// Withdraws a waiting request; returns whether it was waiting.
+    /// Withdraws a request. Returns whether the request was waiting.
     pub(super) fn withdraw(&mut self, number: u32) -> bool {
         let Some(place) = self.waiting.iter().position(|waiting| waiting.number == number) else {
             return false;
@@ -83,13 +82,13 @@ impl Arm {
         true
     }
 
-    /// End of the access in progress.
+    /// End time of the access in progress, or `Time::MAX` if the arm is free.
     #[inline]
     pub(super) fn ends_at(&self) -> Time {
         self.busy.map_or(Time::MAX, |busy| busy.until)
     }
 
-    /// Time of the next selection.
+    /// Time of the next selection of a request, or `Time::MAX` if none is due.
     #[inline]
     pub(super) fn decides_at(&self) -> Time {
         self.decides_at
@@ -100,18 +99,18 @@ impl Arm {
         self.ends_at().min(self.decides_at)
     }
 
-    /// The write whose data is under the head at `at`.
+    /// Number of the write whose data is under the head at `at`, if any.
     pub(super) fn writing(&self, at: Time) -> Option<u32> {
         let busy = self.busy.filter(|busy| busy.is_write && busy.until - busy.access.transfer < at)?;
         busy.number
     }
 
-    /// The access in progress.
+    /// The access in progress, if any.
     pub(super) fn busy(&self) -> Option<Busy> {
         self.busy
     }
 
-    /// Time at which the arm became free, or the start of its last free period.
+    /// Time at which the arm last became free.
     pub(super) fn free_since(&self) -> Time {
         self.free_since
     }
@@ -134,7 +133,7 @@ impl Arm {
         self.decides_at = if self.waiting.is_empty() { Time::MAX } else { at };
     }
 
-    /// Removes and returns the request to serve at `now`.
+    /// Removes and returns the request that the scheduler selects at `now`.
     pub(super) fn choose(&mut self, now: Time, disk: &Disk) -> Waiting {
         let candidates = self.waiting.iter().map(|waiting| Candidate {
             target: &waiting.target,

@@ -25,8 +25,8 @@ impl ReadAhead {
         ReadAhead { from: end, anchor: end, anchor_at: now, limit, depth }
     }
 
-    /// Time at which the data up to `end` is in the buffer. `None` unless all data of a read from `address`
-    /// to `end` is in the buffer or arriving.
+    /// Returns the time at which the data up to `end` is in the buffer. Returns `None` unless all data from
+    /// `address` to `end` is in the buffer or will be read ahead.
     pub(super) fn ready(&self, layout: &Layout, address: u64, end: u64) -> Option<Time> {
         (address >= self.from && end <= self.limit).then(|| self.passed(layout, end))
     }
@@ -41,8 +41,8 @@ impl ReadAhead {
         self.limit = (end + self.depth).min(layout.capacity().0);
     }
 
-    /// Time at which the last byte before `address` passes the head. Data before the anchor arrived before
-    /// the last pause.
+    /// Time at which the last byte before `address` passes the head. Zero for data before the anchor, which
+    /// arrived before the last pause.
     fn passed(&self, layout: &Layout, address: u64) -> Time {
         if address <= self.anchor {
             return Time::ZERO;

@@ -10,7 +10,8 @@ use std::collections::VecDeque;
 pub(super) struct Cached {
     #[state(same)]
     capacity: u64,
-    /// Bytes of writes that have space. Their data is in the cache or being transferred.
+    /// Total size of the writes for which space is allocated, in bytes. Their data is in the cache or being
+    /// transferred.
     used: u64,
     /// Acknowledged writes, oldest first.
     #[state(varies)]
@@ -18,7 +19,7 @@ pub(super) struct Cached {
     /// Writes that wait for space, oldest first.
     #[state(varies)]
     waiting: VecDeque<u32>,
-    /// Bytes being transferred into the cache.
+    /// Number of bytes that are being transferred into the cache.
     crossing: u64,
 }
 
@@ -54,7 +55,8 @@ impl Cached {
         self.acknowledged.push_back(number);
     }
 
-    /// Frees the space of write `number`, which is on the platter; returns whether it was in the cache.
+    /// Frees the space of write `number`, whose data is on the platter. Returns whether the write was in the
+    /// cache.
     pub(super) fn land(&mut self, number: u32, bytes: u64) -> bool {
         let Some(place) = self.acknowledged.iter().position(|&held| held == number) else { return false };
         self.acknowledged.remove(place);
@@ -81,13 +83,14 @@ impl Cached {
         self.acknowledged.iter().copied()
     }
 
-    /// Withdraws a write that waits for space; returns whether it was waiting.
+    /// Withdraws a write that waits for space. Returns whether the write was waiting.
     pub(super) fn withdraw(&mut self, number: u32) -> bool {
         let place = self.waiting.iter().position(|&waits| waits == number);
         place.is_some_and(|place| self.waiting.remove(place).is_some())
     }
 
-    /// Data of a read that returned `read` from the platter, updated with newer data from the cache.
+    /// Returns the data of a read: the data `read` from the platter, overwritten with newer data from the
+    /// cache.
     pub(super) fn over<'a>(
         &self,
         read: Payload,

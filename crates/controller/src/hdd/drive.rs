@@ -33,7 +33,7 @@ pub(super) struct Hdd<S> {
     #[state(varies)]
     pub(super) read_ahead: Option<ReadAhead>,
     pub(super) cached: Cached,
-    /// Barriers: flushes wait for earlier writes.
+    /// Order of writes and flushes. A flush waits for earlier writes.
     pub(super) writes: Barriers<u32>,
     /// Time up to which the arm has been charged.
     pub(super) charged_to: Time,
@@ -43,7 +43,7 @@ pub(super) struct Hdd<S> {
     pub(super) counts: Counts,
 }
 
-/// Atomic write unit in bytes: after a power loss, each is either old or new.
+/// Atomic write unit in bytes. After a power loss, a sector has either the old or the new data.
 const SECTOR: u32 = 512;
 
 /// Counters since measurement started, in addition to those of the mechanics.
@@ -58,12 +58,12 @@ pub(super) struct Counts {
     pub(super) spin_ups: u64,
     /// Total standby time.
     pub(super) standing: Time,
-    /// Portion of the spin-up times that power losses cut off.
+    /// Total spin-up time that power losses cut off.
     pub(super) spin_ups_cut: Time,
 }
 
 impl<S: Store> Hdd<S> {
-    /// An idle drive.
+    /// A drive without requests.
     pub(super) fn new(id: ComponentId, path: String, config: Config, store: S) -> Hdd<S> {
         Hdd {
             id,
@@ -84,7 +84,8 @@ impl<S: Store> Hdd<S> {
         }
     }
 
-    /// Receives a write. It goes to the cache if the cache is large enough for it, and otherwise to the arm.
+    /// Receives a write. If the write fits the size of the cache, it goes to the cache, and otherwise to the
+    /// arm.
     fn accept_write(&mut self, now: Time, number: u32) {
         self.active[number].ticket = self.writes.begin();
         let request = self.active[number].request;
@@ -154,7 +155,8 @@ impl<S: Store> Hdd<S> {
         }
     }
 
-    /// Completes a write on the platter.
+    /// Stores the data of a write that is on the platter, and frees its cache space. Flushes that waited for
+    /// this write complete.
     pub(super) fn land(&mut self, at: Time, number: u32) {
         let Active { request, data, ticket, .. } = &mut self.active[number];
         let (request, data, ticket) = (*request, std::mem::take(data), *ticket);

@@ -77,16 +77,16 @@ use nacre_media::store::Nothing;
 /// Order in which a drive serves waiting requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Scheduling {
-    /// The oldest request.
+    /// The oldest request is served first.
     FirstCome,
-    /// The request on the nearest cylinder (shortest seek time first, SSTF).
+    /// The request on the nearest cylinder is served first (shortest seek time first, SSTF).
     ShortestSeek,
-    /// The request whose first sector reaches the head first, counting both seek and rotation (shortest
-    /// access time first, SATF). Drives with command queueing (NCQ, TCQ) use it.
+    /// The request whose first sector reaches the head first, including both seek and rotation, is served
+    /// first (shortest access time first, SATF). Drives with command queueing (NCQ, TCQ) use this order.
     ShortestAccess,
 }
 
-/// A hard disk drive.
+/// Settings of a hard disk drive.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {

@@ -12,7 +12,7 @@ pub(super) struct Active {
     pub(super) arrived: Time,
     pub(super) request: Request,
     pub(super) data: Payload,
-    /// Order of a write relative to flushes.
+    /// Position of a write in the order of writes and flushes.
     pub(super) ticket: Ticket,
     pub(super) spans: Spans,
 }

@@ -35,8 +35,8 @@ pub(super) struct Scheduler {
 }
 
 impl Scheduler {
-    /// Position in `wait`, which must not be empty, of the request to serve at `now`. Requests are ordered
-    /// oldest first.
+    /// Returns the position in `wait` of the request to serve at `now`. `wait` must not be empty. Its
+    /// requests are ordered from the oldest to the newest.
     ///
     /// In a tie, the oldest request is selected. A request never overtakes an older one if both touch the
     /// same bytes and one of them is a write.
@@ -66,8 +66,8 @@ impl Scheduler {
         first_dependence(best, &all)
     }
 
-    /// The cost that the policy minimizes: cylinders to move, or picoseconds until the first sector is under
-    /// the head.
+    /// Cost that the policy minimizes: the number of cylinders to move, or the picoseconds until the first
+    /// sector is under the head.
     #[inline(always)]
     fn cost(&self, now: Time, disk: &Disk, arm: &Arm, target: &Target) -> u64 {
         match self.policy {
@@ -81,8 +81,8 @@ impl Scheduler {
     }
 }
 
-/// The oldest request that the one at `place` must not overtake, directly or through others. If it depends on
-/// none, the request itself.
+/// Returns the position of the oldest request that the request at `place` must not overtake, directly or
+/// through other requests. If there is no such request, returns `place`.
 fn first_dependence<'a>(place: usize, all: &(impl ExactSizeIterator<Item = Candidate<'a>> + Clone)) -> usize {
     let mut place = place;
     loop {

@@ -4,7 +4,7 @@ use nacre_kernel::event::Servers;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Resource, Time};
 
-/// CPUs that process jobs in order of arrival, with their busy time. `J` identifies a job.
+/// CPUs that process jobs in the order of arrival, with their busy time. `J` identifies a job.
 #[derive(Clone, Debug, State)]
 #[state(bound = "J: Value")]
 pub struct Cpus<J> {
@@ -38,7 +38,7 @@ impl<J> Cpus<J> {
         self.servers.next()
     }
 
-    /// Removes and returns the next job to end before `until`, with its duration.
+    /// Ends the next job that ends before `until`. Returns its end time, the job, and its duration.
     #[inline]
     pub fn end_before(&mut self, until: Time) -> Option<(Time, J, Time)> {
         let busy = &mut self.busy;

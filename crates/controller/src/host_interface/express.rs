@@ -87,7 +87,7 @@ pub(super) struct Express {
     #[state(skip = "from the configuration")]
     pub(super) flight: Time,
     links: [Link; 2],
-    /// Time of packets without data that has not yet been charged to the link, by direction.
+    /// Transfer time of packets without data that has not yet been charged to the link, by direction.
     owed: [Time; 2],
     /// Credits for transfers, by direction, if limited.
     credits: Option<[Credits; 2]>,
@@ -96,11 +96,12 @@ pub(super) struct Express {
 /// Buffer space at the receiving end of one direction.
 #[derive(Clone, Debug, State)]
 struct Credits {
-    /// Total size of the buffer, in bytes of packets.
+    /// Total buffer size in bytes, including packet headers.
     #[state(same)]
     all: u64,
     free: u64,
-    /// Times and amounts of returning credits.
+    /// Credits that are on the way back to the sender: the time at which they return, and their number of
+    /// bytes.
     #[state(varies)]
     returning: VecDeque<(Time, u64)>,
 }
@@ -110,7 +111,7 @@ impl Credits {
         Credits { all, free: all, returning: VecDeque::new() }
     }
 
-    /// Allocates `bytes`; returns the time at which the space is available, not before `at`.
+    /// Allocates `bytes` bytes. Returns the time at which the space is available, `at` or later.
     fn take(&mut self, at: Time, bytes: u64) -> Time {
         let mut since = at;
         while self.free < bytes {
@@ -137,9 +138,9 @@ impl Express {
         Express { pcie, flight: config.flight, links: [link(), link()], owed: [Time::ZERO; 2], credits }
     }
 
-    /// Sends a transfer of `bytes` of packets that is ready at `at`, after all earlier ones. Returns the time
-    /// at which its last packet has left, and its transfer time on an idle link. The packet arrives one link
-    /// delay later.
+    /// Sends a transfer of `bytes` bytes, including packet headers, after all earlier transfers. The transfer
+    /// is ready at `at`. Returns the time at which its last packet has left, and its transfer time on an idle
+    /// link. The last packet arrives one link delay later.
     #[inline]
     pub(super) fn send(&mut self, direction: Direction, at: Time, bytes: u64) -> (Time, Time) {
         if self.credits.is_some() {
@@ -170,7 +171,8 @@ impl Express {
         (gone, alone)
     }
 
-    /// Sends a packet of `bytes`; returns its transfer time. The packet arrives one link delay later.
+    /// Sends a packet of `bytes` bytes without waiting for transfers. Returns its transfer time. The packet
+    /// arrives one link delay later.
     #[inline]
     pub(super) fn post(&mut self, direction: Direction, bytes: u64) -> Time {
         let time = self.links[direction as usize].time_for(bytes);
@@ -178,7 +180,7 @@ impl Express {
         time
     }
 
-    /// Sends a packet with the transfer time `time`.
+    /// Sends a packet with the transfer time `time` without waiting for transfers.
     #[inline]
     pub(super) fn post_for(&mut self, direction: Direction, time: Time) {
         self.owed[direction as usize] += time;

@@ -1,4 +1,4 @@
-//! Loads and stores: one CPU reads or writes the lines of a request.
+//! Loads and stores. One CPU reads or writes the lines of a request.
 
 use super::express::{Direction, Express, ExpressConfig};
 use super::rules::Rules;
@@ -9,8 +9,8 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Op, Request, Resource, Stage, Time};
 use std::collections::VecDeque;
 
-/// Loads and stores of the host's CPUs. Each line has three events: a CPU issues it, it reaches the device,
-/// and its reply reaches the CPU.
+/// Loads and stores of the host's CPUs. Each line has three events: a CPU issues the line, the line reaches
+/// the device, and the reply reaches the CPU.
 #[derive(State)]
 pub(super) struct Lines {
     #[state(skip = "from the configuration")]
@@ -39,9 +39,10 @@ enum Job {
 enum Event {
     /// The next line of a part has reached the device.
     Arrived(Part),
-    /// The reply to a line has reached the CPU, with the time spent before.
+    /// The reply to a line has reached the CPU. The value is the time spent until then.
     Back(Part, Spent),
-    /// The load after the last store has reached the device, which had served all stores by this time.
+    /// The load after the last store has reached the device. The time is the one at which the device had
+    /// served all stores.
     Fenced(u32, Time),
     Ended(u32, Spent),
 }
@@ -57,7 +58,7 @@ struct Program {
     is_issuing: bool,
     /// Number of outstanding lines.
     under_way: u32,
-    /// Time spent up to the last issued line, or to the line being issued.
+    /// Time spent until the latest line was issued, including a line that is being issued.
     issued: Spent,
     /// Parts with issued lines that have no reply yet.
     open: Vec<Open>,
@@ -84,7 +85,7 @@ struct Open {
     coming: VecDeque<Spent>,
     /// Lines at the device without a reply, with their arrival times, oldest first.
     there: VecDeque<(Time, Spent)>,
-    /// Time spent until the part was brought.
+    /// Time spent until the end of the leg *brought*.
     brought: Spent,
     /// Time at which the device had served the part.
     served: Option<Time>,
@@ -102,7 +103,8 @@ impl Lines {
         }
     }
 
-    /// Sends `bytes` of packets at `at`; returns their arrival time and their transfer time on an idle link.
+    /// Sends `bytes` bytes at `at`, including packet headers. Returns the arrival time, and the time on an
+    /// idle link.
     fn cross(&mut self, direction: Direction, at: Time, bytes: u64) -> (Time, Time) {
         let (left, time) = self.express.send(direction, at, bytes);
         (left + self.express.flight, time + self.express.flight)
@@ -119,7 +121,8 @@ impl Lines {
         op == Op::Read || self.rules.is_answered
     }
 
-    /// Issues the next line of request `number`, if possible, after it waited for the time spent `before`.
+    /// Issues the next line of request `number`, if possible. `before` returns the time that the program has
+    /// spent before this line.
     fn issue(&mut self, now: Time, number: u32, before: impl FnOnce(&Program) -> Spent) {
         let program = &mut self.programs[number as usize];
         let is_full = program.under_way == self.rules.outstanding;
@@ -167,8 +170,8 @@ impl Lines {
         self.issue(now, number, |program| program.issued.clone());
     }
 
-    /// Issues a load after the last store of request `number` unless replies confirm the arrival of all
-    /// stores.
+    /// Issues a load after the last store of request `number`. The load is not needed if each store gets a
+    /// reply.
     fn fence(&mut self, now: Time, number: u32) {
         let op = self.programs[number as usize].op;
         if op == Op::Flush || op == Op::Write && !self.rules.is_answered {
@@ -177,10 +180,10 @@ impl Lines {
         }
     }
 
-    /// Replies at `now` to the load after the last store; the device had served all stores at `served`.
+    /// Replies at `now` to the load after the last store. The device had served all stores at `served`.
     fn answer_fence(&mut self, now: Time, number: u32, served: Time) {
         let (there, answer) = self.cross(Direction::ToHost, now, self.rules.read.up);
-        // Link time of the load that exceeds the end of the stores before it.
+        // Link time of the load after the device had served all stores.
         let link = now - served + answer;
         let mut spent = Spent { link, ..Spent::default() };
         self.lap(&mut spent.laps, Stage::Fence, Link, there, link);

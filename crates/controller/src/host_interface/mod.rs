@@ -56,7 +56,7 @@ impl std::fmt::Debug for Host<'_> {
 pub static ROOMS: &Table<HostInterfaceFamily> =
     &[direct::ROOM, nvme::ROOM, memory_window::ROOM, cxl_mem::ROOM];
 
-/// The interface in `slot`.
+/// Builds the interface that `slot` describes.
 pub fn build(
     slot: &Slot<HostInterfaceFamily>,
     families: &dyn Families,
@@ -95,7 +95,7 @@ pub enum Leg {
     Ended,
 }
 
-/// A completed stage. Time before its `alone` duration is waiting.
+/// A completed stage. The time of a stage that exceeds `alone` was waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Lap {
     /// Stage of the request path.
@@ -113,7 +113,7 @@ pub struct Lap {
 pub struct Arrival {
     /// Time of the event.
     pub at: Time,
-    /// The part. At the start and end of a request, the whole request.
+    /// The part of the request. For the legs `Begun` and `Ended`, this is the whole request.
     pub part: Part,
     /// The leg of the request path.
     pub leg: Leg,
@@ -149,7 +149,8 @@ impl Spent {
     }
 }
 
-/// Spans of a request with the stages `laps` from `now` until `done`. Their durations sum to that interval.
+/// Converts the stages `laps` of a request, which start at `now`, to spans. The durations of the spans sum to
+/// `done - now`.
 pub fn stage_spans(id: ComponentId, laps: &[Lap], now: Time, done: Time) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut push = |activity, stage, time: Time| {
@@ -170,29 +171,30 @@ pub fn stage_spans(id: ComponentId, laps: &[Lap], now: Time, done: Time) -> Vec<
     spans
 }
 
-/// Request path between host and device. Calls are in time order. Each leg is started once. The call returns
-/// its result if it takes no time; otherwise, [`HostPort::pop_before`] returns it later.
+/// Request path between host and device. Calls are in time order, and each leg is started once. If a leg
+/// takes no time, the call that starts it returns its result. Otherwise, [`HostPort::pop_before`] returns the
+/// result later.
 pub trait HostPort: State + Send {
     /// Maximum number of bytes that the host sends or requests at a time. The port divides a larger part. A
-    /// device that serves parts while later ones are still arriving uses parts of this size.
+    /// device that serves a request while its later parts are still arriving uses parts of this size.
     fn piece(&self) -> u64;
 
-    /// Whether the device receives commands, which take time of its processors. Loads and stores have no
-    /// commands.
+    /// Whether the device receives commands, which take processor time of the device. Loads and stores need
+    /// no commands.
     fn has_commands(&self) -> bool;
 
-    /// Issues `request` with the number `number` at `now`. `work` is host CPU time in addition to the
-    /// driver's.
+    /// Issues `request` with the number `number` at `now`. `work` is CPU time of the host in addition to that
+    /// of the driver.
     fn submit(&mut self, now: Time, number: u32, request: &Request, work: Time) -> Option<Spent>;
 
-    /// Starts to bring `part` of `bytes` at `now`. The returned times and laps start at the start of the
-    /// request.
+    /// Starts the leg *brought* of `part`, which has `bytes` bytes, at `now`. The returned times and stages
+    /// include the time since the start of the request.
     fn bring(&mut self, now: Time, part: Part, op: Op, bytes: u64) -> Option<Spent>;
 
-    /// Starts the reply to `part`, which the device has served.
+    /// Starts the leg *answered* of `part`, which the device has served.
     fn answer(&mut self, now: Time, part: Part, op: Op, bytes: u64) -> Option<Spent>;
 
-    /// Ends `request`, all of whose parts have been answered.
+    /// Starts the leg *ended* of `request`, whose parts have all been answered.
     fn end(&mut self, now: Time, request: u32, op: Op) -> Option<Spent>;
 
     /// Reports the device's stages of `part` before its reply. Required only if stages are enabled.
@@ -204,11 +206,12 @@ pub trait HostPort: State + Send {
     /// Time of the port's next event, or [`Time::MAX`] if there is none.
     fn next(&self) -> Time;
 
-    /// Processes events before `until` in time order, up to the first that completes a leg. `None` if no
-    /// event completes one. The device never passes an `until` after its own next event.
+    /// Processes events before `until` in time order, up to and including the first event that completes a
+    /// leg. Returns `None` if no event completes a leg. The device never passes an `until` after its own next
+    /// event.
     fn pop_before(&mut self, until: Time) -> Option<Arrival>;
 
-    /// Handles a power loss at `at`. All requests in progress are dropped, and only time until then is
+    /// Handles a power loss at `at`. All requests in progress are dropped, and only the time until `at` is
     /// charged.
     fn power_fail(&mut self, at: Time);
 

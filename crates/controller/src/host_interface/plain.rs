@@ -6,8 +6,8 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Bandwidth, Op, Request, Resource, Stage, Time};
 use std::collections::VecDeque;
 
-/// A driver, its CPUs, and links that carry only data. The end of a request takes no time. A request has at
-/// most two events: the end of the driver's work and the end of its transfer.
+/// A driver with its CPUs, and links that carry only data. The end of a request takes no time. A request has
+/// at most two events: the end of the driver's work, and the end of the data transfer.
 #[derive(State)]
 pub struct Plain {
     #[state(skip = "from the configuration")]
@@ -58,7 +58,7 @@ impl Plain {
         Plain { piece, ..self }
     }
 
-    /// End of the first transfer in this direction.
+    /// End time of the first transfer in `direction`, or `Time::MAX` if there is none.
     #[inline]
     fn next_across(&self, direction: usize) -> Time {
         self.transfers[direction].front().map_or(Time::MAX, |transfer| transfer.at)

@@ -2,7 +2,7 @@
 
 use nacre_kernel::Time;
 
-/// Bytes on the link for a line, by direction.
+/// Bytes that a line needs on the link, by direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Crossing {
     pub(super) down: u64,
@@ -12,7 +12,7 @@ pub(super) struct Crossing {
 /// Rules for the lines of an interface.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
-    /// Bytes of a line.
+    /// Size of a line, in bytes.
     pub(super) line: u64,
     /// CPU time per line.
     pub(super) issue: Time,

@@ -28,7 +28,7 @@ pub(crate) struct Issued {
 }
 
 /// End time and latency breakdown of each request on a device that serves parts in zero time. Parts have
-/// `piece` bytes or the size that the interface requires.
+/// `piece` bytes, or the size that the interface requires if `piece` is absent.
 pub(crate) fn served_at_once(
     port: &mut dyn HostPort,
     requests: &[Issued],

@@ -2,7 +2,8 @@
 
 use nacre_kernel::Time;
 
-/// Number of entries in the index. A power of two keeps the product exact.
+/// Number of entries in the index. The number is a power of two, so that its product with a random number is
+/// exact.
 const INDEX_PLACES: usize = 1024;
 
 /// One piece of a distribution: a `share` of all samples, uniform between two latencies.
@@ -16,8 +17,8 @@ pub(crate) struct Piece {
     pub(crate) to: Time,
 }
 
-/// A distribution that samples pieces in constant time on average: an index returns a nearby piece (Chen and
-/// Asau, "On generating random variates from an empirical distribution", 1974).
+/// A distribution whose samples take constant time on average. An index gives a piece near the sampled one
+/// (Chen and Asau, "On generating random variates from an empirical distribution", 1974).
 pub(crate) struct Inverse {
     /// Cumulative share at the end of each piece.
     ends: Vec<f64>,

@@ -10,7 +10,7 @@ struct Document {
     latency: Slot<LatencyFamily>,
 }
 
-/// The distribution given by the right-hand side of `latency = ...`.
+/// Builds the distribution given by the right-hand side of `latency = ...`.
 pub(super) fn latency(bench: &mut Workbench, value: &str) -> Result<Box<dyn Latency>, Problems> {
     let document: Document = bench.read(&format!("latency = {value}"))?;
     build(&document.latency, bench)

@@ -29,7 +29,7 @@ pub(super) struct Measured<S> {
     link: Option<Link>,
     agenda: Agenda<Event>,
     active: Slab<Active>,
-    /// Barriers: flushes wait for earlier writes.
+    /// Order of writes and flushes. A flush waits for earlier writes.
     writes: Barriers<u32>,
     #[state(skip = "the owner of the bytes keeps them next to the state")]
     bytes: Landed<S>,
@@ -37,7 +37,7 @@ pub(super) struct Measured<S> {
     counts: Counts,
 }
 
-/// Atomic write unit in bytes: after a power loss, each is either old or new.
+/// Atomic write unit in bytes. After a power loss, a sector has either the old or the new data.
 const SECTOR: u32 = 512;
 
 /// A request in progress.
@@ -48,7 +48,7 @@ struct Active {
     request: Request,
     data: Payload,
     units_left: u32,
-    /// Order of a write relative to flushes.
+    /// Position of a write in the order of writes and flushes.
     ticket: Ticket,
 }
 
@@ -75,11 +75,11 @@ enum Event {
     Ready(Unit),
     /// A unit has completed.
     Done(Unit),
-    /// A trim or a flush has completed, after this time.
+    /// A trim or a flush has completed. `time` is its latency.
     Ended { active: u32, activity: Activity, time: Time },
 }
 
-/// Counters since measurement started; `units` is indexed by [`Op`].
+/// Counters since measurement started. [`Op`] is the index of `units`.
 #[derive(Default, Value)]
 struct Counts {
     ledger: Ledger,
@@ -88,7 +88,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// Starts the service of a unit and returns its end.
+    /// Starts the service of a unit at `now`. Returns the service time.
     #[inline(always)]
     fn begin(&mut self, unit: &mut Unit, now: Time, latency: Time) -> Time {
         let activity = if unit.op == Op::Read { Activity::Read } else { Activity::Write };
@@ -100,7 +100,7 @@ impl Counts {
 }
 
 impl<S: Store> Measured<S> {
-    /// An idle device.
+    /// A device without requests.
     pub(super) fn new(
         id: ComponentId,
         path: String,
@@ -126,7 +126,8 @@ impl<S: Store> Measured<S> {
         }
     }
 
-    /// Divides a read or write into units. Each waits for a server; a write first waits for the link.
+    /// Divides a read or write into units. Each unit waits for a server. A unit of a write first crosses the
+    /// link.
     #[inline]
     fn start(&mut self, now: Time, active: u32, op: Op, bytes: u32) {
         let whole = u32::try_from(self.config.unit.0).unwrap_or(u32::MAX);
@@ -154,7 +155,8 @@ impl<S: Store> Measured<S> {
         self.servers.arrive(now, unit, |unit, at| begin(read, write, counts, agenda, unit, at));
     }
 
-    /// Ends the service of a unit and gives its server to the next waiting unit.
+    /// Ends the service of the next unit that ends before `until`, and assigns its server to the next waiting
+    /// unit.
     #[inline(always)]
     fn end_service(&mut self, until: Time) -> Option<(Time, Unit)> {
         let (read, write, counts) = (&mut self.read, &mut self.write, &mut self.counts);
@@ -226,7 +228,7 @@ impl<S: Store> Measured<S> {
         std::iter::once(servers).chain(self.link.as_ref().map(|link| link.resource("link"))).collect()
     }
 
-    /// The ledger with the energy of the started units.
+    /// Ledger of the servers, including the energy of all units whose service started.
     fn ledger(&self) -> Ledger {
         let mut ledger = self.counts.ledger.clone();
         let energies = self.config.energies();
@@ -243,8 +245,8 @@ impl<S: Store> Measured<S> {
     }
 }
 
-/// Starts service of `unit` at `now`; returns the service time. A read's data is ready for the link one
-/// transfer before the end.
+/// Starts service of `unit` at `now`. Returns the service time. The data of a read starts to cross the link
+/// one transfer time before the end of service.
 #[inline(always)]
 fn begin(
     read: &mut Box<dyn Latency>,
@@ -345,7 +347,8 @@ impl<S: Store> Device for Measured<S> {
                 self.happen(at, event, completions);
             }
             if completions.len() > before {
-                // Other events at the same time are handled now, but no later ones.
+                // Other events at the time of the completion are also handled in this call, but no later
+                // events.
                 let (completed, _) = completions.get(before);
                 until = until.min(completed.at + Time::from_ps(1));
             }
@@ -404,7 +407,7 @@ impl<S: Store> Device for Measured<S> {
     }
 
     fn power_fail(&mut self, at: Time, chance: &mut Random) {
-        // Units of a write in service are torn. Waiting units have not started.
+        // Writes in service are torn. Waiting units have not started.
         for (end, unit) in self.servers.serving() {
             let activity = if unit.op == Op::Read { Activity::Read } else { Activity::Write };
             self.counts.ledger.give_back(activity, end.saturating_sub(at));

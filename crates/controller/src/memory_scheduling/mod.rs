@@ -1,4 +1,5 @@
-//! Memory scheduling: the order of accesses, and how many rows are opened ahead. One module per scheduler.
+//! Memory scheduling: the order of accesses, and the number of rows that are opened ahead. One module per
+//! scheduler.
 
 pub mod fcfs;
 pub mod fr_fcfs;
@@ -32,7 +33,7 @@ impl std::fmt::Debug for Controller<'_> {
 /// The schedulers, in documentation order.
 pub static ROOMS: &Table<MemorySchedulingFamily> = &[fcfs::ROOM, fr_fcfs::ROOM];
 
-/// The scheduler in `slot`.
+/// Builds the scheduler that `slot` describes.
 pub fn build(
     slot: &Slot<MemorySchedulingFamily>,
     families: &dyn Families,
@@ -54,7 +55,7 @@ pub struct Access {
 
 /// A scheduler that selects among the accesses of a memory controller: row hits first, then the oldest.
 pub trait MemoryScheduler: Send {
-    /// Maximum number of accesses that may receive row commands at a time, at least one. The first of them
-    /// transfers data meanwhile.
+    /// Maximum number of accesses that may receive row commands at a time, at least one. At the same time,
+    /// the first of these accesses transfers data.
     fn ahead(&self) -> u32;
 }

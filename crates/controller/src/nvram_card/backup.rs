@@ -12,9 +12,10 @@ use nacre_kernel::{Energy, Power, Random, Time};
 pub(super) struct Backup {
     #[state(skip = "from the configuration")]
     plan: DumpCost,
-    /// One bit per page of flash: whether the memory differs from the page.
+    /// One bit per page of flash that is set if the memory differs from the page.
     changed: Vec<u64>,
-    /// One bit per page of flash: whether the page was ever saved. The other pages have no data to lose.
+    /// One bit per page of flash that is set if the page was ever saved. Pages that were never saved have no
+    /// data to lose.
     held: Vec<u64>,
     /// Charge of the capacitor at `since`.
     charge: Energy,

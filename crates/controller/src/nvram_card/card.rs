@@ -1,4 +1,4 @@
-//! The card: moves requests from the host to the memory and back. Every wait is an event.
+//! The card: moves the data of requests between the host and the memory. Every wait is an event.
 
 use super::backup::Backup;
 use super::config::{Config, Written};
@@ -32,9 +32,9 @@ pub(super) struct Card<S> {
     pub(super) agenda: Agenda<Event>,
     pub(super) active: Slab<Active>,
     pub(super) pieces: Slab<Piece>,
-    /// Writes that are not durable yet and that flushes wait for.
+    /// Writes that are not durable yet. Flushes wait for these writes.
     pub(super) writes: Barriers<u32>,
-    /// Pieces in the memory that are not durable yet, in arrival order.
+    /// Pieces in the memory that are not durable yet, in the order of arrival.
     #[state(varies)]
     pub(super) unlanded: Vec<u32>,
     pub(super) backup: Backup,
@@ -63,14 +63,14 @@ pub(super) struct Active {
     arrived: Time,
     request: Request,
     data: Payload,
-    /// Number of pieces without a reply.
+    /// Number of pieces whose reply has not reached the host.
     left: u32,
     /// Number of pieces of a write that are not durable.
     unlanded: u32,
     ticket: Ticket,
     /// Latency breakdown, up to the latest completed piece.
     spent: Spent,
-    /// Time in the memory.
+    /// Time that the request spent in the memory.
     medium: Time,
     /// Whether the host was notified of the completion. The data may not be durable yet.
     is_complete: bool,
@@ -87,7 +87,7 @@ pub(super) enum Event {
     Landed(u32),
     /// All writes that a flush waits for are durable.
     Flushed(u32),
-    /// The request completes immediately for the host.
+    /// The request is complete, and the host is notified now.
     Over(u32),
 }
 
@@ -148,7 +148,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// Receives a request. If it is a command, a processor of the card handles it first.
+    /// Receives a request. A command is first handled by a processor of the card.
     fn begun(&mut self, now: Time, number: u32, spent: &Spent) {
         self.active[number].spent.add(spent);
         let processing = self.config.processing;
@@ -174,8 +174,8 @@ impl<S: Store> Card<S> {
         match request.op {
             Op::Read => self.bring_pieces(now, number, &request),
             Op::Write => {
-                // A flush waits only for writes that the card has received, because others may wait for the
-                // flush's queue slot.
+                // A flush waits only for writes that the card has received, because other writes may wait for
+                // the queue slot of the flush.
                 self.active[number].ticket = self.writes.begin();
                 self.bring_pieces(now, number, &request);
             }
@@ -186,8 +186,8 @@ impl<S: Store> Card<S> {
                 self.unreadable.remove(range);
                 self.end(now, number);
             }
-            // A dump saves volatile memory in any state. Only rows that become durable when they are closed
-            // need to be waited for.
+            // A dump saves volatile memory in any state. A flush therefore waits only if data becomes durable
+            // when rows are closed.
             Op::Flush if !self.config.volatile => {
                 if self.writes.wait(number).is_some() {
                     self.end(now, number);
@@ -200,7 +200,7 @@ impl<S: Store> Card<S> {
     fn bring_pieces(&mut self, now: Time, number: u32, request: &Request) {
         let size = self.port.piece();
         let (mut address, end) = (request.address, request.address + u64::from(request.bytes));
-        // All parts are known before the first is served.
+        // The numbers of parts are set before the first part is served.
         let count = (end - 1) / size - address / size + 1;
         let active = &mut self.active[number];
         (active.left, active.unlanded) = (count as u32, count as u32);
@@ -216,7 +216,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// Starts a piece by adding its accesses to the queues of their channels.
+    /// Starts a piece. Its accesses join the queues of their channels.
     fn brought(&mut self, now: Time, piece: u32, spent: Spent) {
         let entry = &mut self.pieces[piece];
         (entry.brought, entry.spent) = (now, spent);
@@ -234,7 +234,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// Completes an access. The last access of a piece determines its end time.
+    /// Ends an access. The last access of a piece determines its end time.
     pub(super) fn moved(&mut self, moved: &Moved) {
         let piece = &mut self.pieces[moved.piece];
         if !piece.add(moved) {
@@ -250,7 +250,7 @@ impl<S: Store> Card<S> {
         self.agenda.schedule(served, Event::Served(moved.piece));
     }
 
-    /// Completes a piece in the memory and replies to the host.
+    /// Ends a piece in the memory, and replies to the host.
     fn served(&mut self, now: Time, number: u32) {
         let piece = &mut self.pieces[number];
         let (op, bytes) = (if piece.is_write { Op::Write } else { Op::Read }, piece.bytes);
@@ -312,7 +312,7 @@ impl<S: Store> Card<S> {
         data.slice(first, first + bytes as usize)
     }
 
-    /// Completes the reply to a piece. The last piece of a request completes its latency breakdown.
+    /// Handles the end of the reply to a piece. The last piece of a request completes the latency breakdown.
     fn answered(&mut self, now: Time, part: Part, spent: &Spent) {
         let piece = &mut self.pieces[part.piece];
         piece.is_answered = true;
@@ -340,7 +340,7 @@ impl<S: Store> Card<S> {
     fn end_served(&mut self, now: Time, number: u32) {
         let op = self.active[number].request.op;
         if let Some(spent) = self.port.end(now, number, op) {
-            // Completions are returned from `run`, but this may be called from `submit`.
+            // Only `run` returns completions, but `submit` may also call this function.
             self.active[number].spent.add(&spent);
             self.agenda.schedule(now, Event::Over(number));
         }
@@ -384,7 +384,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// The data of a read: the content of the memory, durable or not.
+    /// Returns the data of a read. The data in the memory may not be durable.
     fn read(&self, request: &Request) -> Payload {
         let read = self.bytes.read(request);
         let (start, end) = (request.address, request.address + u64::from(request.bytes));
@@ -428,7 +428,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// Whether `request`, which has pieces that are not durable, has completed.
+    /// Whether `request`, which has a piece that is not durable, has completed for the host.
     pub(super) fn has_completed(&self, request: u32) -> bool {
         self.active[request].is_complete
     }

@@ -40,11 +40,11 @@ impl Clocks {
 pub(super) struct Book {
     /// Activity of the data lines.
     pub(super) lines: Ledger,
-    /// Accesses to an open row (row hits).
+    /// Number of accesses to an open row (row hits).
     pub(super) row_hits: u64,
-    /// Accesses that had to close another row (row conflicts).
+    /// Number of accesses that had to close another row (row conflicts).
     pub(super) row_conflicts: u64,
-    /// Bursts read and written that a power loss canceled.
+    /// Numbers of bursts read and written that a power loss canceled.
     pub(super) canceled: [u64; 2],
     /// Number of commands before measurement, in the order of [`COUNTED`].
     before: [u64; 5],
@@ -56,8 +56,8 @@ impl Book {
         Book { before, ..Book::default() }
     }
 
-    /// Number of commands of each kind in [`COUNTED`] since measurement started. `given` returns the total
-    /// number.
+    /// Number of commands of each kind in [`COUNTED`] since measurement started. `given` returns the number
+    /// since the start of the run.
     pub(super) fn commands(&self, given: impl Fn(Kind) -> u64) -> [u64; 5] {
         let mut counts = self.before;
         for (count, (kind, _)) in counts.iter_mut().zip(COUNTED) {

@@ -8,14 +8,14 @@ use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Ratio, Time};
 use nacre_media::charge::check_energies;
 use nacre_media::dram::Part;
 
-/// When a row is closed.
+/// Time at which a row is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum RowPolicy {
-    /// When another row of the bank is needed, or for a refresh.
+    /// The row is closed when another row of the bank is needed, or for a refresh.
     Open,
-    /// After each access.
+    /// The row is closed after each access.
     Closed,
-    /// After each write. After a read, when another row is needed.
+    /// The row is closed after each write. After a read, it is closed when another row is needed.
     OpenForReads,
 }
 
@@ -37,7 +37,7 @@ pub enum Dump {
     Changed,
 }
 
-/// An NVRAM card.
+/// Settings of an NVRAM card.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
@@ -160,12 +160,12 @@ pub struct Config {
 }
 
 impl Config {
-    /// Bytes of a row across a rank.
+    /// Size of a row across a rank, in bytes.
     pub(super) fn row_bytes(&self) -> u64 {
         self.part.row.0 * u64::from(self.chips)
     }
 
-    /// Bytes of a burst.
+    /// Size of a burst, in bytes.
     pub(super) fn burst_bytes(&self) -> u64 {
         u64::from(self.chips) * u64::from(self.part.width) * self.part.burst / 8
     }
@@ -175,12 +175,12 @@ impl Config {
         self.interleave.map_or(self.row_bytes(), |interleave| interleave.0)
     }
 
-    /// Bytes visible to the host.
+    /// Capacity visible to the host, in bytes.
     pub(super) fn capacity(&self) -> u64 {
         u64::from(self.channels) * u64::from(self.ranks) * u64::from(self.chips) * self.part.chip.0
     }
 
-    /// Usable energy of the charged capacitor, if limited.
+    /// Usable energy of the charged capacitor. `None` if the energy is not limited.
     pub(super) fn stored(&self) -> Option<Energy> {
         let lost = self.capacitor_fade.0 * self.capacitor_hours as f64 / 1000.0;
         self.capacitor.map(|new| Energy(new.0 * (1.0 - lost).max(0.0)))

@@ -12,7 +12,7 @@ use nacre_kernel::{
 use nacre_media::store::Store;
 
 impl<S: Store> Card<S> {
-    /// Time of the next command, and its channel.
+    /// Time of the next command of any channel, and the index of this channel.
     #[inline]
     fn next_command(&self) -> (Time, usize) {
         let nexts = self.channels.iter().map(Scheduler::next_event).zip(0..);
@@ -35,7 +35,7 @@ impl<S: Store> Card<S> {
     }
 
     /// Handles a power loss at `at`. Pieces that have not fully reached the memory are torn or dropped.
-    /// Returns the number of acknowledged bytes lost with them.
+    /// Returns the number of acknowledged bytes that are lost.
     fn tear(&mut self, at: Time, chance: &mut Random) -> u64 {
         let mut writes: Vec<(Time, u32)> = Vec::new();
         for (number, piece) in self.pieces.iter() {
@@ -60,8 +60,8 @@ impl<S: Store> Card<S> {
         lost
     }
 
-    /// Selects the unreadable pages after a dump of the pages before `end`. Returns the number of lost bytes,
-    /// in addition to those not saved.
+    /// Selects the unreadable pages after a dump that saved the pages before `end`. Returns the number of
+    /// bytes lost in these pages. Bytes that were not saved are not included.
     fn misread(&mut self, end: u64, chance: &mut Random) -> u64 {
         let shift = self.backup.plan().page_shift;
         let mut lost = 0;
@@ -77,8 +77,8 @@ impl<S: Store> Card<S> {
         lost
     }
 
-    /// Copies the differences between memory and flash: to the flash before page `end`, and from the flash
-    /// after it.
+    /// Makes the memory and the flash equal after a dump. Pages before `end` are copied from the memory to
+    /// the flash. The other pages are copied from the flash to the memory.
     fn copy_pages(&mut self, end: u64) {
         let plan = *self.backup.plan();
         let page_bytes = 1_u64 << plan.page_shift;

@@ -13,11 +13,11 @@ pub(super) struct Map {
     span: u32,
     /// Size of a row in bytes, as a shift.
     row: u32,
-    /// Number of bank groups that adjacent bursts alternate between, as a shift.
+    /// Number of bank groups that adjacent bursts use alternately, as a shift.
     in_turn: u32,
     /// Number of channels, as a shift.
     channels: u32,
-    /// Number of bank groups that spans alternate between, as a shift.
+    /// Number of bank groups that adjacent spans use alternately, as a shift.
     groups: u32,
     /// Number of banks per group, as a shift.
     banks: u32,
@@ -41,8 +41,8 @@ impl Map {
         }
     }
 
-    /// The channel and location of a span. The location is in the first of the groups that its bursts
-    /// alternate between.
+    /// Channel and location of a span. If its bursts use several bank groups, the location is in the first of
+    /// these groups.
     #[inline]
     fn place(&self, span: u64) -> (usize, Place) {
         let mut rest = span;
@@ -57,7 +57,8 @@ impl Map {
         (channel as usize, Place { rank, bank: (group << self.banks) | bank, row })
     }
 
-    /// The channel and the access for `bursts` bursts from number `burst`, which must be in one span.
+    /// Returns the channel and the access for `bursts` bursts, starting at burst number `burst`. All these
+    /// bursts must be in one span.
     #[inline]
     fn access(&self, burst: u64, bursts: u64) -> (usize, Access) {
         let (channel, mut place) = self.place(burst >> self.in_span());

@@ -110,7 +110,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
     },
 };
 
-/// Builds the card in `slot` over `store`.
+/// Builds the card that `slot` describes, with its data in `store`.
 fn build<S: Store + 'static>(
     slot: &Slot<DeviceFamily>,
     builder: &mut dyn Builder,

@@ -12,11 +12,11 @@ pub(super) struct Piece {
     pub(super) address: u64,
     pub(super) bytes: u64,
     pub(super) is_write: bool,
-    /// Start time on the card.
+    /// Time at which the piece started on the card.
     pub(super) brought: Time,
-    /// Latency breakdown before the start.
+    /// Latency breakdown until the piece started on the card.
     pub(super) spent: Spent,
-    /// Channels that the piece uses, as bits.
+    /// Channels that the piece uses, as a bit mask.
     pub(super) channels: u64,
     /// Number of remaining accesses.
     pub(super) accesses: u32,
@@ -26,7 +26,7 @@ pub(super) struct Piece {
     pub(super) done: Time,
     /// Time at which the rows are closed, if the accesses close them.
     pub(super) closed: Time,
-    /// End time of the piece, if known.
+    /// Time at which the piece ends, if known.
     pub(super) served: Time,
     /// Duration of the piece's last access without contention.
     alone: Time,
@@ -59,7 +59,7 @@ impl Piece {
         Piece { request, address, bytes, is_write, ..Piece::default() }
     }
 
-    /// Completes one access of the piece; returns whether it was the last.
+    /// Records the end of one access of the piece. Returns whether this was the last access.
     pub(super) fn add(&mut self, moved: &Moved) -> bool {
         self.begun = Some(self.begun.map_or(moved.begun, |begun| begun.min(moved.begun)));
         self.closed = self.closed.max(moved.closed).max(moved.done);

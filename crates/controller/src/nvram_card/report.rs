@@ -25,7 +25,7 @@ pub(super) struct Figures<'a> {
 }
 
 impl Figures<'_> {
-    /// The report for `elapsed`.
+    /// Report of the card over the time `elapsed`.
     pub(super) fn report(self, elapsed: Time) -> ComponentReport {
         let (config, part) = (self.config, &self.config.part);
         let energies = [part.activate_energy, part.read_energy, part.write_energy, part.refresh_energy];
@@ -48,7 +48,7 @@ impl Figures<'_> {
         }
     }
 
-    /// Number of commands of all channels, in the order of [`COUNTED`].
+    /// Numbers of commands of all channels, in the order of [`COUNTED`].
     fn commands(&self) -> [u64; 5] {
         let mut all = [0; 5];
         for (_, commands) in &self.channels {
@@ -66,7 +66,7 @@ impl Figures<'_> {
         }
         let part = &self.config.part;
         for ((kind, _), count) in COUNTED.into_iter().zip(self.commands()) {
-            // Opening a row is charged to reading, because the access that caused it is unknown.
+            // The energy to open a row is charged to reading, because the access that caused it is unknown.
             let (each, activity) = match kind {
                 Kind::Activate => (part.activate_energy, Activity::Read),
                 Kind::Read => (part.read_energy, Activity::Read),

@@ -8,14 +8,14 @@ use nacre_kernel::{Activity, Time};
 use nacre_media::dram::{InOrder, Kind, Place};
 use std::collections::VecDeque;
 
-/// A channel and its queue. Every decision is made at its clock.
+/// A channel and its queue. The scheduler decides in whole clocks of the channel.
 ///
 /// The scheduler considers the oldest accesses, up to the size of its queue, and issues the command with the
 /// earliest possible clock. At the same clock, the order is: a due refresh, the read or write of the oldest
 /// access whose rows are open, and the command that opens or closes a row for the oldest access. A row is not
-/// closed while a visible access with all its rows open needs it, or while an older access needs it.
-/// Otherwise, two accesses could each have one row of the other open and wait for each other. The bursts of
-/// an access are consecutive, and the last one frees its queue slot.
+/// closed while an access in the window with all its rows open needs it, or while an older access needs it.
+/// Otherwise, each of two accesses could have a row open that the other must close, and both would wait
+/// forever. The bursts of an access are consecutive, and the last burst frees the queue slot of the access.
 #[derive(Debug, State)]
 pub(super) struct Scheduler {
     channel: InOrder,
@@ -25,7 +25,7 @@ pub(super) struct Scheduler {
     rows: RowPolicy,
     #[state(skip = "from the configuration")]
     clocks: Clocks,
-    /// Clocks between refreshes of a rank.
+    /// Number of clocks between refreshes of a rank.
     #[state(skip = "from the configuration")]
     interval: u64,
     /// Clock of the next refresh of each rank.
@@ -33,34 +33,34 @@ pub(super) struct Scheduler {
     /// Waiting accesses, oldest first.
     #[state(varies)]
     waiting: VecDeque<Waiting>,
-    /// Earliest clock for the next command.
+    /// Earliest clock at which the next command may be issued.
     from: u64,
-    /// Clock until which the access served last occupies its queue slot.
+    /// Clock until which the latest access occupies its queue slot.
     held: u64,
-    /// The next command, unless an earlier access arrives.
+    /// The next command, unless another access arrives before its clock.
     #[state(varies)]
     next: Option<Next>,
     /// Data transfers that may be in progress, oldest first.
     #[state(varies)]
     moving: VecDeque<Moving>,
-    /// Banks with an open row that an access needs, as bits.
+    /// Banks with an open row that an access needs, as a bit mask.
     #[state(skip = "scratch")]
     wanted: Vec<u64>,
     pub(super) counts: Book,
-    /// Bursts read and written that were requested but not yet issued.
+    /// Numbers of bursts read and written that were requested but not yet issued.
     outstanding: [u64; 2],
-    /// Requested bursts that a power loss dropped.
+    /// Numbers of requested bursts that a power loss dropped.
     dropped: [u64; 2],
-    /// All bursts requested since the start.
+    /// Numbers of bursts requested since the start of the run.
     asked: [u64; 2],
 }
 
-/// A waiting access. Clocks are zero for commands that were not needed.
+/// A waiting access. If a command was not needed, its clock is zero.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Waiting {
     access: Access,
     is_write: bool,
-    /// The piece of a request that the access belongs to.
+    /// The piece of a request to which the access belongs.
     piece: u32,
     /// Clock at which the access entered the scheduler's window.
     seen: Option<u64>,
@@ -110,11 +110,11 @@ pub(super) struct Moved {
     pub(super) closed: Time,
     /// Time at which the access entered the window, or zero if it did not wait.
     pub(super) seen: Time,
-    /// Time at which its rank was refreshed, or zero if it did not wait.
+    /// Time at which the rank was refreshed, or zero if the access did not wait for a refresh.
     pub(super) refreshed: Time,
-    /// Time at which its row was free, or zero if it did not wait.
+    /// Time at which the bank had no open row, or zero if the access did not wait for this.
     pub(super) precharged: Time,
-    /// Time at which its row was open, or zero if it did not wait.
+    /// Time at which the row was open, or zero if the access did not wait for this.
     pub(super) opened: Time,
     /// Time to close a row, without contention.
     pub(super) precharge: Time,
@@ -173,7 +173,7 @@ impl Scheduler {
         self.next.map_or(Time::MAX, |next| self.clocks.time(next.clock))
     }
 
-    /// Issues the next command and selects the one after it.
+    /// Issues the next command, and selects the command after it.
     pub(super) fn step(&mut self) -> Option<Moved> {
         let Next { clock, choice } = self.next.take().expect("a command is due");
         let moved = self.perform(clock, choice);
@@ -194,7 +194,7 @@ impl Scheduler {
         found
     }
 
-    /// The first possible command for the oldest `seen` accesses, from clock `from`.
+    /// The command with the earliest possible clock for the oldest `seen` accesses, from clock `from`.
     fn scan(&mut self, seen: usize, from: u64) -> Option<Next> {
         self.mark_wanted(seen, from);
         let mut best: Option<(u64, u8, Choice)> = None;
@@ -208,7 +208,7 @@ impl Scheduler {
         }
         for number in 0..seen {
             self.offer_access(number as u32, from, &mut offer);
-            // The access's open rows are not closed for a later access.
+            // Later accesses must not close the open rows of this access.
             self.mark_wanted_by(number);
         }
         best.map(|(clock, _, choice)| Next { clock, choice })
@@ -242,7 +242,8 @@ impl Scheduler {
         self.wanted[bank / 64] >> (bank % 64) & 1 == 1
     }
 
-    /// Offers the next command for a rank with a due refresh if accesses would wait for it.
+    /// Offers the next command for a rank whose refresh is due, if an access in the window would wait for the
+    /// refresh.
     fn offer_refresh(&self, rank: u32, seen: usize, from: u64, offer: &mut impl FnMut(u64, u8, Choice)) {
         if self.interval == u64::MAX {
             return;
@@ -282,7 +283,7 @@ impl Scheduler {
                     (self.channel.allowed(Kind::Precharge, place, from), Choice::Precharge(number, place))
                 }
             };
-            // A command at the time of a refresh is issued after it.
+            // A command whose clock is that of a refresh is issued after the refresh.
             if clock < due {
                 offer(clock, 2, choice);
             }
@@ -378,7 +379,7 @@ impl Scheduler {
         self.moving.push_back(moving);
     }
 
-    /// Refreshes an idle rank as often as it was due before clock `to`.
+    /// Refreshes an idle rank for every refresh that was due before clock `to`.
     fn refresh_idle(&mut self, rank: u32, to: u64) {
         let mut due = self.due[rank as usize];
         while due < to {
@@ -399,7 +400,7 @@ impl Scheduler {
         self.due[rank as usize] = due;
     }
 
-    /// Handles a power loss at `at` by dropping the queue and all bursts that are not yet transferred.
+    /// Handles a power loss at `at`. The queue and all bursts whose transfer has not ended are dropped.
     pub(super) fn power_fail(&mut self, at: Time) {
         for Moving { begin, end, is_write, bursts } in std::mem::take(&mut self.moving) {
             let activity = if is_write { Activity::Write } else { Activity::Read };

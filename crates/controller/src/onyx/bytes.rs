@@ -1,4 +1,4 @@
-//! Data of rows, and data in controllers that is not in its row yet.
+//! Data of rows, and data of writes that are in controllers but not yet in their rows.
 
 use super::drive::{Active, Drive};
 use super::part::Row;
@@ -8,18 +8,18 @@ use nacre_kernel::event::Payload;
 use nacre_media::store::Store;
 
 impl<S: Store> Drive<S> {
-    /// The page of a physical row.
+    /// Number of the stored page of a physical row.
     fn page(&self, controller: u32, physical: u64) -> u64 {
         u64::from(controller) * self.controllers[controller as usize].rows.count() + physical
     }
 
-    /// Position of a part's first byte among the pages.
+    /// Address in the store of the first byte of a part.
     pub(super) fn place(&self, part: &Row) -> u64 {
         let physical = self.controllers[part.controller as usize].leveller.physical(part.row);
         self.page(part.controller, physical) * self.config.row.0 + part.offset
     }
 
-    /// The bytes of a row that wear leveling moves.
+    /// Copies the data of a row that wear leveling moves.
     pub(super) fn copy_bytes(&mut self, controller: u32, moved: Move) {
         if S::CARRIES_BYTES {
             let (from, to) = (self.page(controller, moved.from), self.page(controller, moved.to));
@@ -34,8 +34,8 @@ impl<S: Store> Drive<S> {
         data.slice(first, first + part.bytes as usize)
     }
 
-    /// Words that are not zero in each chunk that a part writes; none if the time of a program does not depend on
-    /// them or the data is not known.
+    /// Number of nonzero words in each chunk that a part writes. The list is empty if the time of a program
+    /// does not depend on the data, or if the device stores no data.
     pub(super) fn words_of(&self, part: u32) -> Vec<u32> {
         let row = &self.parts[part];
         let timing = &self.controllers[row.controller as usize].timing;
@@ -46,7 +46,7 @@ impl<S: Store> Drive<S> {
         data.bytes().map_or_else(Vec::new, |bytes| timing.rank.written_words(row.offset, bytes))
     }
 
-    /// Words that are not zero in each chunk of the row that wear leveling has moved to `physical`.
+    /// Number of nonzero words in each chunk of the row that wear leveling has moved to `physical`.
     pub(super) fn words_of_row(&self, controller: u32, physical: u64) -> Vec<u32> {
         let timing = &self.controllers[controller as usize].timing;
         if !S::CARRIES_BYTES || !timing.is_by_data() {
@@ -57,7 +57,7 @@ impl<S: Store> Drive<S> {
         timing.rank.written_words(0, &bytes)
     }
 
-    /// Inverts bits of `bytes` at random positions: undetected bit errors.
+    /// Inverts `wrong_bits` bits of `bytes` at random positions, to simulate undetected bit errors.
     pub(super) fn read_wrong(&mut self, bytes: Payload, wrong_bits: u32) -> Payload {
         let Some(found) = bytes.bytes().filter(|_| wrong_bits > 0) else { return bytes };
         let mut wrong = found.to_vec();
@@ -68,7 +68,7 @@ impl<S: Store> Drive<S> {
         wrong.into()
     }
 
-    /// Applies completed writes to the medium, in order for each row.
+    /// Applies completed writes to the medium. The writes to each row keep their order.
     pub(super) fn land(&mut self) {
         let mut waits: Vec<(u32, u64)> = Vec::new();
         for number in std::mem::take(&mut self.buffered) {
@@ -88,7 +88,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// Data of a read: the medium's, overlaid with writes held by controllers.
+    /// Returns the data of a read: the data of the medium, overwritten with the writes in controllers.
     pub(super) fn read_bytes(&self, request: &Request) -> Payload {
         let mut into = vec![0; request.bytes as usize];
         let (start, end) = (request.address, request.address + u64::from(request.bytes));

@@ -7,28 +7,30 @@ use nacre_config::{Choice, Configuration, Reader, Slot};
 use nacre_kernel::{Bandwidth, Bytes, Energy, Price, Ratio, Time};
 use nacre_media::pcm::{Chips, Rank};
 
-/// Float rounding must not lose a program of an exact budget of energy.
+/// Factor that compensates for rounding. Without it, a budget that is exactly sufficient for N programs could
+/// give N - 1.
 pub(super) const ROUNDING: f64 = 1.0 + 1e-12;
 
 /// Time at which a write completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum CompletionPoint {
-    /// When all of its rows are programmed.
+    /// The write completes when all of its rows are programmed.
     Late,
-    /// When its data is in the controllers' buffers.
+    /// The write completes when its data is in the controllers' buffers.
     Early,
 }
 
 /// Order in which a controller serves its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Scheduling {
-    /// The first request with free lines and ranks: it overtakes older ones that wait for their ranks.
+    /// The oldest request whose lines and ranks are free. It overtakes older requests that wait for their
+    /// ranks.
     Available,
-    /// The oldest request.
+    /// The oldest request, even if it must wait for its ranks.
     InOrder,
 }
 
-/// A PCM solid-state drive on PCIe.
+/// Settings of a PCM solid-state drive on PCIe.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
@@ -211,12 +213,12 @@ impl Config {
         u64::from(self.ranks) * u64::from(self.chips.data_chips) * self.chips.chip.0
     }
 
-    /// Logical rows of one controller.
+    /// Number of logical rows of one controller.
     pub(super) fn rows(&self) -> u64 {
         self.controller_bytes() / self.row.0
     }
 
-    /// Writes to rows that a controller works on at a time.
+    /// Number of row writes that a controller performs at a time.
     pub(super) fn writes_at_a_time(&self) -> u32 {
         match self.completion {
             CompletionPoint::Early => self.buffered_writes,
@@ -224,12 +226,12 @@ impl Config {
         }
     }
 
-    /// The rows of controller `number`, for wear leveling.
+    /// The rows of controller `number`, as wear leveling needs them.
     pub(super) fn region(&self, number: u32) -> Region {
         Region { number, rows: self.rows(), endurance: self.chips.cells.endurance }
     }
 
-    /// Chunks of a row; a chunk is what one rank programs at a time.
+    /// Number of chunks per row. A rank programs one chunk at a time.
     pub(super) fn chunks(&self) -> u64 {
         self.row.0 / self.rank().chunk
     }
@@ -239,25 +241,25 @@ impl Config {
         self.chips.rank(self.read_control)
     }
 
-    /// Row writes in full buffers of all controllers.
+    /// Number of row writes in full buffers of all controllers.
     pub(super) fn buffered_rows(&self) -> u64 {
         u64::from(self.controllers) * u64::from(self.buffered_writes)
     }
 
-    /// Energy to program full write buffers; `None` if the energy of a program is unknown.
+    /// Energy to program full write buffers. `None` if the energy of a program is unknown.
     pub(super) fn emptying(&self) -> Option<Energy> {
         let rows = self.buffered_rows();
         self.row_energy().map(|each| Energy(each.0 * rows as f64))
     }
 
-    /// Energy to program arbitrary data of a row; `None` if the energy of a program is unknown.
+    /// Energy to program a row of arbitrary data. `None` if the energy of a program is unknown.
     fn row_energy(&self) -> Option<Energy> {
         let programs = self.chunks() * u64::from(self.chips.count());
         self.chips.cells.program_energy.map(|each| Energy(each.0 * programs as f64))
     }
 
-    /// Row writes that the capacitors have the energy for; `None` if there are none or their energy is
-    /// unknown.
+    /// Number of row writes for which the capacitors have enough energy. `None` if the drive has no
+    /// capacitors or the energy of a program is unknown.
     pub(super) fn powered_rows(&self) -> Option<u64> {
         let (held, each) = (self.capacitors?, self.row_energy().filter(|each| each.0 > 0.0)?);
         Some((held.0 / each.0 * ROUNDING) as u64)

@@ -1,14 +1,15 @@
-//! Error correction of a controller: codewords within the beats of a read, their bit errors, and the decoder.
+//! Error correction of a controller: codewords in the beats of a read, their bit errors, and the decoder.
 //!
-//! The chips for error correction are read with the others, on separate data lines. The decoder takes the
-//! beats of a read in order, each when it has arrived, and one at a time.
+//! The spare chips are read together with the data chips, on separate data lines. The decoder processes the
+//! beats of a read one at a time, in the order of their arrival.
 
 use super::Config;
 use crate::ecc::{Ecc, Verdict, binomial_tail};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Energy, Ledger, Random, Time};
 
-/// Share of codewords with bit errors below which a number of bit errors is not generated.
+/// Numbers of bit errors are not generated if fewer than this share of the codewords with bit errors have
+/// them.
 const NEGLIGIBLE: f64 = 1e-15;
 
 /// The decoder of one controller.
@@ -21,26 +22,26 @@ pub(super) struct Decoder {
     beat: Time,
     #[state(skip = "from the configuration")]
     energy: Option<Energy>,
-    /// Probability that a codeword has at most 1, 2, ... bit errors, if it has any.
+    /// Element `n` is the probability that a codeword with bit errors has at most `n + 1` of them.
     #[state(skip = "from the configuration")]
     at_most: Vec<f64>,
-    /// Mean of the exponential law of the codewords between two with bit errors.
+    /// Mean number of codewords between two codewords with bit errors, which is exponentially distributed.
     #[state(skip = "from the configuration")]
     gap: f64,
-    /// Codewords before the next with bit errors.
+    /// Number of codewords before the next codeword with bit errors.
     next: u64,
     pub(super) random: Random,
     free: Time,
     pub(super) counts: Decodings,
 }
 
-/// Decoded data since measurement started.
+/// Statistics of decoding since measurement started.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Decodings {
     pub(super) ledger: Ledger,
-    /// Corrected bit errors of the host's reads.
+    /// Number of corrected bit errors in reads of the host.
     pub(super) corrected: u64,
-    /// Codewords of the host's reads with uncorrectable and with undetected bit errors.
+    /// Numbers of codewords with uncorrectable and with undetected bit errors, in reads of the host.
     pub(super) uncorrectable: u64,
     pub(super) undetected: u64,
 }
@@ -50,12 +51,12 @@ pub(super) struct Decodings {
 pub(super) struct Decoded {
     pub(super) done: Time,
     pub(super) is_uncorrectable: bool,
-    /// Undetected bit errors.
+    /// Number of undetected bit errors.
     pub(super) wrong_bits: u32,
 }
 
 impl Decoder {
-    /// The decoder for `code`, of a page that is a beat.
+    /// A decoder for `code`, whose page is one beat.
     pub(super) fn new(config: &Config, code: Box<dyn Ecc>, random: Random) -> Decoder {
         let (layout, clean) = (code.layout(), code.decoding(0).work);
         let codewords = u64::from(layout.codewords);
@@ -84,17 +85,17 @@ impl Decoder {
         decoder
     }
 
-    /// Codewords before the next with bit errors: a geometric law.
+    /// Random number of codewords before the next codeword with bit errors, geometrically distributed.
     fn draw_gap(&mut self) -> u64 {
         if self.gap.is_finite() { (self.random.exponential() * self.gap) as u64 } else { u64::MAX }
     }
 
-    /// Whether data is stored with a code.
+    /// Whether the drive stores data with an error-correcting code.
     pub(super) fn is_used(&self) -> bool {
         self.code.layout().spare_bytes > 0
     }
 
-    /// Whether its energy is known.
+    /// Whether the energy of the decoder is known. Without a code, it is known to be zero.
     pub(super) fn is_energy_known(&self) -> bool {
         !self.is_used() || self.energy.is_some()
     }
@@ -104,13 +105,14 @@ impl Decoder {
         self.code.encoding().time
     }
 
-    /// Time of the decoder after the last of `beats` beats, of `read` each, if it was idle.
+    /// Time of the decoder after the last of `beats` beats has arrived, if the decoder was idle. `read` is
+    /// the time to read one beat.
     pub(super) fn tail(&self, beats: u64, read: Time) -> Time {
         self.beat.max((self.beat * beats).saturating_sub(read * (beats - 1)))
     }
 
-    /// Decodes `beats` beats, of `read` each, the last of which arrives at `last`. Copies of wear leveling have no
-    /// bit errors.
+    /// Decodes `beats` beats, which take `read` each to arrive. The last beat arrives at `last`. Copies of
+    /// wear leveling have no bit errors.
     pub(super) fn read(&mut self, activity: Activity, last: Time, read: Time, beats: u64) -> Decoded {
         let mut decoded = Decoded { done: last, ..Decoded::default() };
         let mut more = Time::ZERO;
@@ -137,7 +139,8 @@ impl Decoder {
         decoded
     }
 
-    /// Decodes a codeword with bit errors; returns its additional time.
+    /// Decodes a codeword with bit errors. Returns the decoding time in addition to that of a codeword
+    /// without bit errors.
     fn wrong(&mut self, decoded: &mut Decoded) -> Time {
         let place = self.random.unit();
         let errors = self.at_most.iter().position(|&share| place < share).unwrap_or(self.at_most.len());
@@ -157,7 +160,7 @@ impl Decoder {
         decoding.work.time.saturating_sub(self.code.decoding(0).work.time)
     }
 
-    /// Drops what it decodes.
+    /// Handles a power loss at `at` by dropping all beats.
     pub(super) fn power_fail(&mut self, at: Time) {
         self.free = at;
     }

@@ -1,4 +1,4 @@
-//! The drive as the contract of devices has it.
+//! Implementation of the device contract.
 
 use super::config::CompletionPoint;
 use super::drive::{Counts, Drive};
@@ -81,7 +81,8 @@ impl<S: Store> Device for Drive<S> {
             }
             if operation < next {
                 if completions.len() > before {
-                    // Submitters waiting for a completion may submit before the next operation starts.
+                    // Clients that wait for a completion may submit requests before the next operation
+                    // starts.
                     return;
                 }
                 self.operate();

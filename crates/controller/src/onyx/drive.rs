@@ -1,4 +1,4 @@
-//! Parts of the drive. Every wait of a request is an event.
+//! Components of the drive. Every wait of a request is an event.
 
 use super::config::Config;
 use super::part::Row;
@@ -11,7 +11,7 @@ use nacre_kernel::{ComponentId, HostCounts, Recovery, Request, Time};
 use nacre_media::store::{InPlace, Store};
 use std::collections::VecDeque;
 
-/// A PCM solid-state drive, with the data of its rows.
+/// A PCM solid-state drive, with the data in its rows.
 #[derive(State)]
 #[state(bound = "S: Store")]
 pub(super) struct Drive<S> {
@@ -27,42 +27,43 @@ pub(super) struct Drive<S> {
     pub(super) tags: Places,
     pub(super) pipeline: Cpus<u32>,
     pub(super) ring: Link,
-    /// Ring latency of each controller.
+    /// Delay of the ring between the pipeline and each controller.
     #[state(skip = "from the configuration")]
     pub(super) ring_delays: Vec<Time>,
-    /// Parts on the ring, with the time at which their last byte is across.
+    /// Parts on the ring, with the time at which their last byte has crossed the ring.
     #[state(varies)]
     pub(super) crossing: VecDeque<(Time, u32)>,
     pub(super) controllers: Vec<Scoreboard>,
-    /// Start of each controller's next operation.
+    /// Start time of each controller's next operation.
     pub(super) operations: Timers,
     /// Write slots of each controller.
     pub(super) buffers: Vec<Places>,
     pub(super) agenda: Agenda<Event>,
-    /// Requests that complete immediately for the host, with their times.
+    /// Requests that are complete, with the times at which the host is notified.
     #[state(varies)]
     pub(super) over: VecDeque<(Time, u32)>,
     pub(super) active: Slab<Active>,
     pub(super) parts: Slab<Row>,
-    /// Parts of writes in controllers that are not on the medium, the oldest first; only with data.
+    /// Parts of writes that are in controllers but not on the medium, oldest first. The list is empty if the
+    /// device stores no data.
     #[state(varies)]
     pub(super) buffered: Vec<u32>,
     #[state(skip = "the owner of the bytes keeps them next to the state")]
     pub(super) rows: InPlace<S>,
-    /// Rows that are being copied.
+    /// Rows that wear leveling is copying.
     #[state(varies)]
     pub(super) moves: Vec<RowMove>,
-    /// Time from which it is ready.
+    /// Time from which the drive accepts requests.
     pub(super) ready: Time,
     /// Result of the last power loss.
     pub(super) interrupted: Recovery,
-    /// When the first row exceeded its endurance.
+    /// Time at which the first row exceeded its endurance.
     #[state(varies)]
     pub(super) worn_out_at: Option<Time>,
     pub(super) counts: Counts,
 }
 
-/// Slots, and the queue for them.
+/// Slots, and the queue of users that wait for a slot.
 #[derive(Clone, Debug, State)]
 pub(super) struct Places {
     pub(super) free: u32,
@@ -70,14 +71,14 @@ pub(super) struct Places {
     waiting: VecDeque<u32>,
 }
 
-/// Position of a row copy in progress.
+/// A row copy in progress.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct RowMove {
     pub(super) controller: u32,
     pub(super) moved: Move,
     /// End time, if known.
     pub(super) end: Time,
-    /// For the write of this part.
+    /// The part whose write caused the copy. `u32::MAX` for a copy that is repeated after a power loss.
     pub(super) part: u32,
 }
 
@@ -85,9 +86,9 @@ pub(super) struct RowMove {
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Counts {
     pub(super) host: HostCounts,
-    /// Parts of requests that found the write buffer of their controller full.
+    /// Number of parts that found the write buffer of their controller full.
     pub(super) buffer_waits: u64,
-    /// Requests that found all tags in use.
+    /// Number of requests that found all tags in use.
     pub(super) tag_waits: u64,
 }
 
@@ -100,13 +101,13 @@ pub(super) struct Active {
     pub(super) data: Payload,
     /// Whether the first part of a read was requested.
     pub(super) is_asked: bool,
-    /// Its parts; of a read, only until they are sent to their controllers.
+    /// Parts of the request. For a read, parts that were not yet sent to their controllers.
     pub(super) parts: Vec<u32>,
-    /// Parts without a reply, and parts not written.
+    /// Number of parts without a reply, and number of parts that are not written.
     pub(super) left: u32,
     pub(super) unwritten: u32,
     pub(super) is_complete: bool,
-    /// Whether a read has uncorrectable bit errors, and the number of undetected ones.
+    /// Whether a read has uncorrectable bit errors, and its number of undetected bit errors.
     pub(super) is_lost: bool,
     pub(super) wrong_bits: u32,
     pub(super) software: Time,
@@ -122,11 +123,11 @@ pub(super) enum Event {
     Ready(u32),
     /// A part has reached its controller.
     There(u32),
-    /// Data of a read, or the acknowledgment of a write, has reached the pipeline.
+    /// The data of a read, or the acknowledgment of a write, has reached the pipeline.
     Back(u32),
-    /// A part is read or written.
+    /// The part was read or written.
     Done(u32),
-    /// A row is read and can be written elsewhere; it is written.
+    /// Wear leveling has read a row, or has written it to its new position.
     MoveRead(u32),
     MoveWritten(u32),
     /// A write slot of a controller is free.
@@ -138,7 +139,7 @@ impl Places {
         Places { free: count, waiting: VecDeque::new() }
     }
 
-    /// Whether `number` gets a slot now; otherwise it is queued.
+    /// Whether user `number` gets a slot now. Otherwise, the user is added to the queue.
     pub(super) fn take(&mut self, number: u32) -> bool {
         if self.free > 0 {
             self.free -= 1;
@@ -148,7 +149,7 @@ impl Places {
         false
     }
 
-    /// Frees a slot. Returns the next user of it.
+    /// Frees a slot. Returns the next user, which gets the slot, if any.
     pub(super) fn give_back(&mut self) -> Option<u32> {
         let next = self.waiting.pop_front();
         self.free += u32::from(next.is_none());
@@ -193,7 +194,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// The part of a row that starts at `address`, of at most `left` bytes.
+    /// Returns the part that starts at `address`, within one row and of at most `left` bytes.
     #[inline]
     pub(super) fn row(&self, address: u64, left: u64) -> Row {
         let row_bytes = self.config.row.0;
@@ -210,8 +211,8 @@ impl<S: Store> Drive<S> {
     }
 }
 
-/// Quotient and remainder of `number` by `unit`. Units are nearly always powers of two, for which a shift
-/// takes 10 % of a division's time.
+/// Quotient and remainder of `number` divided by `unit`. Units are nearly always powers of two, for which a
+/// shift takes 10 % of the time of a division.
 #[inline]
 fn divided(number: u64, unit: u64) -> (u64, u64) {
     match unit.is_power_of_two() {

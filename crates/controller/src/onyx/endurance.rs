@@ -6,7 +6,7 @@ use nacre_kernel::{Burst, Endured, Op, Request, Time};
 use nacre_media::store::Store;
 
 impl<S: Store> Drive<S> {
-    /// One write, without taking time.
+    /// Applies the wear of one write. Simulated time does not advance.
     fn wear_once(&mut self, request: &Request) {
         let (mut address, mut left) = (request.address, u64::from(request.bytes));
         while left > 0 {
@@ -39,7 +39,8 @@ impl<S: Store> Drive<S> {
         Endured::All
     }
 
-    /// Applies writes of `burst`, up to and including the first that wears a row out.
+    /// Applies the writes of `burst`, up to and including the first write that wears out a row. Returns the
+    /// number of applied writes, or `None` if no row wears out.
     fn endure_burst(&mut self, burst: &Burst) -> Option<u64> {
         let Burst { request, times } = burst;
         let part = self.row(request.address, u64::from(request.bytes));
@@ -63,7 +64,7 @@ impl<S: Store> Endurance for Drive<S> {
     fn wear_out(&mut self, bursts: &[Burst]) -> Endured {
         let counts: Vec<_> = self.controllers.iter().map(|controller| controller.counts.clone()).collect();
         let endured = self.endure_all(bursts);
-        // Counts since measurement started belong to the run.
+        // Wear tests do not change the counts since measurement started, which belong to the run.
         self.controllers.iter_mut().zip(counts).for_each(|(controller, counts)| controller.counts = counts);
         endured
     }

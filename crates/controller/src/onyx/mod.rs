@@ -158,7 +158,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
     },
 };
 
-/// The device in `slot`, over `store`.
+/// Builds the device that `slot` describes, with its data in `store`.
 fn build<S: Store + 'static>(
     slot: &Slot<DeviceFamily>,
     builder: &mut dyn Builder,
@@ -181,12 +181,12 @@ fn build<S: Store + 'static>(
     Ok(Box::new(Drive::new(id, slot.path().to_string(), config, port, controllers, store)))
 }
 
-/// The data that codewords divide among them: a read unit of every data chip.
+/// The page that the code protects: a read unit of every data chip.
 fn page<'a>(config: &Config, families: &'a dyn Families) -> Page<'a> {
     Page { families, bytes: Bytes(config.rank().beat) }
 }
 
-/// Errors: the code needs more spare bytes than the spare chips have.
+/// Checks that the spare chips have enough spare bytes for the code.
 fn check_code(slot: &Slot<DeviceFamily>, families: &dyn Families) -> Result<(), Problems> {
     let config: Config = slot.config(families);
     let page = page(&config, families);
@@ -207,10 +207,10 @@ fn check_code(slot: &Slot<DeviceFamily>, families: &dyn Families) -> Result<(), 
     Err(problem.remedy("use a weaker code, larger codewords, or more spare_chips").into())
 }
 
-/// Bytes of adjacent rows that a store allocates together.
+/// Number of bytes of adjacent rows that a store allocates together.
 const EXTENT_BYTES: u64 = 256 << 10;
 
-/// Store layout for the device in `slot`. Errors: its rows cannot be leveled with these settings.
+/// Store layout for the device in `slot`. Errors: the wear leveling does not support these settings.
 fn layout(slot: &Slot<DeviceFamily>, families: &dyn Families) -> Result<Layout, Problems> {
     let config: Config = slot.config(families);
     let rows = wear_leveling::physical_rows(&config.wear_leveling, config.region(0), families)?;

@@ -1,10 +1,10 @@
-//! Power losses: which programs complete on stored energy, which data is lost, and which rows are copied
-//! again.
+//! Power losses: the programs that complete with stored energy, the lost data, and the row copies to repeat.
 //!
-//! A program that has ended is on the medium. Stored energy goes to the other programs in the order in which they
-//! end, and then to those that had not started, the oldest first. Every program is taken for one of arbitrary
-//! data. A program that had started and gets no energy has written the first words of 8 B of its chunk. A copy of wear
-//! leveling needs no energy: its row is still where it was, and it is copied again when power returns.
+//! A program that has ended is on the medium. Stored energy is used for the programs in progress, in the
+//! order of their ends. The remaining energy is used for programs that had not started, oldest first. Each
+//! program needs the energy for arbitrary data. If a program in progress gets no energy, only the first words
+//! of 8 B of its chunk are written. A wear-leveling copy needs no stored energy: its source row still has the
+//! data, so the copy is repeated when power returns.
 
 use super::config::{CompletionPoint, Config, ROUNDING};
 use super::drive::{Drive, Places};
@@ -13,22 +13,23 @@ use nacre_kernel::event::Payload;
 use nacre_kernel::{Random, Recovery, Time};
 use nacre_media::store::Store;
 
-/// Bytes that a program writes together.
+/// Number of bytes that a program writes at once.
 const WORD: u64 = 8;
 
 /// A chunk whose program has not ended.
 #[derive(Clone, Copy, Debug)]
 struct Chunk {
-    /// End of its program, if started; [`Time::MAX`] otherwise.
+    /// End time of the program, or [`Time::MAX`] if it has not started.
     end: Time,
     begin: Time,
-    /// Its part, as an index into the writes held by controllers, and its bytes there.
+    /// Index of the part in the list of buffered writes, and the range of bytes in this part.
     position: usize,
     first: u64,
     to: u64,
 }
 
-/// Number of chunk programs that the capacitors can power; `None` if enough for all that buffers can hold.
+/// Number of chunk programs that the capacitors can power. `None` if they can power all programs of full
+/// buffers.
 pub(super) fn powered_programs(config: &Config) -> Option<u64> {
     let is_enough = config.powered_rows().is_some_and(|rows| rows >= config.buffered_rows());
     match (config.capacitors, config.chips.cells.program_energy) {
@@ -43,7 +44,7 @@ pub(super) fn powered_programs(config: &Config) -> Option<u64> {
 
 impl<S: Store> Drive<S> {
     pub(super) fn lose_power(&mut self, at: Time, _chance: &mut Random) {
-        // Operations that can start at this time have started, independent of how far the driver ran.
+        // Operations that can start at this time have started, regardless of the `until` of earlier calls.
         while self.operations.next() <= at {
             self.operate();
         }
@@ -79,7 +80,7 @@ impl<S: Store> Drive<S> {
         self.buffered.clear();
     }
 
-    /// End of a program with stored energy; programs that had not started ignore contention.
+    /// End time of a program with stored energy. Contention is ignored for programs that had not started.
     fn end_of(&self, at: Time, chunk: &Chunk) -> Time {
         let timing = &self.controllers[0].timing;
         if chunk.end < Time::MAX {
@@ -89,7 +90,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// Chunks of writes held by controllers whose programs have not ended at `at`.
+    /// Chunks of buffered writes whose programs have not ended at `at`.
     fn unfinished(&self, at: Time) -> Vec<Chunk> {
         let size = self.config.rank().chunk;
         let mut chunks = Vec::new();
@@ -108,7 +109,7 @@ impl<S: Store> Drive<S> {
         chunks
     }
 
-    /// Applies all writes held by controllers, except what is `missing` of them.
+    /// Applies all buffered writes to the medium, except the `missing` chunks.
     fn finish(&mut self, at: Time, missing: &[Chunk], lost: &mut Recovery) {
         for (position, number) in std::mem::take(&mut self.buffered).into_iter().enumerate() {
             let part = self.parts[number].clone();
@@ -136,13 +137,13 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// Restores power at `at`: interrupted row copies are repeated.
+    /// Restores power at `at`, and repeats interrupted row copies.
     pub(super) fn repair(&mut self, at: Time) -> Recovery {
         let mut recovery = std::mem::take(&mut self.interrupted);
         let start = at.max(recovery.done);
         recovery.done = start;
         for moved in std::mem::take(&mut self.moves) {
-            // Until then power may fail again, and it is copied once more.
+            // If power fails again before the end of the copy, the copy is repeated once more.
             let end = self.controllers[moved.controller as usize].copy(start, moved.moved);
             self.copied_again(moved.controller, moved.moved, end);
             recovery.done = recovery.done.max(end);
@@ -153,7 +154,7 @@ impl<S: Store> Drive<S> {
 }
 
 impl Chunk {
-    /// Bytes that its program has written at `at`, if its part starts at `offset` of a row.
+    /// Number of bytes of the chunk that were written at `at`. The part starts at `offset` in its row.
     fn written(&self, at: Time, offset: u64) -> u64 {
         if self.begin >= at {
             return 0;

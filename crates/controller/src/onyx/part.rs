@@ -1,4 +1,4 @@
-//! A part of a request: bytes of one row.
+//! A part of a request: the bytes in one row.
 
 use crate::host_interface::Spent;
 use nacre_kernel::Time;
@@ -8,23 +8,23 @@ use nacre_kernel::state::Value;
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Row {
     pub(super) request: u32,
-    /// Start address for the host.
+    /// Start address for the host, in bytes.
     pub(super) address: u64,
-    /// Its controller, the logical row there, and its bytes in the row.
+    /// Controller, logical row in the controller, and byte range in the row.
     pub(super) controller: u32,
     pub(super) row: u64,
     pub(super) offset: u64,
     pub(super) bytes: u64,
     pub(super) is_write: bool,
-    /// Between host and drive, on the ring, and on the medium.
+    /// Times between host and drive, on the ring, and on the medium.
     pub(super) spent: Spent,
     pub(super) carried: Time,
     pub(super) medium: Time,
-    /// When the controller accepted it.
+    /// Time at which the controller accepted the part.
     pub(super) taken: Time,
-    /// Start and end of each chunk program.
+    /// Start and end time of each chunk program.
     pub(super) programs: Vec<(Time, Time)>,
-    /// Whether it is on the medium, its bytes are stored, the host has the reply, and its controller has
+    /// Flags: the part is on the medium, its data is stored, the host has the reply, and the controller has
     /// finished.
     pub(super) is_written: bool,
     pub(super) is_landed: bool,

@@ -1,9 +1,9 @@
-//! Status polling: chips without a ready line, whose controller sees the end of a program when it polls them.
+//! Status polling: chips without a ready line. The controller detects the end of a program by polling.
 //!
-//! A rank is polled every `interval` from the start of its program. A poll that finds the program ended takes
-//! `poll`, and the rank is free after it. Polls do not wait for the lines: they interrupt what is on them between
-//! two bus cycles, which then takes `poll` longer. Polls of several ranks at the same time do not wait for each
-//! other, and one that has begun does not delay what comes after it.
+//! A rank is polled every `interval` from the start of its program. The poll that finds the program ended
+//! takes `poll`, and then the rank is free. Polls do not wait for the data lines. They interrupt a transfer
+//! between two bus cycles, and each poll lengthens the transfer by `poll`. Simultaneous polls of several
+//! ranks do not wait for each other. A poll does not delay a transfer that starts during the poll.
 
 use super::Config;
 use nacre_kernel::Time;
@@ -12,15 +12,16 @@ use nacre_kernel::state::State;
 /// Polls of one controller.
 #[derive(Clone, Debug, State)]
 pub(super) struct Polling {
-    /// Time between two polls of a rank; zero if the end of a program is seen at once.
+    /// Time between two polls of a rank. Zero means that the controller sees the end of a program
+    /// immediately.
     #[state(skip = "from the configuration")]
     interval: Time,
-    /// Time of a poll on the lines.
+    /// Time of a poll on the data lines.
     #[state(skip = "from the configuration")]
     poll: Time,
-    /// Start of the last program of each rank.
+    /// Start time of the last program of each rank.
     starts: Vec<Time>,
-    /// When its end is seen.
+    /// Time at which the controller detects the end of that program, for each rank.
     ends: Vec<Time>,
 }
 
@@ -31,7 +32,8 @@ impl Polling {
         Polling { interval, poll: config.poll, starts: none.clone(), ends: none }
     }
 
-    /// When the end of a program of `time` on `rank` is seen, and the polls until then.
+    /// Time at which the controller detects the end of a program of duration `time` on `rank`, and the number
+    /// of polls until then.
     #[inline]
     pub(super) fn program(&mut self, rank: usize, start: Time, time: Time) -> (Time, u64) {
         if self.interval.is_zero() {
@@ -43,7 +45,8 @@ impl Polling {
         (seen, polls)
     }
 
-    /// When a transfer of `time` from `from` ends, with the polls that interrupt it.
+    /// End time of a transfer of duration `time` that starts at `from`, including the polls that interrupt
+    /// it.
     #[inline]
     pub(super) fn interrupted(&self, from: Time, time: Time) -> Time {
         if self.interval.is_zero() {
@@ -59,7 +62,7 @@ impl Polling {
         }
     }
 
-    /// Polls of the last programs of all ranks before `at`.
+    /// Number of polls before `at`, for the last programs of all ranks.
     fn polls_before(&self, at: Time) -> u64 {
         let polls = |(&start, &end): (&Time, &Time)| {
             let since = at.min(end).saturating_sub(start).as_ps();
@@ -68,7 +71,7 @@ impl Polling {
         self.starts.iter().zip(&self.ends).map(polls).sum()
     }
 
-    /// Ends all programs.
+    /// Handles a power loss by ending all programs.
     pub(super) fn power_fail(&mut self) {
         self.starts.fill(Time::ZERO);
         self.ends.fill(Time::ZERO);

@@ -10,7 +10,8 @@ use nacre_kernel::{
 use nacre_media::charge::Charges;
 use nacre_media::pcm::{Operation, Rows};
 
-/// Maximum rows in the wear table: each represents an equal number of rows of one controller.
+/// Maximum number of entries in the wear table. Each entry represents an equal number of rows of one
+/// controller.
 const BINS_MAX: u64 = 1024;
 
 /// Input of a report.
@@ -36,7 +37,7 @@ pub(super) struct OfController<'a> {
     pub(super) decoder: &'a Decoder,
 }
 
-/// The report over `elapsed`.
+/// Report of the drive over the time `elapsed`.
 pub(super) fn of(onyx: &Figures<'_>, elapsed: Time) -> ComponentReport {
     let config = onyx.config;
     let wear = wear(onyx);
@@ -76,7 +77,8 @@ fn wear(onyx: &Figures<'_>) -> Wear {
     }
 }
 
-/// Total endurance of all rows divided by programs per day: the lifetime under even wear.
+/// Lifetime in days with even wear: the total endurance of all rows divided by the programs per day. `None`
+/// if nothing was programmed.
 fn lifetime_days(onyx: &Figures<'_>, wear: &Wear, elapsed: Time) -> Option<f64> {
     let rows: u64 = onyx.controllers.iter().map(|controller| controller.rows.count()).sum();
     let capacity = rows as f64 * onyx.config.chips.cells.endurance as f64;
@@ -101,7 +103,7 @@ fn resources(onyx: &Figures<'_>) -> Vec<Resource> {
     onyx.interface.iter().cloned().chain(own).chain(decoders(onyx)).collect()
 }
 
-/// The decoders, if data is stored with a code.
+/// Utilization of the decoders. `None` if data is stored without a code.
 fn decoders(onyx: &Figures<'_>) -> Option<Resource> {
     let mut ledger = Ledger::default();
     onyx.controllers.iter().for_each(|controller| ledger.add(&controller.decoder.counts.ledger));
@@ -109,7 +111,7 @@ fn decoders(onyx: &Figures<'_>) -> Option<Resource> {
     is_used.then_some(Resource { name: "decoders", servers: onyx.config.controllers, ledger })
 }
 
-/// Counters of polls and of bit errors, if the drive has them.
+/// Counters of polls and of bit errors, if the settings enable them.
 fn optional_counters(onyx: &Figures<'_>) -> Vec<(&'static str, u64)> {
     let config = onyx.config;
     let mut counters = Vec::new();
@@ -127,7 +129,7 @@ fn optional_counters(onyx: &Figures<'_>) -> Vec<(&'static str, u64)> {
     counters
 }
 
-/// Bytes on the data lines, with those of the spare chips.
+/// Number of bytes on the data lines, including those of the spare chips.
 fn line_bytes(onyx: &Figures<'_>) -> u64 {
     let chips = &onyx.config.chips;
     let counted = |kind: Operation| -> u64 {
@@ -160,7 +162,7 @@ fn counters(onyx: &Figures<'_>) -> Vec<(&'static str, u64)> {
     counters
 }
 
-/// Lifetime programs, summed over equal groups of adjacent physical rows.
+/// Columns with lifetime programs, for groups of adjacent physical rows of equal size.
 fn columns(controllers: &[OfController<'_>]) -> Vec<Column> {
     let bins = (BINS_MAX / controllers.len() as u64).max(1);
     let (mut owners, mut firsts, mut means, mut mosts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! A request between the host and the controllers: driver, tags, pipeline, ring and link.
+//! Requests between the host and the controllers: driver, tags, pipeline, ring, and link.
 
 use super::drive::{Active, Drive, Event};
 use super::part::Row;
@@ -31,7 +31,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// Receives a request. A read goes to the pipeline when its first part is requested.
+    /// Receives a request. A read enters the pipeline when its first part is requested.
     fn begun(&mut self, now: Time, number: u32, spent: &Spent) {
         self.spend(number, spent);
         match self.active[number].request.op {
@@ -85,7 +85,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// Sends a part over the ring, between pipeline and controller.
+    /// Sends a part over the ring, between the pipeline and a controller.
     pub(super) fn cross(&mut self, now: Time, part: u32) {
         let row = &mut self.parts[part];
         let time = self.ring.time_for(row.bytes);
@@ -98,7 +98,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// The last byte of a part has crossed the ring.
+    /// Handles the time at which the last byte of a part has crossed the ring.
     pub(super) fn crossed(&mut self, now: Time, part: u32) {
         let Row { controller, is_write, .. } = self.parts[part];
         self.hop(now, controller, if is_write { Event::There(part) } else { Event::Back(part) });
@@ -121,7 +121,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// Ends the pipeline's work on the request; its parts go to their controllers.
+    /// Ends the pipeline's work on request `number`, and sends its parts to their controllers.
     pub(super) fn processed(&mut self, now: Time, number: u32) {
         let active = &mut self.active[number];
         active.software += self.config.pipeline;
@@ -134,7 +134,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// A part has returned to the pipeline, and goes to the host.
+    /// Starts the reply to a part that has returned to the pipeline.
     pub(super) fn back(&mut self, now: Time, piece: u32) {
         let Row { request, bytes, is_write, .. } = self.parts[piece];
         let op = if is_write { Op::Write } else { Op::Read };
@@ -144,7 +144,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// Completes the latency breakdown with the last reply of a request.
+    /// Handles a reply to the host. The last reply of a request completes the latency breakdown.
     fn answered(&mut self, now: Time, part: Part, spent: &Spent) {
         let Part { request, piece } = part;
         self.active[request].left -= 1;
@@ -179,7 +179,7 @@ impl<S: Store> Drive<S> {
         let op = self.active[number].request.op;
         if let Some(spent) = self.port.end(now, number, op) {
             self.spend(number, &spent);
-            // `run` returns completions, and this may be called from `submit`.
+            // Only `run` returns completions, but `submit` may also call this function.
             self.over.push_back((now, number));
         }
     }

@@ -9,7 +9,7 @@ use nacre_kernel::Time;
 use nacre_media::store::Store;
 
 impl<S: Store> Drive<S> {
-    /// A part has reached its controller: a read waits for lines and ranks, a write first for a slot.
+    /// Receives a part at its controller. A read waits for lines and ranks. A write first waits for a slot.
     pub(super) fn there(&mut self, now: Time, part: u32) {
         let Row { controller, row, offset, bytes, is_write, .. } = self.parts[part];
         if !is_write {
@@ -25,7 +25,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// A controller accepts a write.
+    /// Accepts a write into a slot of its controller.
     fn take(&mut self, now: Time, part: u32) {
         let Row { controller, row, offset, bytes, .. } = self.parts[part];
         self.parts[part].taken = now;
@@ -46,7 +46,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// Schedules a controller's next operation when something waits.
+    /// Schedules the next operation of a controller, if an operation waits.
     fn look(&mut self, controller: u32) {
         let number = controller as usize;
         self.operations.set(number, self.controllers[number].next_event());
@@ -60,7 +60,7 @@ impl<S: Store> Drive<S> {
         self.look(number as u32);
     }
 
-    /// Handles the start of row operations.
+    /// Handles the start of operations on a row.
     fn operated(&mut self, begun: Begun) {
         if let Job::Part(part) = begun.job {
             let active = &mut self.active[self.parts[part].request];
@@ -110,7 +110,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// A row that wear leveling moves was read.
+    /// Starts to write a row that wear leveling moves and that was just read.
     pub(super) fn move_read(&mut self, now: Time, part: u32) {
         let moved = self.moves.iter().find(|moved| moved.part == part && moved.end == Time::MAX);
         let &RowMove { controller, moved, .. } = moved.expect("a row is being copied");
@@ -121,7 +121,7 @@ impl<S: Store> Drive<S> {
         self.look(controller);
     }
 
-    /// Ends a write with its wear-leveling copies: its slot is free, or will be.
+    /// Ends a write and its wear-leveling copies. The slot is freed now or after the refill time.
     pub(super) fn written(&mut self, now: Time, part: u32) {
         let Row { controller, .. } = self.parts[part];
         if self.worn_out_at.is_none() && self.controllers[controller as usize].rows.worn_out() > 0 {
@@ -137,7 +137,7 @@ impl<S: Store> Drive<S> {
         self.settle(part);
     }
 
-    /// Ends a write if its bytes are on the medium and its controller has finished.
+    /// Releases a write if its data is on the medium and its controller has finished.
     pub(super) fn settle(&mut self, part: u32) {
         let Row { request, is_landed, is_over, .. } = self.parts[part];
         if is_landed && is_over {
@@ -153,7 +153,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// A row is copied again after a power loss, until `end`.
+    /// Records a copy that is repeated after a power loss and ends at `end`.
     pub(super) fn copied_again(&mut self, controller: u32, moved: Move, end: Time) {
         self.moves.push(RowMove { controller, moved, end, part: u32::MAX });
     }

@@ -1,4 +1,4 @@
-//! A controller: operations on rows that wait for its data lines and ranks, and wear leveling.
+//! A controller: row operations that wait for its data lines and ranks, and wear leveling.
 
 use super::config::Config;
 use super::decoder::{Decoded, Decoder, Decodings};
@@ -12,10 +12,10 @@ use std::collections::VecDeque;
 
 /// Resources and queue of one controller.
 ///
-/// The next operation is the waiting one whose lines and ranks are free first; among several, the oldest. No
-/// operation passes an older one that needs one of its ranks, so operations on the same bytes keep their
-/// order. With `scheduling = "in_order"`, only the oldest may start. Row copies of wear leveling start before
-/// waiting operations.
+/// The next operation is the waiting operation whose lines and ranks are free first. In a tie, it is the
+/// oldest. No operation overtakes an older one that needs one of its ranks, so operations on the same bytes
+/// keep their order. With `scheduling = "in_order"`, only the oldest operation may start. Row copies of wear
+/// leveling start before waiting operations.
 #[derive(State)]
 pub(super) struct Scoreboard {
     #[state(skip = "from the configuration")]
@@ -24,15 +24,16 @@ pub(super) struct Scoreboard {
     ranks_free: Vec<Time>,
     #[state(varies)]
     waiting: VecDeque<Task>,
-    /// The next operation and its time.
+    /// Start time and index of the next operation.
     #[state(varies)]
     next: Option<(Time, u32)>,
-    /// Ranks needed by waiting operations.
+    /// Ranks that waiting operations need.
     claimed: Ranks,
-    /// All ranks.
+    /// All ranks of the controller.
     #[state(skip = "from the configuration")]
     all: Ranks,
-    /// Uses of lines and ranks that may not have ended: a power loss reverts the rest of them.
+    /// Occupied lines and ranks for which the time may not have ended. A power loss reverts the remaining
+    /// time.
     #[state(varies)]
     begun: Vec<Span>,
     pub(super) polling: Polling,
@@ -50,7 +51,7 @@ pub(super) struct Scoreboard {
 pub(super) enum Job {
     /// A part of a request.
     Part(u32),
-    /// Wear leveling copies a row for the write of a part: a read, then a write.
+    /// Wear leveling copies a row because of the write of a part. The copy consists of a read and a write.
     MoveRead(u32),
     MoveWrite(u32),
 }
@@ -61,23 +62,23 @@ struct Task {
     job: Job,
     is_write: bool,
     row: u64,
-    /// The rank of its first chunk in the group, and the remaining chunks.
+    /// Rank of the next chunk within the group, and the number of remaining chunks.
     first: u32,
     left: u32,
-    /// The ranks that it needs next.
+    /// Ranks that the operation needs next.
     ranks: Ranks,
-    /// Beats of a read.
+    /// Number of beats of a read.
     beats: u64,
-    /// Time before its first fill.
+    /// Time before the first fill.
     lead: Time,
     since: Time,
     done: Time,
-    /// Words that are not zero in each chunk of a write with data.
+    /// Number of nonzero words in each chunk of a write with data.
     words: Vec<u32>,
 }
 
 impl Task {
-    /// Words that are not zero in chunk `index` of those that remain.
+    /// Number of nonzero words in the remaining chunk with this index.
     fn words(&self, index: usize, timing: &Timing) -> u32 {
         let known = self.words.len().checked_sub(self.left as usize).map(|first| first + index);
         known.and_then(|known| self.words.get(known)).copied().unwrap_or(timing.assumed_words)
@@ -88,9 +89,9 @@ impl Task {
 #[derive(Clone, Debug)]
 pub(super) struct Begun {
     pub(super) job: Job,
-    /// Start and end of chunk programs.
+    /// Start and end times of chunk programs.
     pub(super) programs: Vec<(Time, Time)>,
-    /// End time, if everything has started.
+    /// End time, if all chunks of the operation have started.
     pub(super) done: Option<Time>,
     /// Bit errors of a read.
     pub(super) decoded: Decoded,
@@ -101,13 +102,13 @@ pub(super) struct Begun {
 struct Span {
     activity: Activity,
     is_write: bool,
-    /// Number of ranks; 0 for the lines.
+    /// Number of ranks, or 0 for the data lines.
     ranks: u32,
     begin: Time,
-    /// When the cells are ready, and when the controller knows it.
+    /// Time at which the cells are ready, and time at which the controller detects this.
     end: Time,
     free: Time,
-    /// Beats or programs, and words that are not zero.
+    /// Number of beats or programs, and number of nonzero words.
     count: u64,
     words: u64,
 }
@@ -144,7 +145,7 @@ impl Scoreboard {
         }
     }
 
-    /// `bytes` from `offset` of a physical row are read from `now` on.
+    /// Adds a read of `bytes` bytes from `offset` of a physical row, which may start at `now`.
     pub(super) fn read(&mut self, now: Time, job: Job, row: u64, offset: u64, bytes: u64) {
         let (beats, (first, count)) =
             (self.timing.rank.beats(offset, bytes), self.timing.rank.chunks(offset, bytes));
@@ -166,7 +167,7 @@ impl Scoreboard {
         });
     }
 
-    /// Starts a write; `words` are those that are not zero in each chunk, if its data is known.
+    /// Adds a write. `words` has the number of nonzero words in each chunk, if the data is known.
     pub(super) fn write(
         &mut self,
         now: Time,
@@ -209,7 +210,7 @@ impl Scoreboard {
         self.consider(self.waiting.len() - 1);
     }
 
-    /// Start of the next operation; [`Time::MAX`] if none waits.
+    /// Start time of the next operation, or [`Time::MAX`] if no operation waits.
     #[inline]
     pub(super) fn next_event(&self) -> Time {
         self.next.map_or(Time::MAX, |(at, _)| at)
@@ -225,7 +226,7 @@ impl Scoreboard {
         }
     }
 
-    /// Whether `number` is next, after all operations before it were considered.
+    /// Considers operation `number` as the next one, after all operations before it were considered.
     #[inline]
     fn consider(&mut self, number: usize) {
         let task = &self.waiting[number];
@@ -248,7 +249,7 @@ impl Scoreboard {
         ranks
     }
 
-    /// When lines and ranks are free for the next operations of `task`.
+    /// Earliest time at which lines and ranks are free for the next chunks of `task`.
     fn earliest(&self, task: &Task) -> Time {
         let pass = self.pass(task);
         let mut start = task.since.max(self.lines_free);
@@ -297,7 +298,7 @@ impl Scoreboard {
         }
     }
 
-    /// A read occupies lines and ranks beat by beat, and then the decoder.
+    /// Starts a read. It occupies the lines and ranks beat by beat, and then the decoder.
     fn begin_read(&mut self, now: Time, task: Task) -> (Task, Decoded) {
         let (pass, activity, read) =
             (self.pass(&task), Self::activity(task.job, false), self.timing.rank.read);
@@ -317,7 +318,7 @@ impl Scoreboard {
         (Task { left: 0, done: decoded.done, ..task }, decoded)
     }
 
-    /// Programs one chunk of each rank, filling the chips of one rank after the other.
+    /// Programs one chunk per rank. The chips of the ranks are filled one rank after the other.
     fn begin_pass(&mut self, now: Time, task: Task) -> (Task, Vec<(Time, Time)>) {
         let (pass, activity) = (self.pass(&task), Self::activity(task.job, true));
         let Timing { fill, row_ranks, .. } = self.timing;
@@ -359,7 +360,7 @@ impl Scoreboard {
         self.begun.push(span);
     }
 
-    /// Copies a row without queueing it, starting at `from` or, if later, when lines and ranks are free. No
+    /// Copies a row without the queue, starting at `from` or, if later, when lines and ranks are free. No
     /// operation may be waiting. Returns the end time.
     pub(super) fn copy(&mut self, from: Time, moved: Move) -> Time {
         assert!(self.waiting.is_empty(), "a copy is done again before requests come");
@@ -376,7 +377,8 @@ impl Scoreboard {
         }
     }
 
-    /// Effects of a write to logical row `row` in `physical`, apart from its time.
+    /// Applies the wear of a write to logical row `row`, which is in `physical`. Returns the row copy that
+    /// wear leveling requires, if any.
     pub(super) fn wear(&mut self, row: u64, physical: u64) -> Option<Move> {
         self.rows.program(physical);
         self.counts.host_rows += 1;
@@ -388,8 +390,9 @@ impl Scoreboard {
         moved
     }
 
-    /// Applies `times` writes to logical row `row` without taking time, up to and including the first that
-    /// wears a row out.
+    /// Applies up to `times` writes to logical row `row`, without advancing simulated time. Stops after the
+    /// first write that wears out a row, and returns the number of applied writes. Returns `None` if no row
+    /// wears out.
     pub(super) fn endure(&mut self, row: u64, times: u64) -> Option<u64> {
         let mut before = 0;
         while before < times {
@@ -413,7 +416,7 @@ impl Scoreboard {
         None
     }
 
-    /// Counts `rows` that are read fully and programmed elsewhere.
+    /// Counts `rows` rows that are read and then programmed at other positions.
     fn count_moves(&mut self, rows: u64) {
         let Timing { rank, row_bytes, assumed_words, .. } = &self.timing;
         self.counts.moved_rows += rows;
@@ -424,13 +427,13 @@ impl Scoreboard {
         ranks.count(WRITTEN_WORD, Activity::LevelWear, chunks * u64::from(*assumed_words));
     }
 
-    /// Handles a power failure at `at`: stored energy completes the host's programs that end by `ready`, and
-    /// the queue is dropped.
+    /// Handles a power loss at `at`. Stored energy completes the host's programs that end by `ready`. The
+    /// queue is dropped.
     pub(super) fn power_fail(&mut self, at: Time, ready: Time) {
         for span in std::mem::take(&mut self.begun) {
             self.revert(at, ready, &span);
         }
-        // Operations that have not started were counted when requested.
+        // Operations that have not started were already counted when they were requested.
         for task in std::mem::take(&mut self.waiting) {
             let activity = Self::activity(task.job, task.is_write);
             let ranks = &mut self.counts.ranks;
@@ -450,7 +453,8 @@ impl Scoreboard {
         self.decoder.power_fail(at);
     }
 
-    /// Reverts the part of `span` that a power loss at `at` prevents, with stored energy until `ready`.
+    /// Reverts the portion of `span` that a power loss at `at` cuts off. Stored energy completes programs
+    /// that end by `ready`.
     fn revert(&mut self, at: Time, ready: Time, span: &Span) {
         let &Span { activity, is_write, ranks, begin, end, free, count, words } = span;
         let until = if activity == Activity::Write { at.max(ready) } else { at };

@@ -7,7 +7,7 @@ use nacre_kernel::{Ledger, Time};
 use nacre_media::charge::Charges;
 use nacre_media::pcm::{KINDS, Rank};
 
-/// Sizes and times of a row's operations.
+/// Sizes and times of operations on a row.
 #[derive(Clone, Debug)]
 pub(super) struct Timing {
     pub(super) rank: Rank,
@@ -15,15 +15,15 @@ pub(super) struct Timing {
     pub(super) setup: Time,
     /// Time before the first fill of a write.
     pub(super) write_setup: Time,
-    /// Words of a chunk that are not zero, in writes without data.
+    /// Number of nonzero words in a chunk, for writes without data.
     pub(super) assumed_words: u32,
     pub(super) row_bytes: u64,
     pub(super) row_ranks: usize,
-    /// Number of groups of this many ranks.
+    /// Number of groups of `row_ranks` ranks.
     groups: u64,
-    /// Whether requests use the lines in order.
+    /// Whether a controller serves its requests in order.
     pub(super) in_order: bool,
-    /// Time of a write of 1, 2, ... chunks without contention.
+    /// Time to write 1, 2, ... chunks without contention.
     pub(super) alone: Vec<Time>,
 }
 
@@ -32,15 +32,15 @@ pub(super) struct Timing {
 pub(super) struct Book {
     /// Activity of the data lines.
     pub(super) lines: Ledger,
-    /// Activity of the ranks; for moves of wear leveling, counted when the move is requested.
+    /// Activity of the ranks. A move of wear leveling is counted when it is requested.
     pub(super) ranks: Charges<KINDS>,
-    /// Polls of status registers.
+    /// Number of polls of status registers.
     pub(super) polls: u64,
-    /// Rows written by the host.
+    /// Number of rows that the host wrote.
     pub(super) host_rows: u64,
-    /// Rows that wear leveling moved.
+    /// Number of rows that wear leveling moved.
     pub(super) moved_rows: u64,
-    /// Rows worn out before measurement.
+    /// Number of rows that were worn out before measurement.
     pub(super) worn_before: u64,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Book {
 #[derive(Clone, Copy)]
 pub(super) struct Pass {
     pub(super) group: usize,
-    /// The rank of its first chunk, in the group.
+    /// Rank of the first chunk within the group.
     pub(super) first: usize,
     pub(super) count: usize,
     /// Time before the first fill.
@@ -61,7 +61,7 @@ impl Pass {
         self.group + if rank >= row_ranks { rank - row_ranks } else { rank }
     }
 
-    /// Start of chunk `index` on its rank, relative to the start of the pass.
+    /// Start of chunk `index` on its rank, relative to the start of the first chunk of the pass.
     pub(super) fn offset(&self, index: usize, fill: Time) -> Time {
         if index == 0 { Time::ZERO } else { self.lead + fill * index as u64 }
     }
@@ -72,7 +72,7 @@ impl Pass {
 pub(super) struct Ranks([u64; 4]);
 
 impl Ranks {
-    /// Ranks `from..to`, below 256.
+    /// The ranks from `from` to `to - 1`. Rank numbers are below 256.
     #[inline]
     pub(super) fn range(from: usize, to: usize) -> Ranks {
         let below = |end: usize, word: usize| match end.saturating_sub(64 * word) {
@@ -95,7 +95,7 @@ impl Ranks {
 }
 
 impl Timing {
-    /// Times of `config`, whose code takes `encoding` before the first fill of a write.
+    /// Times for `config`. The code takes `encoding` before the first fill of a write.
     pub(super) fn of(config: &Config, encoding: Time) -> Timing {
         let rank = config.rank();
         let written = (rank.words() as f64 * (1.0 - config.zero_words.0)).ceil();
@@ -121,21 +121,22 @@ impl Timing {
         self.rank.zeros < self.rank.program
     }
 
-    /// The rank of a row's chunk, in its group.
+    /// Rank of chunk `chunk` of a row, within its group.
     #[inline]
     pub(super) fn rank_of(&self, chunk: u64) -> usize {
         let ranks = self.row_ranks as u64;
         (if ranks.is_power_of_two() { chunk & (ranks - 1) } else { chunk % ranks }) as usize
     }
 
-    /// The first rank of the group of physical row `row`.
+    /// First rank of the group that stores physical row `row`.
     #[inline]
     pub(super) fn group(&self, row: u64) -> usize {
         let group = if self.groups.is_power_of_two() { row & (self.groups - 1) } else { row % self.groups };
         group as usize * self.row_ranks
     }
 
-    /// Time of `chunks` on idle ranks: fills one after the other, each when its rank is free.
+    /// Time to write `chunks` chunks on idle ranks. The fills follow each other, and each fill waits until
+    /// its rank is free.
     fn write_alone(&self, chunks: u64) -> Time {
         let mut ranks = vec![Time::ZERO; self.row_ranks];
         let mut lines = self.write_setup;

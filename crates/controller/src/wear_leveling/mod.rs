@@ -33,7 +33,7 @@ pub trait WearLevelingContext {
     /// Endurance of a row in programs.
     fn endurance(&self) -> u64;
 
-    /// The random stream with this name.
+    /// Random stream with this name.
     fn random(&self, name: &str) -> Random;
 }
 
@@ -48,7 +48,7 @@ pub struct Region {
     pub endurance: u64,
 }
 
-/// The scheme in `slot`, for the rows of `region`.
+/// Builds the scheme that `slot` describes, for the rows of `region`.
 pub fn build(
     slot: &Slot<WearLevelingFamily>,
     region: Region,
@@ -57,7 +57,7 @@ pub fn build(
     (room_of(ROOMS, slot).build)(slot, &mut Context { region, builder })
 }
 
-/// Number of physical rows that the scheme in `slot` needs for the rows of `region`. Errors: those of
+/// Number of physical rows that the scheme in `slot` needs for the rows of `region`. Errors are those of
 /// [`build`].
 pub fn physical_rows(
     slot: &Slot<WearLevelingFamily>,
@@ -68,7 +68,7 @@ pub fn physical_rows(
     Ok(built.physical_rows())
 }
 
-/// Context that is used only for capacity checks, so its random numbers are arbitrary.
+/// Context for capacity checks only. Its random numbers are arbitrary.
 struct Question<'a> {
     region: Region,
     families: &'a dyn Families,
@@ -92,7 +92,7 @@ impl WearLevelingContext for Question<'_> {
     }
 }
 
-/// Construction context of a scheme, from the device's builder.
+/// Construction context of a scheme, based on the device's builder.
 struct Context<'a> {
     region: Region,
     builder: &'a mut dyn Builder,
@@ -130,13 +130,13 @@ pub trait WearLeveller: State + Send {
     /// The logical row in `physical`, or `None` if it is unused.
     fn logical(&self, physical: u64) -> Option<u64>;
 
-    /// Records a write to logical row `row`. Returns the row to copy, if any. The mapping already includes
-    /// the move.
+    /// Records a write to logical row `row`. Returns the row that the device must copy, if any. The mapping
+    /// already includes this move.
     fn written(&mut self, row: u64) -> Option<Move>;
 
     /// Records at least one and at most `most` writes to `row`, like repeated calls of
-    /// [`WearLeveller::written`]. Stops when `row` moves, or when copies are not to consecutive neighbors.
-    /// The last copy may be of `row`.
+    /// [`WearLeveller::written`]. Stops after a write that moves `row`, or when the next copy would not
+    /// continue to the preceding row.
     fn written_often(&mut self, row: u64, most: u64) -> Written;
 
     /// Current number of writes between two moves, or `None` if the scheme moves no rows.
@@ -157,13 +157,13 @@ pub struct Move {
 pub struct Written {
     /// Number of writes.
     pub writes: u64,
-    /// Number of copies into `to`, its predecessor, and so on.
+    /// Number of copies. The first copy is into `to`, the next one into the preceding row, and so on.
     pub moves: u64,
     /// Physical destination of the first copy.
     pub to: u64,
-    /// Number of writes before the first copy.
+    /// Number of writes up to the first copy.
     pub first: u64,
-    /// Number of writes between later copies.
+    /// Number of writes from one copy to the next.
     pub every: u64,
 }
 

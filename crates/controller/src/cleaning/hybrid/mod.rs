@@ -126,7 +126,8 @@ impl Cleaner for Hybrid {
 }
 
 impl Hybrid {
-    /// The young segment to clean instead of the oldest one, if one is due.
+    /// Returns the young segment to clean instead of the oldest one. Returns `None` if no young segment is
+    /// due for cleaning.
     fn young(&mut self, view: &View<'_>, partition: usize, oldest: usize) -> Option<usize> {
         let count = view.partitions[partition].count as u32;
         // The first partition has no predecessor, and two positions have no young segment.

@@ -65,7 +65,7 @@ pub struct Config {
     /// Number of segments per partition; a divisor of the number of segments of the array.
     #[config(default = 1, min = 1, source = "paper: wu-1994 section 4.3; 16 is the best of its figure 9")]
     pub segments_per_partition: u32,
-    /// Share of the distance to the average that one cleaning covers.
+    /// Share of the distance between a product and the average that one cleaning removes.
     #[config(
         default = "50 %",
         min = "0.1 %",
@@ -98,7 +98,7 @@ pub const ROOM: Room<CleaningFamily> = Room {
     },
 };
 
-/// Statistics of cleanings so far.
+/// The policy, with the statistics of its cleanings so far.
 #[derive(Debug, State)]
 struct ProductAverage {
     #[state(skip = "from the configuration")]
@@ -141,8 +141,8 @@ impl Cleaner for ProductAverage {
 }
 
 impl ProductAverage {
-    /// Excess of the victim's valid pages over the number for the average product, times the step. The victim
-    /// gives away this number of pages. If the number is negative, it takes pages in.
+    /// Number of valid pages to move out of the victim: its excess over the number that gives the average
+    /// product, times `step`. A negative number means pages to move into the victim.
     fn excess(&mut self, view: &View<'_>, partition: usize, victim: usize) -> f64 {
         self.partitions.resize(view.partitions.len(), Cleaned::default());
         let before = self.partitions[partition].at.replace(view.drained);

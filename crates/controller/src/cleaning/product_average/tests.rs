@@ -50,8 +50,8 @@ fn by_step(step: f64, raises: bool) -> ProductAverage {
     ProductAverage { config, partitions: Vec::new() }
 }
 
-/// Decision for an array of three segments of 100 pages. `partition` was cleaned after 400 drained pages, and
-/// is cleaned again after `elapsed` more, with `live` valid pages.
+/// Decision for an array of three segments of 100 pages each. `partition` was cleaned after 400 drained
+/// pages, and is cleaned again after `elapsed` further drained pages, when it has `live` valid pages.
 fn decide(policy: &mut ProductAverage, partition: usize, elapsed: u64, live: u32) -> Decision {
     let partitions =
         [0, 1, 2].map(|first| Partition { first, count: 1, active: first, ..Partition::default() });
@@ -70,8 +70,7 @@ fn a_segment_above_the_average_gives_what_brings_its_product_down_to_it() {
     // 1/2 valid, cleaned once per 100 pages: the product is 1 / 100, which is also the average.
     assert_eq!(decide(&mut policy, 0, 100, 50), Decision::clean(0));
     // 4/5 valid, cleaned once per 100 pages: 4 / 100. The average is 5 / 200, so a cost of 5/2 is allowed,
-    // i.e. 100
-    // * 5/7 = 71.4 valid pages of 80.
+    // i.e. 100 * 5/7 = 71.4 valid pages of 80.
     assert_eq!(decide(&mut policy, 1, 100, 80), Decision { to_lower: 4, to_higher: 4, ..Decision::clean(1) });
     // 4/5 valid, cleaned once per 400 pages: 4 / 400, below the average of 6 / 300.
     assert_eq!(decide(&mut policy, 2, 400, 80), Decision::clean(2));
@@ -82,10 +81,11 @@ fn one_that_raises_gives_or_takes_what_brings_its_product_to_the_average() {
     let mut policy = by_step(1.0, true);
     assert_eq!(decide(&mut policy, 0, 100, 50), Decision::clean(0));
     // 4/5 valid, cleaned once per 100 pages: 4 / 100, with 1/5 of a page written to it per page. The average
-    // is 1/40, which (100 - f) / f^2 / 5 has at f = 24.6: an excess of 4.6 valid pages.
+    // is 1/40. The product (100 - f) / f^2 / 5 equals 1/40 at f = 24.6, so the excess is 4.6 valid pages.
     assert_eq!(decide(&mut policy, 1, 100, 80), Decision { to_lower: 2, to_higher: 2, ..Decision::clean(1) });
     // 4/5 valid, cleaned once per 400 pages: 1 / 100, with 1/20 of a page written to it per page. The average
-    // is 1/50, which (100 - f) / f^2 / 20 has at f = 14.6: it takes 5 pages in, all from its only neighbor.
+    // is 1/50. The product (100 - f) / f^2 / 20 equals 1/50 at f = 14.6, so 5 pages move in, all from the
+    // only neighbor.
     assert_eq!(decide(&mut policy, 2, 400, 80), Decision { from_lower: 5, ..Decision::clean(2) });
 }
 

@@ -43,7 +43,7 @@ impl Closed {
     }
 
     /// Appends the roots of the monic polynomial whose other coefficients are `low`, lowest first. Returns
-    /// false if it has fewer roots than its degree.
+    /// false if the polynomial has fewer roots than its degree.
     #[inline]
     pub(super) fn roots(&self, field: &Field, low: &[u16], into: &mut Vec<u16>) -> bool {
         let before = into.len();
@@ -57,7 +57,7 @@ impl Closed {
         into.len() == before + low.len()
     }
 
-    /// Roots of `x^2 + b x + c`: with `x = b y`, it is `y^2 + y = c / b^2`.
+    /// Roots of `x^2 + b x + c`. The substitution `x = b y` gives `y^2 + y = c / b^2`.
     #[inline]
     fn of_square(&self, field: &Field, b: u16, c: u16) -> Option<[u16; 2]> {
         if b == 0 {
@@ -69,7 +69,7 @@ impl Closed {
         (field.square(y) ^ y == c).then_some([x, x ^ b])
     }
 
-    /// Roots of `x^3 + a x^2 + b x + c`: with `x = z + a`, it is `z^3 + p z + q`.
+    /// Roots of `x^3 + a x^2 + b x + c`. The substitution `x = z + a` gives `z^3 + p z + q`.
     #[inline]
     fn of_cube(&self, field: &Field, a: u16, b: u16, c: u16) -> Option<[u16; 3]> {
         let (p, q) = (field.square(a) ^ b, field.multiply(a, b) ^ c);
@@ -78,7 +78,8 @@ impl Closed {
         Some([z ^ a, one ^ a, other ^ a])
     }
 
-    /// A root of `z^3 + p z + q` if it has three nonzero roots: with `z = y sqrt(p)`, it is `y^3 + y = d`.
+    /// A root of `z^3 + p z + q` if the polynomial has three nonzero roots. The substitution `z = y sqrt(p)`
+    /// gives `y^3 + y = d`.
     #[inline]
     fn of_depressed(&self, field: &Field, p: u16, q: u16) -> Option<u16> {
         if q == 0 {
@@ -95,8 +96,8 @@ impl Closed {
         (y != 0).then(|| field.multiply(y, scale))
     }
 
-    /// Roots of `x^4 + a x^3 + b x^2 + c x + d`. Shifted by `e`, where its derivative `a e^2 + c` is zero, it
-    /// has no linear term, and its reverse has no cubic term.
+    /// Roots of `x^4 + a x^3 + b x^2 + c x + d`. The polynomial is shifted by `e`, at which its derivative `a
+    /// e^2 + c` is zero. The shifted polynomial has no linear term, so its reverse has no cubic term.
     fn of_fourth(&self, field: &Field, [a, b, c, d]: [u16; 4]) -> Option<[u16; 4]> {
         if a == 0 {
             return self.of_affine(field, b, c, d);
@@ -113,8 +114,8 @@ impl Closed {
         Some(roots.map(|root| field.divide(1, root) ^ e))
     }
 
-    /// Roots of `x^4 + a x^2 + b x + c`: with a root `k` of `z^3 + a z + b` and `u = x^2 + k x`, it is
-    /// `u^2 + (a + k^2) u + c`.
+    /// Roots of `x^4 + a x^2 + b x + c`. If `k` is a root of `z^3 + a z + b`, the substitution `u = x^2 + k
+    /// x` gives `u^2 + (a + k^2) u + c`.
     #[inline]
     fn of_affine(&self, field: &Field, a: u16, b: u16, c: u16) -> Option<[u16; 4]> {
         let k = self.of_depressed(field, a, b)?;
@@ -124,8 +125,8 @@ impl Closed {
     }
 }
 
-/// Tables of solutions for each byte of `c`. Sums of an even number of unsolvable elements are solvable, so
-/// each such element is assigned the solution of its sum with the first of them.
+/// Tables of solutions for each byte of `c`. The sum of two elements without a solution has a solution. Each
+/// element without a solution is therefore assigned the solution of its sum with the first such element.
 fn halves(field: &Field, solutions: &[Option<u16>]) -> [[u16; 256]; 2] {
     let without = (0..field.m()).map(|bit| 1usize << bit).find(|&c| solutions[c].is_none());
     let part = |bit: u32| {

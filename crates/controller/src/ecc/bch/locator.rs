@@ -7,9 +7,9 @@ use super::field::Field;
 /// Coefficients of a polynomial, lowest first.
 pub(super) type Coefficients = [u16; STRENGTH_MAX + 1];
 
-/// The polynomial with the roots `X` for errors with locators `X`: its coefficients below the highest, and
-/// their number. `None` if there are more than `t` errors. `syndromes[i]` is the syndrome of `a^(i + 1)`, for
-/// `2 t` of them.
+/// Returns the polynomial whose roots are the locators `X` of the errors: its coefficients below the highest,
+/// and the number of these coefficients. Returns `None` if there are more than `t` errors. `syndromes` has `2
+/// t` elements, and `syndromes[i]` is the syndrome of `a^(i + 1)`.
 pub(super) fn locator(field: &Field, syndromes: &[u16]) -> Option<(Coefficients, usize)> {
     let t = syndromes.len() / 2;
     let (mut now, mut before) = ([0; 2 * STRENGTH_MAX + 2], [0; 2 * STRENGTH_MAX + 2]);
@@ -41,7 +41,8 @@ pub(super) fn locator(field: &Field, syndromes: &[u16]) -> Option<(Coefficients,
         }
         shift += 2;
     }
-    // A canceled highest coefficient, or a register longer than its polynomial, gives no valid positions.
+    // If the highest coefficient canceled, or if the register is longer than its polynomial, no positions are
+    // valid.
     if degree != length || now[degree] == 0 {
         return None;
     }

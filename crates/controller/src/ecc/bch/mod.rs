@@ -54,7 +54,7 @@ use nacre_media::charge::check_work;
 const STRENGTH_MAX: usize = 40;
 /// Codeword size to which decoding times and energies refer, in bytes.
 const REFERENCE: u64 = 2048;
-/// Bytes of a CRC-32.
+/// Size of a CRC-32, in bytes.
 const CRC: usize = 4;
 
 /// A BCH code.
@@ -70,7 +70,7 @@ pub struct Config {
     /// Data bytes of a codeword; absent means a whole page.
     #[config(min = "1 B", max = "8 KiB")]
     pub codeword: Option<Bytes>,
-    /// Store a CRC-32 of its data in each codeword, which detects miscorrections.
+    /// Store a CRC-32 of the data in each codeword. The CRC-32 detects miscorrections.
     #[config(
         default = false,
         source = "assumed: a code without a checksum; the controller of roberts-2009 also has a checksum"
@@ -116,7 +116,7 @@ pub const ROOM: Room<EccFamily> = Room {
 struct Bch {
     config: Config,
     code: Code,
-    /// Bytes of data in a codeword.
+    /// Number of data bytes per codeword.
     data_bytes: usize,
     codewords: usize,
 }
@@ -140,7 +140,7 @@ impl Bch {
         Ok(Bch { config, code, data_bytes, codewords })
     }
 
-    /// The code with these settings, by default over the smallest field that holds a codeword.
+    /// Builds the code with these settings, by default over the smallest field that holds a codeword.
     fn code(config: &Config, data_bytes: usize) -> Result<Code, Misfit> {
         let head = if config.crc32 { CRC } else { 0 };
         let of_field = |m| Code::new(m, config.t, data_bytes, head);
@@ -150,7 +150,7 @@ impl Bch {
         }
     }
 
-    /// Scales a time or energy for 2 KiB to this codeword.
+    /// Factor that converts a time or energy for 2 KiB to the size of this codeword.
     fn scale(&self) -> f64 {
         self.data_bytes as f64 / REFERENCE as f64
     }

@@ -1,6 +1,6 @@
 //! Polynomials over GF(2) of up to 640 bits, and linear maps between them.
 
-/// Words of a [`Wide`], enough for the parity of the strongest code.
+/// Number of words of a [`Wide`], enough for the parity of the strongest code.
 pub(super) const WIDE_WORDS: usize = 10;
 
 /// A polynomial modulo another one of degree `r`, with the coefficient of `x^(r - 1)` in the most significant
@@ -85,7 +85,7 @@ impl Modulus {
     }
 
     /// Inverse of `polynomial`. The modulus must be a product of different irreducible polynomials of degree
-    /// `m` that do not divide `polynomial`, so the inverse is its power of `2^m - 2`.
+    /// `m` that do not divide `polynomial`. The inverse is then `polynomial^(2^m - 2)`.
     pub(super) fn inverse(&self, polynomial: &Wide, m: u32) -> Wide {
         let (mut square, mut inverse) = (*polynomial, self.one());
         for _ in 1..m {

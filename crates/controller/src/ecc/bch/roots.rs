@@ -22,7 +22,7 @@ struct Monic {
 }
 
 /// Appends the roots of the monic polynomial whose other coefficients are `low`, lowest first. Returns false
-/// if it has fewer roots than its degree.
+/// if the polynomial has fewer roots than its degree.
 pub(super) fn roots(field: &Field, closed: &Closed, low: &[u16], into: &mut Vec<u16>) -> bool {
     if low.len() <= CLOSED {
         return closed.roots(field, low, into);
@@ -56,8 +56,8 @@ struct Powers {
 }
 
 impl Powers {
-    /// Computes the powers. `None` if the polynomial has fewer roots than its degree: with all roots, it
-    /// divides `x^(2^m) - x`.
+    /// Computes the powers. Returns `None` if the polynomial has fewer roots than its degree. A polynomial
+    /// with all roots divides `x^(2^m) - x`.
     fn modulo(field: &Field, polynomial: &Monic) -> Option<Powers> {
         let degree = polynomial.degree;
         let even = even_powers(field, polynomial);
@@ -94,8 +94,8 @@ impl Powers {
     }
 }
 
-/// Logarithms of `x^i` modulo a polynomial, one row after the other. Only even `i` from its degree upward are
-/// stored, because only squares use them.
+/// Logarithms of the coefficients of `x^i` modulo a polynomial, one row after the other. Only the rows with
+/// even `i` from its degree upward are stored, because only squares use them.
 fn even_powers(field: &Field, polynomial: &Monic) -> Vec<u32> {
     let degree = polynomial.degree;
     let low = logs(field, &polynomial.low[..degree]);
@@ -122,8 +122,8 @@ impl Monic {
         polynomial
     }
 
-    /// The greatest common divisor with `other`, and the quotient. If the division is trivial, the polynomial
-    /// itself.
+    /// The greatest common divisor with `other`, and the quotient. If the divisor is 1 or the polynomial
+    /// itself, returns only the polynomial.
     fn divided(&self, field: &Field, other: &[u16]) -> [Option<Monic>; 2] {
         let shared = self.shared(field, other);
         if shared.degree == 0 || shared.degree == self.degree {

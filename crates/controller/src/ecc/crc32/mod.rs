@@ -24,7 +24,7 @@ use nacre_kernel::{Energy, Time};
 #[cfg(test)]
 mod tests;
 
-/// Bytes of the checksum.
+/// Size of the checksum, in bytes.
 const SPARE: usize = 4;
 
 /// Error detection by CRC-32.

@@ -81,7 +81,7 @@ pub struct Config {
     pub encode_energy: Option<Energy>,
 }
 
-/// Default of `soft` and `soft_decode`.
+/// Defaults of `soft` and `soft_decode`.
 const SOFT: f64 = 0.011;
 const SOFT_DECODE: Time = Time::from_us(10);
 
@@ -96,7 +96,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     check_work(reader, &energies);
 }
 
-/// A code without read retries has hard decisions only: settings for soft decisions would be ignored.
+/// Rejects settings for soft decisions if the code has no read retries, because they would have no effect.
 fn check_without_senses(config: &Config, reader: &mut Reader<'_>) {
     const PROBLEM: &str = "without read retries there are only hard decisions";
     const REMEDY: &str = "remove it, or set senses to at least 1";
@@ -145,7 +145,7 @@ impl Ldpc {
         8 * (self.config.codeword.0 + self.parity_bytes())
     }
 
-    /// Number of bit errors that are corrected after this number of read retries.
+    /// Maximum number of bit errors that the code corrects after `senses` read retries.
     fn limit(&self, senses: u32) -> u32 {
         let Config { hard, soft, .. } = self.config;
         let step = if senses == 0 { 0.0 } else { f64::from(senses) / f64::from(self.config.senses) };

@@ -299,7 +299,7 @@ fn platters_that_stand_take_time_and_energy_to_turn() {
     assert_close("idling and standing", idle, 9.0 * (110.0 - standing) + standing, 0.01);
 }
 
-/// Standby times can be modeled without energies. The energies are either all given or all absent.
+/// Standby can be modeled without energies. The energies are either all given or all absent.
 #[test]
 fn a_drive_that_stands_has_all_energies_or_none() {
     let standby = |energies: &str| format!("standby = {{ after = \"1 s\", spin_up = \"2 s\"{energies} }}\n");
@@ -327,7 +327,8 @@ fn a_drive_that_stands_has_all_energies_or_none() {
     assert_eq!(report.energy(Activity::SpinUp), Energy(0.0));
 }
 
-/// Requests that wait at a power loss are not charged. The arm and the interface are charged up to it.
+/// Requests that wait at a power loss are not charged. The arm and the interface are charged up to the power
+/// loss.
 #[test]
 fn what_a_loss_of_power_cancels_is_charged_to_nothing() {
     let powers = "idle_power = \"8 W\"\nseek_power = \"14 W\"\nactive_power = \"10 W\"\n";

@@ -15,7 +15,8 @@ const POLICIES: [(&str, Policy); 3] = [
     ("shortest_access", Policy::ShortestAccess),
 ];
 
-/// Non-overlapping requests of up to 64 KiB, either uniform over the disk or with 90 % of them in 10 % of it.
+/// Non-overlapping requests of up to 64 KiB. If `is_skewed`, 90 % of the requests go to 10 % of the disk, and
+/// otherwise they are uniform.
 fn requests(count: u64, is_skewed: bool, random: &mut Random) -> Vec<Request> {
     const SLOT: u64 = 16;
     let slots = BLOCKS / SLOT;
@@ -32,7 +33,7 @@ fn requests(count: u64, is_skewed: bool, random: &mut Random) -> Vec<Request> {
     (0..count).map(|_| draw()).collect()
 }
 
-/// Results of the drive and of the event simulation for the same requests.
+/// Serves the same requests on the drive and in the event simulation. Returns the results of both.
 fn both(options: &str, firmware: Firmware, requests: &[Request], load: Load<'_>) -> [Vec<Visit>; 2] {
     let toml = format!("{DRIVE}write_settle = \"0.4 ms\"\n{options}");
     let mut drive = workbench(1).build(&toml).expect("the test's drive is legal");

@@ -88,9 +88,9 @@ impl Config {
     }
 }
 
-/// Bytes of a cache line.
+/// Size of a cache line, in bytes.
 const LINE: u64 = 64;
-/// Bytes per slot on the link: a quarter of a flit of 68 B.
+/// Size of a slot on the link, in bytes: a quarter of a flit of 68 B.
 const SLOT: u64 = 17;
 
 fn rules(config: &Config) -> Rules {

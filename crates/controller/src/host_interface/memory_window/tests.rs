@@ -2,7 +2,7 @@ use crate::host_interface::tests::{LINK, alone, ns};
 use nacre_kernel::Op;
 use nacre_testkit::assert_close;
 
-/// Nanoseconds from a load to its data.
+/// Time from a load to the arrival of its data, in nanoseconds.
 fn round_trip_ns(bytes: u64) -> f64 {
     ns(LINK.read_request_bytes(bytes)) + ns(LINK.completion_bytes(bytes)) + 300.0
 }

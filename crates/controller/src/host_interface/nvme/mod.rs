@@ -120,9 +120,9 @@ pub const ROOM: Room<HostInterfaceFamily> = Room {
     build: |slot, host| Ok(Box::new(Nvme::new(slot.config(host.families)))),
 };
 
-/// Bytes of a doorbell write or an interrupt message.
+/// Size of a doorbell write or an interrupt message, in bytes.
 const REGISTER: u64 = 4;
-/// Bytes of a command.
+/// Size of a command, in bytes.
 const COMMAND: u64 = 64;
-/// Bytes of a completion.
+/// Size of a completion, in bytes.
 const COMPLETION: u64 = 16;

@@ -12,8 +12,8 @@ use std::collections::{BinaryHeap, VecDeque};
 
 /// NVMe: queue pairs in host memory, over PCI Express.
 ///
-/// A pair fetches one command at a time, and all fetches take the same time. The fetches of a pair therefore
-/// need no events: they follow each other in doorbell order.
+/// A pair fetches one command at a time, and all fetches take the same time. The fetches of a pair are
+/// therefore in doorbell order, and their times need no events.
 #[derive(State)]
 pub(super) struct Nvme {
     #[state(skip = "from the configuration")]
@@ -23,7 +23,7 @@ pub(super) struct Nvme {
     packets: Packets,
     cpus: Cpus<Job>,
     pairs: Vec<Pair>,
-    /// The pair that receives the next command.
+    /// Index of the pair that receives the next command.
     turn: usize,
     /// Commands by request number.
     #[state(varies)]
@@ -38,9 +38,9 @@ pub(super) struct Nvme {
 /// A submission queue and its completion queue.
 #[derive(Debug, Default, State)]
 struct Pair {
-    /// End of the pair's last fetch.
+    /// End time of the pair's last fetch.
     fetched: Time,
-    /// Number of outstanding commands. Further commands stay in `waiting` because of `queue_depth`.
+    /// Number of outstanding commands. If it has reached `queue_depth`, further commands stay in `waiting`.
     under_way: u32,
     #[state(varies)]
     waiting: VecDeque<u32>,
@@ -52,7 +52,7 @@ struct Pair {
 #[derive(Clone, Debug, Default, Value)]
 struct Command {
     pair: u32,
-    /// CPU time for its submission.
+    /// CPU time to submit the command.
     submission: Time,
     laps: Vec<Lap>,
     /// Link time of the completion and the interrupt.
@@ -70,7 +70,7 @@ enum Job {
 #[derive(Clone, Debug, Value)]
 enum Event {
     Over(Part, Leg, Spent),
-    /// The host is notified of the completion, which takes this CPU time to handle.
+    /// The host is notified of the completion. The time is the CPU time to handle the completion.
     Noticed(u32, Time),
 }
 
@@ -98,7 +98,7 @@ impl Packets {
     }
 }
 
-/// A recorder of stages, if enabled.
+/// Records the stages of a command, if stages are enabled.
 struct Stages<'a>(Option<&'a mut Vec<Lap>>);
 
 impl Stages<'_> {
@@ -165,12 +165,13 @@ impl Nvme {
         self.agenda.schedule(there, Event::Over(Part::whole(number), Leg::Begun, spent));
     }
 
-    /// Reads `bytes` of data from host memory; returns their arrival time and the link time. The host replies
-    /// in order.
+    /// Reads `bytes` bytes of data from host memory. Returns the arrival time of the data and the link time.
+    /// The host replies in order.
     fn fetch(&mut self, now: Time, bytes: u64, laps: &mut Vec<Lap>) -> (Time, Time) {
         let (flight, memory) = (self.express.flight, self.config.host_memory);
         let pcie = self.express.pcie;
-        // Each piece is requested before its data crosses. Later pieces are requested meanwhile.
+        // The device requests each piece before the data of the piece crosses the link. It requests later
+        // pieces during the transfer.
         let asking = self.express.post(Direction::ToHost, pcie.read_request_bytes(bytes.min(PIECE)));
         self.express.post(Direction::ToHost, pcie.read_request_bytes(bytes.saturating_sub(PIECE)));
         let found = now + asking + flight + memory;
@@ -204,7 +205,8 @@ impl Nvme {
         (there, link)
     }
 
-    /// Time of the interrupt for a completion of `pair` at `at`, and whether this completion causes it.
+    /// Returns the time of the interrupt for a completion of `pair` at `at`, and whether this completion
+    /// causes the interrupt.
     fn interrupted(&mut self, pair: u32, at: Time) -> (Time, bool) {
         let window = &mut self.pairs[pair as usize].window;
         let (begin, end) = *window;
@@ -242,7 +244,7 @@ impl Nvme {
     }
 }
 
-/// Bytes requested before their data crosses: one page.
+/// Size of the pieces in which data is transferred, in bytes: one page.
 const PIECE: u64 = 4096;
 
 impl HostPort for Nvme {

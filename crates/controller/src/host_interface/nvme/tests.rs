@@ -81,8 +81,8 @@ fn a_pair_has_one_fetch_under_way() {
     }
 }
 
-/// Rate, in bytes per second, at which 4 KiB pages are brought or answered if all start at the same time,
-/// without commands.
+/// Bytes per second at which pages of 4 KiB are brought or answered. All pages start at the same time, and no
+/// commands are sent.
 fn rate(settings: &str, op: Op) -> f64 {
     const COUNT: u32 = 2000;
     let mut port = built(&format!("kind = \"nvme\"\n{settings}"));
@@ -98,7 +98,7 @@ fn rate(settings: &str, op: Op) -> f64 {
     f64::from(COUNT * 4096) / last.expect("there are some").as_secs_f64()
 }
 
-/// `kernel::pcie` has the closed form for few credits or tags.
+/// `kernel::pcie` has the closed form for a small number of credits or tags.
 #[test]
 fn credits_and_tags_bound_what_is_under_way() {
     let there_and_back = Time::from_ns(300);

@@ -1,4 +1,4 @@
-//! Parser for fio's JSON output, which returns the pieces of a distribution.
+//! Parser for fio's JSON output. It returns the pieces of a distribution.
 
 use crate::latency::Direction;
 use crate::latency::inverse::Piece;
@@ -16,11 +16,12 @@ fn format_error(problem: impl Into<String>, remedy: impl Into<String>) -> Format
     FormatError { problem: problem.into(), remedy: remedy.into() }
 }
 
-/// The latency distribution of one job and direction.
+/// Returns the latency distribution of one job and direction.
 ///
-/// Lines before and after the document are skipped: fio prints notes there when its output is redirected.
+/// Lines before and after the document are skipped, because fio prints notes there when its output is
+/// redirected.
 ///
-/// At most `depth` requests may have been outstanding.
+/// Returns an error if more than `depth` requests may have been outstanding.
 pub(super) fn pieces(
     text: &str,
     job: Option<&str>,
@@ -110,7 +111,7 @@ fn check_depth(document: &Value, job: &Value, depth: u32) -> Result<(), FormatEr
     ))
 }
 
-/// A number from the options of the job, or from the global options.
+/// Value of option `name`, from the options of the job or from the global options.
 fn option(document: &Value, job: &Value, name: &str) -> Option<u64> {
     let given = [&job["job options"][name], &document["global options"][name]];
     given.into_iter().find_map(|value| value.as_u64().or_else(|| value.as_str()?.trim().parse().ok()))
@@ -131,7 +132,7 @@ fn find_job<'d>(document: &'d Value, wanted: Option<&str>) -> Result<&'d Value, 
     }
 }
 
-/// Pieces of `{ "<latency in ns>": <count>, ... }`.
+/// Pieces of a distribution from the bins `{ "<latency in ns>": <count>, ... }`.
 fn from_bins(bins: &Map<String, Value>) -> Result<Vec<Piece>, FormatError> {
     let mut pieces = Vec::with_capacity(bins.len());
     for (latency, count) in bins {
@@ -146,7 +147,8 @@ fn from_bins(bins: &Map<String, Value>) -> Result<Vec<Piece>, FormatError> {
     require_some(pieces)
 }
 
-/// Pieces of `{ "99.000000": <latency in ns>, ... }`, next to `min` and `max`.
+/// Pieces of a distribution from the percentiles `{ "99.000000": <latency in ns>, ... }`, and from `min` and
+/// `max`.
 fn from_percentiles(clat: &Value, percentiles: &Map<String, Value>) -> Result<Vec<Piece>, FormatError> {
     let mut points = vec![(0.0, clat["min"].as_f64()), (100.0, clat["max"].as_f64())];
     for (percent, latency) in percentiles {

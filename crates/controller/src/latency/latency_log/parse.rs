@@ -4,7 +4,7 @@ use super::Config;
 use crate::latency::Direction;
 use nacre_kernel::Time;
 
-/// Maximum number of latencies; each takes 8 bytes.
+/// Maximum number of latencies. Each latency takes 8 bytes.
 const LATENCIES_MAX: usize = 1 << 26;
 
 /// Error in a file, with location and remedy.
@@ -59,7 +59,7 @@ pub(super) fn latencies(text: &str, config: &Config) -> Result<Vec<Time>, Format
     Ok(latencies)
 }
 
-/// The kind of a log that has no request latencies, identified by fio's file name (`NAME_bw.1.log`).
+/// Quantity in a log that has no request latencies, identified by fio's file name (`NAME_bw.1.log`).
 pub(super) fn other_log(file: &str) -> Option<&'static str> {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let stem =

@@ -16,7 +16,7 @@ fn request(op: Op, bytes: u32) -> Request {
     Request { arrival: Time::ZERO, address: 0, bytes, volume: 0, op }
 }
 
-/// The latencies sampled by a device with one server that serves one request at a time.
+/// Latencies that the device samples if it serves one request at a time on one server.
 fn drawn(toml: &str, requests: &[Request]) -> Vec<Time> {
     let seen = visits(&mut *device(toml), requests, Load::Closed { clients: 1 });
     seen.iter().map(|visit| visit.latency()).collect()

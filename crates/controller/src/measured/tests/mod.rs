@@ -130,10 +130,10 @@ fn a_unit_is_a_sector_at_least() {
     assert!(problem.err().expect("it is refused").to_string().contains("512 B"));
 }
 
-/// The mean wait of `count` reads with Poisson arrivals, and the wait that `law` predicts from the sampled
-/// arrival rate and mean service time.
+/// Mean wait of `count` reads with Poisson arrivals, and the wait that `law` predicts from the sampled
+/// arrival rate and the sampled mean service time.
 ///
-/// Using the sampled values instead of the configured ones removes most of the random deviation.
+/// The sampled values remove most of the random deviation that the configured values would leave.
 fn poisson_waits(toml: &str, lambda: f64, count: usize, law: impl Fn(f64, f64) -> f64) -> (f64, f64) {
     let mut ssd = device(toml);
     let arrivals: Vec<Time> = poisson(Streams::new(11).stream("arrivals"), lambda).take(count).collect();
@@ -153,7 +153,7 @@ const LOGNORMAL: &str =
 
 #[test]
 fn poisson_arrivals_at_one_server_wait_as_queueing_theory_says() {
-    // With higher load, waits are correlated over more requests, so more requests are needed.
+    // With higher load, the waits of more successive requests are correlated, so more requests are needed.
     for (rho, count) in [(0.3, 200_000), (0.5, 300_000), (0.8, 1_000_000)] {
         let lambda = rho / SERVICE_S;
         let (found, expected) = poisson_waits("read = \"10 us\"\nwrite = \"1 us\"", lambda, count, md1_wait);
@@ -219,7 +219,7 @@ fn mean_us(ssd: &str, read_share: f64) -> f64 {
     closed_loop(&mut *ssd, 1, count, |number| request(op(number), 4096)).mean_s() * 1e6
 }
 
-/// Zero of the straight line through the values at 0 and 1.
+/// Zero of the straight line through the given values at 0 and 1.
 fn crossing(at_zero: f64, at_one: f64) -> f64 {
     at_zero / (at_zero - at_one)
 }
@@ -233,8 +233,8 @@ fn pcm_beats_emlc_above_the_read_fractions_kim_implies() {
     };
     let faster = crossing(difference(1.0, 1.0, 0.0), difference(1.0, 1.0, 1.0));
     assert_eq!(format!("{faster:.4}"), "0.4738");
-    // Requests per second and cost are 1 / (mean * price), so devices are equal if their products price *
-    // mean are.
+    // Requests per second and cost are 1 / (mean * price). Two devices are therefore equal if their products
+    // price * mean are equal.
     let better_per_cost = crossing(difference(24.0, 6.0, 0.0), difference(24.0, 6.0, 1.0));
     assert_eq!(format!("{better_per_cost:.4}"), "0.8543");
     for (share, pcm_us, emlc_us) in
@@ -247,8 +247,8 @@ fn pcm_beats_emlc_above_the_read_fractions_kim_implies() {
     assert_close("writes are 3.4 times slower", mean_us(pcm, 0.0) / mean_us(emlc, 0.0), 128.3 / 37.1, 1e-9);
 }
 
-/// Cost, idle energy in joules, and lifetime in days of a drive of 8 GiB, or a share of it, with `bytes`
-/// written in 1,000 s.
+/// Cost, idle energy in joules, and lifetime in days of a drive of 8 GiB, or of a share of it. The host
+/// writes `bytes` bytes in 1,000 s.
 fn bought(capacity: &str, bytes: u64) -> (f64, f64, f64) {
     let mut device = device(&format!(
         "capacity = \"{capacity}\"\ndrive = \"8 GiB\"\nread = \"10 us\"\nwrite = \"20 us\"\nidle_power = \"4 W\"\n\

@@ -1,17 +1,18 @@
-//! Tests each timing constraint of the memory as the bottleneck, on DDR3-1066 with one setting raised until
-//! it is the longest.
+//! Tests each timing constraint of the memory as the bottleneck. The memory is DDR3-1066, with one setting
+//! increased until it is the longest constraint.
 
 use super::laws::clocks_at;
 use super::*;
 use nacre_testkit::assert_close;
 
-/// Rows stay open, and requests keep their order. Otherwise, writes would overtake reads that wait for tWTR.
+/// Rows stay open, and requests keep their order. In any other order, writes could overtake reads that wait
+/// for tWTR.
 const IN_ORDER: &str = "open\"\nscheduler = \"fcfs";
 
 type Requests<'a> = &'a dyn Fn(u64) -> (Op, u32, u64);
 
-/// Address of request `number` in the next row of the same bank. The functions below use rows of consecutive
-/// banks and bursts of one row.
+/// Address of request `number`, in the next row of the same bank. The functions below return addresses in
+/// rows of consecutive banks, and in bursts of one row.
 fn row_of_bank(number: u64) -> u64 {
     number % 8192 * (64 << 10)
 }
@@ -22,8 +23,8 @@ fn same_row(number: u64) -> u64 {
     number % 128 * 64
 }
 
-/// Checks the number of clocks of 1.875 ns per request for each of `settings`, with `depth` outstanding
-/// requests.
+/// For each of `settings`, checks the number of clocks per request. A clock takes 1.875 ns, and `depth`
+/// requests are outstanding.
 fn binds(name: &str, depth: u32, rows: &str, requests: Requests<'_>, settings: &[(&str, f64)]) {
     for &(setting, expected) in settings {
         let field = setting.split(' ').next().expect("it begins with one");
@@ -98,7 +99,7 @@ fn latencies_bind_where_one_waits_for_the_other() {
 }
 
 /// Two writes and two reads of one open row alternate and take two times tCCD. A write followed by a read
-/// takes CWL, data, and tWTR. A read followed by a write takes CL, tCCD, and two, minus CWL.
+/// takes CWL, data, and tWTR. A read followed by a write takes CL + tCCD + 2 - CWL clocks.
 #[test]
 fn turns_of_the_bus_bind_where_reads_follow_writes() {
     let in_turn = |number: u64| (if number % 4 < 2 { Op::Write } else { Op::Read }, 64, same_row(number));

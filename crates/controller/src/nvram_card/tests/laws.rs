@@ -9,7 +9,7 @@ const LINK: Pcie = Pcie { generation: 3, lanes: 8, payload: 256, read_request: 5
 const FLIGHT_NS: f64 = 150.0;
 const HOST_MEMORY_NS: f64 = 240.0;
 
-/// Transfer time in seconds of `bytes` of packets.
+/// Transfer time of `bytes` bytes, including packet headers, in seconds.
 fn crossing(bytes: u64) -> f64 {
     bytes as f64 / LINK.raw().0
 }
@@ -26,7 +26,7 @@ fn alone(op: Op) -> f64 {
     bell + fetch + data + told + (flights * FLIGHT_NS + memories * HOST_MEMORY_NS) * 1e-9
 }
 
-/// Bytes of packets of a 4 KiB request in the busier direction.
+/// Number of bytes, including packet headers, that a request of 4 KiB transfers in the busier direction.
 fn busiest(op: Op) -> u64 {
     match op {
         Op::Read => {
@@ -54,7 +54,8 @@ fn with_memory_that_takes_no_time_the_card_is_its_link() {
     }
 }
 
-/// A closed loop limited by CPUs has a rate of their number divided by the time of driver and completion.
+/// In a closed loop limited by CPUs, the rate is the number of CPUs divided by the CPU time of driver and
+/// completion.
 #[test]
 fn processors_of_the_host_are_never_idle_while_there_is_work() {
     for (notice, software_ns) in [("polling", 1500.0), ("interrupt", 3000.0)] {
@@ -72,8 +73,8 @@ fn processors_of_the_host_are_never_idle_while_there_is_work() {
     }
 }
 
-/// Little's law: the mean number of requests in the card equals the rate times the latency. All three are
-/// measured independently.
+/// Little's law: the mean number of requests in the card equals the rate times the latency. The test measures
+/// all three values independently.
 #[test]
 fn as_many_requests_are_in_the_card_as_come_in_a_second_times_their_seconds() {
     for toml in [format!("{DDR3}{NVME}"), format!("{MRAM}{NVME}")] {
@@ -112,8 +113,8 @@ fn accesses_one_after_the_other_take_what_the_constraint_that_binds_takes() {
     let open = format!("{}rows = \"open\"\n{host}", unrefreshed());
     let in_turn = format!("{}scheduler = \"fcfs\"\n{host}", unrefreshed());
     let mram = format!("{MRAM}{host}");
-    // Rows of 8 KiB in eight banks put the next row of a bank 64 KiB further. MRAM has rows of 512 B, and the
-    // distance is 4 KiB.
+    // With rows of 8 KiB in eight banks, consecutive rows of a bank are 64 KiB apart. MRAM has rows of 512 B,
+    // so they are 4 KiB apart.
     let row_of_bank = |number: u64| number % 8192 * (64 << 10);
     let banks_in_turn = |number: u64| number % 65_536 * (8 << 10);
     let same_row = |number: u64| number % 128 * 64;
@@ -122,7 +123,7 @@ fn accesses_one_after_the_other_take_what_the_constraint_that_binds_takes() {
     for (name, toml, clock_ns, op, address, expected) in [
         ("tCCD", &open, 1.875, Op::Read, &same_row as &dyn Fn(u64) -> u64, 4.0),
         ("tCCD of writes", &open, 1.875, Op::Write, &same_row, 4.0),
-        // tRAS of 20 clocks and tRP of 7 are the limit, and tRC is equal to their sum.
+        // The limit is tRAS of 20 clocks plus tRP of 7 clocks. tRC equals their sum.
         ("tRC", &closed, 1.875, Op::Read, &row_of_bank, 27.0),
         ("tRCD, CWL, data, tWR, tRP", &closed, 1.875, Op::Write, &row_of_bank, (7 + 6 + 4 + 8 + 7) as f64),
         ("tFAW", &closed, 1.875, Op::Read, &banks_in_turn, 20.0 / 4.0),
@@ -136,7 +137,7 @@ fn accesses_one_after_the_other_take_what_the_constraint_that_binds_takes() {
     }
 }
 
-/// 1066 MT/s over 64 lines are 8.53 GB/s, regardless of row hits.
+/// 1066 MT/s over 64 data lines are 8.53 GB/s, regardless of row hits.
 #[test]
 fn four_kibibytes_at_random_take_the_time_of_their_data() {
     let host = format!("processing = \"0 s\"\n{NO_HOST}");
@@ -178,7 +179,7 @@ fn an_idle_card_is_refreshed_as_often_as_one_at_work() {
     assert_close("refreshes in 100 s", refreshes as f64, 100.0 / 7.8e-6, 1e-6);
 }
 
-/// A line of 64 B through a window is one packet, followed by a read that returns.
+/// A store of a line of 64 B through a window is one packet. A read of the device follows the last store.
 #[test]
 fn a_window_pays_for_a_packet_and_the_way_back() {
     let toml = format!("{INSTANT}[device.host]\nkind = \"memory_window\"\n");
@@ -198,7 +199,7 @@ fn a_window_pays_for_a_packet_and_the_way_back() {
     assert_close("64 stores, as fast as they cross", write(4096), stores(64) + issue, 0.02);
 }
 
-/// Ten lines are outstanding, each with the latency of the path.
+/// Ten lines are outstanding. The latency of each line is that of the path.
 #[test]
 fn cxl_has_lines_under_way() {
     let toml = format!("{INSTANT}[device.host]\nkind = \"cxl_mem\"\n");

@@ -62,7 +62,7 @@ pub(super) fn part(toml: &str) -> Part {
     document.device.config::<super::Config>(rooms()).part
 }
 
-/// Runs random requests of `bytes` with `depth` outstanding.
+/// Runs `count` random requests of `bytes` bytes, with `depth` outstanding.
 pub(super) fn at_random(toml: &str, op: Op, bytes: u32, depth: u32, count: u64) -> Seen {
     let mut device = built(toml);
     let places = device.capacity().expect("it is limited").0 / u64::from(bytes);
@@ -96,7 +96,7 @@ fn it_keeps_the_contract() {
     }
 }
 
-/// Eight transfers over four data lines carry four bytes.
+/// Eight transfers over four data lines are four bytes.
 #[test]
 fn a_channel_may_be_narrower_than_a_byte() {
     let narrow = format!("{}chips = 1\nwidth = 4\n", unrefreshed());
@@ -139,8 +139,8 @@ fn what_cannot_be_is_refused() {
     }
 }
 
-/// Acknowledged or flushed data survives power losses, word by word. The capacitor has enough energy to save
-/// the memory.
+/// Acknowledged or flushed data survives power losses, word by word. The energy of the capacitor is
+/// sufficient to save the memory.
 #[test]
 fn it_keeps_what_it_guarantees() {
     let small = DDR3.replace("chip = \"128 MiB\"", "chip = \"1 MiB\"");

@@ -21,7 +21,8 @@ fn controller(queue: usize, closes_rows: bool) -> Controller {
     Controller { clock, timing: TIMING, banks: BANKS as usize, closes_rows, queue, writes: None }
 }
 
-/// Random accesses to banks. With probability `hits`, an access is to the row last requested in its bank.
+/// Random accesses to banks. With the probability `hits`, an access is to the row that was last requested in
+/// its bank.
 fn accesses(count: u64, hits: f64, reads: f64) -> Vec<Access> {
     let mut random = Streams::new(3).stream("accesses");
     let mut rows = [0; BANKS as usize];
@@ -36,7 +37,7 @@ fn accesses(count: u64, hits: f64, reads: f64) -> Vec<Access> {
         .collect()
 }
 
-/// The given bursts as requests. Consecutive rows of 8 KiB are in consecutive banks.
+/// Converts the accesses to requests of the card. Consecutive rows of 8 KiB are in consecutive banks.
 fn requests(accesses: &[Access]) -> Vec<Request> {
     let request = |access: &Access| {
         let address = (access.row * BANKS + access.bank as u64) << 13;
@@ -56,7 +57,7 @@ fn on_card(queue: usize, closes_rows: bool, requests: &[Request], load: Load<'_>
     visits(&mut *built(&toml), requests, load)
 }
 
-/// Checks that every completion equals that of the simulation, to the picosecond.
+/// Checks that every completion time equals that of the simulation exactly.
 #[track_caller]
 fn agree(what: &str, queue: usize, closes_rows: bool, accesses: &[Access], load: Load<'_>) {
     let right = serve(&controller(queue, closes_rows), accesses, load);

@@ -4,8 +4,8 @@ use super::*;
 use crate::crashes::crash;
 use nacre_kernel::{Energy, Persistence, Recovery};
 
-/// A card of 64 MiB. Its dump to flash of 400 MB/s at 10 W takes 1 ms and 4,096 pages of 40.96 us, which is
-/// 1.6877 J.
+/// A card of 64 MiB. A dump takes 1 ms and 4,096 pages of 40.96 us, because the flash writes 400 MB/s. At 10
+/// W, the dump needs 1.6877 J.
 const SMALL: &str = "chips = 8\nflash_page = \"16 KiB\"\nwrite_latency = 6\n";
 
 fn small(settings: &str) -> String {
@@ -188,7 +188,8 @@ fn error_correction_takes_its_share_of_the_dump_and_what_it_cannot_put_right_is_
     assert!((found / expected - 1.0).abs() < 1e-4, "{found} pages, expected {expected}");
 }
 
-/// If n pages are each lost with probability p, n p are lost on average, with variance n p (1 - p).
+/// If n pages are each lost with probability p, the mean number of lost pages is n p, with variance n p (1 -
+/// p).
 #[test]
 fn pages_that_cannot_be_read_back_are_drawn_told_and_not_read() {
     const PAGES: u64 = 4096;
@@ -235,7 +236,7 @@ fn pages_that_cannot_be_read_back_are_drawn_told_and_not_read() {
     assert!((variance - expected_variance).abs() < 4.0 * of_variance, "{variance} of {expected_variance}");
 }
 
-/// Pages that the host never wrote have no data to lose. Rewritten pages are readable again.
+/// Pages that the host never wrote have no data to lose. A page that the host writes again is readable again.
 #[test]
 fn only_pages_that_were_written_are_lost_and_only_until_they_are_written_again() {
     let mut device = with_bytes(&small("flash_error_rate = \"10 %\"\n"));
@@ -255,8 +256,9 @@ fn only_pages_that_were_written_are_lost_and_only_until_they_are_written_again()
     assert_eq!(status(&mut *device, 500, 12_288), Status::MediaError);
 }
 
-/// If a power loss undoes a write that replaces lost data, that data stays lost, and reads do not return its
-/// earlier content. Each page is lost with a probability of 1/2, so that it is not lost every time.
+/// If a power loss undoes a write that replaces lost data, that data stays lost, and reads do not return the
+/// data from before the loss. Each page is lost with a probability of 1/2, so that some rounds do not lose
+/// it.
 #[test]
 fn what_is_lost_stays_lost_where_the_write_that_was_to_replace_it_is_undone() {
     let mut tried = 0;

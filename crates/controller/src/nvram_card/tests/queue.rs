@@ -4,9 +4,9 @@ use super::*;
 use nacre_media::dram::{Channel, Command, Kind, Part, Place};
 use nacre_testkit::assert_close;
 
-/// Clocks per random request of 64 B, for a controller whose queue of `entries` is always full. In every
-/// clock, it issues a command for the oldest request whose row is open, or else for the oldest request whose
-/// bank is free. Rows use auto-precharge.
+/// Clocks per random request of 64 B, for a controller whose queue of `entries` entries is always full. In
+/// every clock, the controller issues a command for the oldest request whose row is open. If there is none,
+/// it issues a command for the oldest request whose bank is free. Rows use auto-precharge.
 fn by_the_clock(part: &Part, ranks: u32, op: Op, entries: usize) -> f64 {
     const COUNT: u64 = 8000;
     let kind = if op == Op::Read { Kind::Read } else { Kind::Write };
@@ -40,7 +40,7 @@ fn by_the_clock(part: &Part, ranks: u32, op: Op, entries: usize) -> f64 {
     clock as f64 / COUNT as f64
 }
 
-/// This also covers several ranks, which [`nacre_testkit::oracle::dram_channel`] does not support.
+/// The cards include several ranks, which [`nacre_testkit::oracle::dram_channel`] does not support.
 #[test]
 fn small_requests_at_random_reach_what_a_queue_reaches_that_serves_ready_banks_first() {
     let host = format!("processing = \"0 s\"\n{NO_HOST}");

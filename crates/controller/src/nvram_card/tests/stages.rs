@@ -4,7 +4,7 @@ use super::*;
 use nacre_kernel::{Activity, Stage};
 use nacre_testkit::assert_close;
 
-/// The latency breakdown of a request to a new card.
+/// Latency breakdown of the first request to a card.
 fn told(toml: &str, now: Time, request: (Op, u64, u32), is_detailed: bool) -> Vec<Span> {
     let (op, address, bytes) = request;
     let request = Request { arrival: now, address, bytes, volume: 0, op };
@@ -56,8 +56,8 @@ fn many(toml: &str, requests: &[Request], is_detailed: bool) -> Vec<(Time, Time,
     seen.into_iter().map(|seen| seen.expect("every request completes")).collect()
 }
 
-/// For concurrent requests of all sizes, the stages sum exactly to the latency, and enabling them changes no
-/// completion.
+/// For concurrent requests of all sizes, the durations of the stages sum exactly to the latency. If stages
+/// are enabled, completion times do not change.
 #[test]
 fn stages_add_up_to_the_latency_and_change_nothing() {
     let mut random = Streams::new(9).stream("stages");
@@ -94,8 +94,8 @@ fn stages_add_up_to_the_latency_and_change_nothing() {
     }
 }
 
-/// A single read and a single write report all stages of the path, with the same sum per activity as the
-/// plain breakdown.
+/// A single read or write reports all stages of the path. The sums per activity equal those of the plain
+/// breakdown.
 #[test]
 fn a_request_alone_goes_through_every_stage() {
     let host = "[device.host]\nkind = \"nvme\"\n";
@@ -138,8 +138,8 @@ fn a_request_alone_goes_through_every_stage() {
     }
 }
 
-/// A load or store of a line reports its times to the device, in the memory, and back. 32 lines that wait for
-/// each other take 32 times as long.
+/// The stages of a load or store include the transfer to the device, the memory, and the transfer back. 32
+/// lines that wait for each other take 32 times as long as one line.
 #[test]
 fn loads_and_stores_tell_their_stages_too() {
     let memory = [Stage::Activate, Stage::Column, Stage::DataBus];

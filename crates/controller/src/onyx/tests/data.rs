@@ -1,4 +1,4 @@
-//! Programs that depend on the data, error correction, and stored energy.
+//! Tests of programs that depend on the data, of error correction, and of stored energy.
 
 use super::{drive, random, request};
 use crate::ecc::binomial_tail;
@@ -7,7 +7,7 @@ use nacre_kernel::event::{Device, Payload};
 use nacre_kernel::{Activity, ComponentReport, Op, Persistence, Status, Time};
 use nacre_testkit::assert_close;
 
-/// One controller, whose front takes no time.
+/// One controller, with a host path that takes no time.
 const BARE: &str = "controllers = 1\ndriver = \"0 s\"\npipeline = \"0 s\"\nlink = \"1000 GB/s\"\n\
     ring = \"1000 GB/s\"\nrow_setup = \"0 s\"\nwear_leveling = \"none\"\n";
 const SEC: &str = "ecc = { kind = \"bch\", t = 1, codeword = \"8 B\" }\n";
@@ -29,7 +29,7 @@ fn read(onyx: &mut dyn Device, ms: u64, bytes: u32) -> Answer {
     ask(onyx, Time::from_ms(ms), &request(Op::Read, 0, bytes), Payload::NONE)
 }
 
-/// 32 words of 8 B in a chunk: each that is not zero takes 2 us more.
+/// A chunk has 32 words of 8 B. Each nonzero word adds 2 us.
 #[test]
 fn a_program_takes_longer_with_every_written_word() {
     let mut onyx = with_bytes("completion = \"late\"\nlate_refill = \"0 s\"\nprogram_zeros = \"56 us\"\n");
@@ -41,7 +41,7 @@ fn a_program_takes_longer_with_every_written_word() {
         let more = write(&mut *onyx, 2 + words as u64, bytes) - zeros;
         assert_eq!(more, Time::from_us(2 * words as u64), "{words} words");
     }
-    // Half a chunk counts as if the rest were alike.
+    // Half of a chunk takes the same time as a whole chunk of such data.
     let halves = [0, 9].map(|byte| write(&mut *onyx, 40 + byte, vec![byte as u8; 128]));
     assert_eq!(halves[1] - halves[0], Time::from_us(64));
 }
@@ -55,7 +55,7 @@ fn writes_without_data_have_the_stated_share_of_zeros() {
     };
     assert_eq!(alone("0 %") - alone("100 %"), Time::from_us(64));
     assert_eq!(alone("50 %") - alone("100 %"), Time::from_us(32));
-    // A hundredth of 32 words is none.
+    // 1 % of 32 words is rounded down to zero words.
     assert_eq!(alone("1 %"), alone("0 %"));
 }
 
@@ -75,7 +75,8 @@ fn the_energy_of_a_program_is_in_proportion_to_its_time() {
     assert_close("half", energy("50 %"), whole * 0.625, 1e-9);
 }
 
-/// 120 us are 12 intervals: the end is seen at the twelfth poll. A program of 121 us is seen ten later.
+/// 120 us are 12 polling intervals, so the twelfth poll detects the end. The end of a program of 121 us is
+/// detected at the next poll, ten microseconds later.
 #[test]
 fn the_end_of_a_program_is_seen_at_the_next_poll() {
     let alone = |settings: &str| {
@@ -91,7 +92,8 @@ fn the_end_of_a_program_is_seen_at_the_next_poll() {
     }
 }
 
-/// Ten bytes on the lines for each eight of data, and a beat of the decoder after the last.
+/// The lines transfer ten bytes for each eight bytes of data, and the decoder takes the time of a beat after
+/// the last beat.
 #[test]
 fn a_read_passes_the_decoder_and_carries_the_spare_bytes() {
     let alone = |settings: &str| {
@@ -101,7 +103,7 @@ fn a_read_passes_the_decoder_and_carries_the_spare_bytes() {
     };
     let (bare, bytes) = alone("");
     assert_eq!(bytes, 4096 / 8 * 10);
-    // 15 us for a bit of 2 KiB are 468.75 ns for a beat, slower than the 410.3 ns of its read.
+    // 15 us per bit and 2 KiB are 468.75 ns per beat, which is longer than the 410.3 ns to read a beat.
     let (decoded, _) = alone(SEC);
     let beat = 468_744;
     assert_eq!(decoded - bare, Time::from_ps(64 * beat - 63 * 410_300));
@@ -109,7 +111,8 @@ fn a_read_passes_the_decoder_and_carries_the_spare_bytes() {
     assert_eq!(quick - bare, Time::from_ns(32));
 }
 
-/// Codewords fail as the binomial law has it, by strength: none, one bit of 8 B, four bits of 64 B.
+/// The number of failing codewords follows the binomial distribution, for codes that correct one bit of 8 B
+/// or four bits of 64 B.
 #[test]
 fn a_code_corrects_as_many_bit_errors_as_its_strength() {
     let reads = 20_000;
@@ -127,7 +130,7 @@ fn a_code_corrects_as_many_bit_errors_as_its_strength() {
             assert!((found - expected).abs() < 6.0 * expected.sqrt() + 3.0, "{name}: {found} for {expected}");
         };
         close("codewords_uncorrectable", failed);
-        // The sum of tails from one to t, less those with more than t errors in each.
+        // Sum of the tails from one to t, minus the codewords with more than t errors in each.
         let corrected: f64 = (0..t).map(|most| tail(most) - tail(t)).sum();
         close("bits_corrected", codewords * corrected);
         assert_eq!(counter(&report, "codewords_wrong"), 0);
@@ -155,7 +158,7 @@ fn an_uncorrectable_read_fails_and_an_undetected_one_is_wrong() {
     assert!(failed > 100 && wrong > 190, "{failed} failed, {wrong} wrong");
 }
 
-/// 8 controllers * 3 writes * 16 chunks * 5 chips * 2 uJ are 3.84 mJ.
+/// The energy is 8 controllers * 3 writes * 16 chunks * 5 chips * 2 uJ = 3.84 mJ.
 #[test]
 fn acknowledged_writes_survive_if_the_capacitors_cover_full_buffers() {
     for (held, may_lose, persistence) in

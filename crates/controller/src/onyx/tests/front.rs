@@ -1,4 +1,4 @@
-//! The drive behind interfaces of the family, as any other device.
+//! Tests of the drive behind host interfaces.
 
 use super::{drive, random, request};
 use crate::host_interface::tests::{Issued, built, served_at_once};
@@ -24,13 +24,14 @@ fn latency(device: &mut dyn Device, op: Op) -> (Time, Vec<Span>) {
     (answer.done, answer.spans)
 }
 
-/// Latency of an interface before a device that serves at once.
+/// Latency of a host interface in front of a device that serves requests in zero time.
 fn alone(host: &str, op: Op, bytes: u64) -> Time {
     let issued = Issued { at: Time::ZERO, op, bytes };
     served_at_once(&mut *built(host), &[issued], Some(4096))[0].0
 }
 
-/// Tests of the host interface cover NVMe's latency. It adds to that of the drive without driver and link.
+/// Other tests cover the latency of NVMe. This test checks that it is added to the latency of the drive
+/// without driver and link.
 #[test]
 fn behind_nvme_it_takes_driver_queues_and_link_on_top() {
     let bare = "driver = \"0 s\"\nlink = \"100000 GB/s\"\n";
@@ -52,8 +53,8 @@ fn behind_nvme_it_takes_driver_queues_and_link_on_top() {
     }
 }
 
-/// Each line of a read has its way to the drive; those next to the first are on it while the drive reads, and so is the
-/// question after the last store of a write while it writes.
+/// Each line of a read crosses the link to the drive. Lines after the first cross the link while the drive
+/// reads. In the same way, the load after the last store of a write crosses the link while the drive writes.
 #[test]
 fn behind_loads_and_stores_it_takes_their_way_on_top() {
     let bare = "driver = \"0 s\"\nlink = \"100000 GB/s\"\n";

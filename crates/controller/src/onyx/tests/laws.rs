@@ -1,4 +1,4 @@
-//! Closed forms and conservation.
+//! Tests of closed forms and conservation laws.
 
 use super::{drive, random, request};
 use crate::workbench::{ask, rest, workbench};
@@ -8,9 +8,9 @@ use nacre_testkit::closed_loop;
 use nacre_testkit::oracle::Load;
 use nacre_testkit::{assert_close, conformance, durability, visits};
 
-/// Four MiB: two controllers of four ranks, so that rows are written often.
+/// 4 MiB on two controllers of four ranks. The drive is so small that its rows are written often.
 const SMALL: &str = "controllers = 2\nranks = 4\nrow_ranks = 2\nchip = \"128 KiB\"\n";
-/// Nothing but the medium takes time.
+/// Only the medium takes time.
 const BARE: &str = "driver = \"0 s\"\npipeline = \"0 s\"\nlink = \"1000 GB/s\"\nring = \"1000 GB/s\"\n\
     row_setup = \"0 s\"\n";
 
@@ -36,11 +36,11 @@ fn the_drive_keeps_the_contract_of_devices() {
 fn a_request_alone_takes_the_times_of_its_parts() {
     let mut onyx = drive("completion = \"late\"");
     for (number, (op, bytes, medium_ps)) in [
-        // Eight beats of 410.3 ns and what goes before.
+        // Eight beats of 410.3 ns, and the setup time.
         (Op::Read, 512, 8 * 410_300 + 3_000_000),
-        // Two ranks filled one after the other, then programs side by side.
+        // Two ranks are filled one after the other, and then program concurrently.
         (Op::Write, 512, 3_000_000 + 2 * 3_200_000 + 120_000_000),
-        // Eight ranks filled one after the other; the ninth chunk waits for the first rank, and so on.
+        // Eight ranks are filled one after the other. The ninth chunk waits for the first rank, and so on.
         (Op::Write, 4096, 3_000_000 + 9 * 3_200_000 + 2 * 120_000_000),
     ]
     .into_iter()
@@ -53,7 +53,7 @@ fn a_request_alone_takes_the_times_of_its_parts() {
             of.fold(Time::ZERO, |sum, span| sum + span.time).as_ps()
         };
         assert_eq!(spent(Activity::Software), 3_600_000 + 2_090_000);
-        // 2 GB/s and 4 GB/s.
+        // The ring transfers 4 GB/s and the link 2 GB/s.
         assert_eq!(spent(Activity::Link), u64::from(bytes) * 750);
         assert_eq!(spent(if op == Op::Read { Activity::Read } else { Activity::Write }), medium_ps);
         assert_eq!(spent(Activity::Queue), 0, "nothing waits in a {op:?} of {bytes} bytes");
@@ -78,7 +78,8 @@ fn bandwidths_are_the_products_of_the_parts() {
     }
 }
 
-/// IOPS = min(Q / T0, capacity), latency = Q / IOPS: all reads go to one controller, whose lines serve one.
+/// IOPS = min(Q / T0, capacity), latency = Q / IOPS. All reads go to one controller, whose lines serve one
+/// read at a time.
 #[test]
 fn a_closed_loop_is_bounded_by_its_depth_and_by_the_lines() {
     let lines = 3e-6 + 64.0 * 410.3e-9;
@@ -93,7 +94,7 @@ fn a_closed_loop_is_bounded_by_its_depth_and_by_the_lines() {
     }
 }
 
-/// Each of eight controllers serves one read in eight; with four tags no two reads meet.
+/// Each of eight controllers serves every eighth read, so four concurrent reads use different controllers.
 #[test]
 fn tags_bound_what_is_under_way() {
     let mut onyx = drive("tags = 4\npipeline = \"0 s\"\nring = \"4000 GB/s\"\nlink = \"2000 GB/s\"");
@@ -103,7 +104,7 @@ fn tags_bound_what_is_under_way() {
     assert!(counter(&onyx.report(seen.end), "tag_waits") > 7900);
 }
 
-/// Filling and reading take no time, so that a moved row costs what a written one does.
+/// Filling and reading take no time, so moving a row takes as long as writing a row.
 #[test]
 fn start_gap_leaves_g_of_g_plus_one_of_the_bandwidth() {
     for completion in ["early", "late"] {
@@ -135,11 +136,11 @@ fn an_early_write_is_done_when_the_buffer_has_its_data() {
     assert_eq!(seen[0].latency(), arrive);
     let waited = seen[1].latency() - arrive;
     assert_eq!(waited, Time::from_ps(1_090_000), "it waits for the pipeline");
-    // The third waits until the first is programmed.
+    // The third write waits until the first is programmed.
     let programmed = arrive + Time::from_ps(3_000_000 + 2 * 3_200_000 + 120_000_000);
     assert_eq!(seen[2].done, programmed);
     assert_eq!(counter(&onyx.report(Time::from_ms(1)), "buffer_waits"), 1);
-    // A read of the row waits for the writes to it that came before, of which the second is in the buffer.
+    // A read of the row waits for the earlier writes to it, of which the second is in the buffer.
     assert!(seen[3].done > programmed + Time::from_us(120), "a program went before it");
 }
 
@@ -153,22 +154,25 @@ fn uniform_writes_wear_all_rows_alike() {
     onyx.preconditioning().expect("it has it").precondition(&writes);
     let report = onyx.report(Time::ZERO);
     let of = |name: &str| &report.columns.iter().find(|column| column.name == name).expect("there").values;
-    // A bin is one row here, of 514: 1000 writes and the eighth part of moves.
+    // A bin has one of 514 rows here. It receives 1000 writes, and one move per eight writes.
     let mean = 512_000.0 * 9.0 / 8.0 / 514.0;
     let (programs, most) = (of("rows.mean_programs"), of("rows.most_programs"));
     assert_eq!(programs.len(), 514);
-    // A gap may be about to move in each controller.
+    // In each controller, the gap may be about to move.
     assert_close("all programs", programs.iter().sum::<f64>(), mean * 514.0, 1e-5);
-    // The counts are Poisson, whose standard deviation is the root; the largest of a thousand lies within five of them.
+    // The counts are Poisson-distributed with standard deviation sqrt(mean). The largest of a thousand counts
+    // is within five standard deviations.
     assert!(most.iter().all(|&most| (most - mean).abs() < 5.0 * mean.sqrt()), "mean {mean}: {most:?}");
 }
 
-/// Writes to one row go round over all of its domain; without wear leveling one row takes them all.
+/// With wear leveling, writes to one row are spread over all rows of its domain. Without wear leveling, one
+/// row receives all of them.
 #[test]
 fn hammering_one_row_wears_its_whole_domain() {
     let most = |wear_leveling: &str| {
         let mut onyx = drive(&format!("{SMALL}endurance = 6000\nwear_leveling = {wear_leveling}\n"));
-        // 512 rows of a controller; after 10 * 513 * 512 moves of the gap every row was everywhere ten times.
+        // A controller has 512 rows. After 10 * 513 * 512 moves of the gap, every row was at every position
+        // ten times.
         let writes = vec![request(Op::Write, 4096, 4096); 513 * 512 * 10];
         onyx.preconditioning().expect("it has it").precondition(&writes);
         let report = onyx.report(Time::ZERO);
@@ -177,8 +181,8 @@ fn hammering_one_row_wears_its_whole_domain() {
         (values.iter().fold(0.0, |most: f64, &next| most.max(next)), counter(&report, "rows_worn_out"))
     };
     assert_eq!(most("\"none\""), (2_626_560.0, 1));
-    // Each row took 5120 writes of the host, and was moved into as often as rows went by: 513 * 10 times less
-    // where it was the gap.
+    // Each row received 5120 writes of the host. It also received a row for each move over it, i.e. 513 * 10
+    // times, minus the moves in which it was the gap.
     let (leveled, worn) = most("{ kind = \"start_gap\", interval = 1 }");
     assert_close("most programs", leveled, 2.0 * 5120.0, 0.06);
     assert_eq!(worn, 513);
@@ -207,13 +211,14 @@ fn programs_energy_and_lifetime_follow_from_counts() {
     assert_close("lifetime", report.lifetime_days.expect("rows wear"), days, 1e-9);
 }
 
-/// Sixty-four ranks that program for more than three days each are busy for longer than simulated time lasts.
+/// Sixty-four ranks program for more than three days each. Their total busy time exceeds the maximum of
+/// simulated time.
 #[test]
 fn busy_time_of_many_ranks_does_not_end_with_simulated_time() {
     let mut onyx =
         drive("controllers = 64\nranks = 1\nrow_ranks = 1\nchip = \"256 KiB\"\nprogram = \"1 s\"\n");
     let write = |number: u64| request(Op::Write, (number % 64) << 12, 4096);
-    // 16 programs of one second for each write, 18,100 writes for each controller.
+    // Each write takes 16 programs of one second, and each controller performs 18,100 writes.
     let writes = 64 * 18_100;
     let end = closed_loop(&mut *onyx, 512, writes, write).end.max(rest(&mut *onyx));
     let report = onyx.report(end);
@@ -264,12 +269,12 @@ fn mistakes_are_named_with_what_is_allowed() {
         ("row_ranks = 5", "device.row_ranks"),
         ("chip = \"5 KiB\"\nranks = 1\nrow_ranks = 1\ndata_chips = 1\nrow = \"4 KiB\"", "device.chip"),
         ("wear_leveling = { kind = \"start_gap\", domains = 3 }", "device.wear_leveling.domains"),
-        // 8 controllers * 3 writes * 16 chunks * 5 chips * 2 uJ are 3.84 mJ.
+        // The energy is 8 controllers * 3 writes * 16 chunks * 5 chips * 2 uJ = 3.84 mJ.
         ("program_energy = \"2 uJ\"\ncapacitors = \"3 mJ\"", "full write buffers, 24 row writes, need"),
         ("program_energy = \"2 uJ\"\ncapacitors = \"3 mJ\"", "this is enough for 18"),
         ("program_zeros = \"121 us\"", "device.program_zeros"),
         ("poll_interval = \"100 ns\"", "device.poll_interval"),
-        // 4 B for each 8 B; the spare chips have 2.
+        // The code needs 4 B for each 8 B, but the spare chips have 2 B.
         ("ecc = { kind = \"bch\", t = 2, codeword = \"8 B\" }", "device.ecc"),
     ] {
         let built = workbench(1).build(&format!("kind = \"onyx\"\n{settings}"));
@@ -281,7 +286,8 @@ fn mistakes_are_named_with_what_is_allowed() {
     drive("program_energy = \"2 uJ\"\ncapacitors = \"1 mJ\"\ncompletion = \"late\"");
 }
 
-/// Eight controllers at four stations: two at each, and the way round is the shorter one.
+/// Eight controllers are at four stations, two at each station. Packets use the shorter direction of the
+/// ring.
 #[test]
 fn a_controller_is_as_far_as_the_ring_has_stations_on_the_way() {
     let alone = |hop: &str, number: u64, op: Op| {
@@ -296,7 +302,8 @@ fn a_controller_is_as_far_as_the_ring_has_stations_on_the_way() {
     }
 }
 
-/// Behind a program a read waits for its rank; one of another group of ranks passes it, or waits for its turn.
+/// A read waits for its rank behind a program. If requests are not in order, a read of another group of ranks
+/// overtakes it.
 #[test]
 fn what_finds_its_ranks_free_passes_what_waits_unless_all_go_in_order() {
     let (busy, beat) = (Time::from_ns(3_200 + 120_000), Time::from_ps(410_300));

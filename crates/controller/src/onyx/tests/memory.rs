@@ -1,4 +1,4 @@
-//! The drive against a naive memory: the same operations, the same bytes.
+//! Compares the data of the drive with a plain memory after the same operations.
 
 use crate::workbench::{Workbench, ask, workbench};
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
@@ -11,14 +11,14 @@ const TINY: &str = "controllers = 2\nranks = 2\nrow_ranks = 2\nchip = \"4 KiB\"\
 /// Capacitors for ten programs of five chips.
 const SHORT: &str = "program_energy = \"1 uJ\"\ncapacitors = \"50 uJ\"\nmay_lose_writes = true\n";
 
-/// A drive, and a naive memory that has to hold the same.
+/// A drive, and a plain memory with the expected data.
 struct Pair {
     workbench: Workbench,
     onyx: Box<dyn Device>,
     settings: String,
     now: Time,
     bytes: Vec<u8>,
-    /// Every write writes other bytes.
+    /// Counter that gives every write different data.
     stamp: u8,
 }
 
@@ -35,7 +35,7 @@ impl Pair {
         Request { arrival: self.now, address: address as u64, bytes: bytes as u32, volume: 0, op }
     }
 
-    /// The next write's bytes from `address` on; the naive memory has them at once.
+    /// Returns the data of the next write from `address`, and stores it in the plain memory.
     fn stamped(&mut self, address: usize, count: usize) -> Vec<u8> {
         self.stamp = self.stamp % 250 + 1;
         let end = (address + count).min(self.bytes.len());
@@ -44,7 +44,7 @@ impl Pair {
         data
     }
 
-    /// When it is done.
+    /// Writes, and returns the completion time.
     fn write(&mut self, address: usize, count: usize) -> Time {
         let data = self.stamped(address, count);
         let request = self.request(Op::Write, address, data.len());
@@ -78,7 +78,7 @@ impl Pair {
         writer.finish()
     }
 
-    /// The process ends, and another one continues with the saved state.
+    /// Ends the process, and continues with the saved state in another one.
     fn restart(&mut self) {
         let state = self.state();
         self.workbench.again();
@@ -91,14 +91,15 @@ impl Pair {
 
     fn random_write(&mut self, random: &mut Random) {
         let length = self.bytes.len() as u64;
-        // Half of the writes go to an eighth of the bytes.
+        // Half of the writes go to 1/8 of the bytes.
         let place = if random.chance(0.5) { length / 8 } else { length };
         let count = if random.chance(0.1) { random.below(9000) } else { random.below(600) };
         self.now = self.write(random.below(place) as usize, 1 + count as usize);
     }
 }
 
-/// With energy for everything nothing acknowledged is ever lost, however the rows move.
+/// If the energy is sufficient for all writes, acknowledged data is never lost, regardless of the moves of
+/// rows.
 #[test]
 fn long_random_sequences_leave_the_bytes_of_a_naive_memory() {
     let one = TINY.replace("controllers = 2", "controllers = 1").replace("interval = 2", "interval = 1");
@@ -140,7 +141,7 @@ fn long_random_sequences_leave_the_bytes_of_a_naive_memory() {
     assert!(repeated > 50, "copies of rows were interrupted, and repeated: {repeated}");
 }
 
-/// Every write is its own chunk, of 256 B; a program takes 120 us, so that none has ended.
+/// Every write is a separate chunk of 256 B. A program takes 120 us, so no program has ended.
 #[test]
 fn capacitors_program_as_many_writes_as_they_have_energy_for_and_the_rest_is_lost() {
     for programs in [0, 1, 5, 10, 11] {
@@ -169,7 +170,8 @@ fn capacitors_program_as_many_writes_as_they_have_energy_for_and_the_rest_is_los
     }
 }
 
-/// A lost write exposes the older data under it, and nothing that was lost before comes back.
+/// If a write is lost, the drive returns the older data at its address. Data that was lost earlier does not
+/// return.
 #[test]
 fn after_losses_every_byte_is_of_a_write_that_was_not_on_the_medium() {
     let (mut lost, mut failures) = (0, 0);

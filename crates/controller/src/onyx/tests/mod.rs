@@ -19,7 +19,7 @@ fn drive(settings: &str) -> Box<dyn Device> {
     built.unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// The catalog's entry `name`, with settings added.
+/// Builds the catalog entry in `text`, with additional settings.
 fn cataloged(text: &str, settings: &str) -> Box<dyn Device> {
     let built = workbench(1).build(&format!("{}{settings}", Workbench::cataloged(text)));
     built.unwrap_or_else(|problems| panic!("{problems}"))
@@ -29,7 +29,7 @@ fn request(op: Op, address: u64, bytes: u32) -> Request {
     Request { arrival: Time::ZERO, address, bytes, volume: 0, op }
 }
 
-/// `depth` random requests of `bytes` at a time, until `count` are done.
+/// Runs `count` random requests of `bytes` bytes, with `depth` outstanding.
 fn random(device: &mut dyn Device, depth: u32, count: u64, op: Op, bytes: u32) -> Seen {
     let mut random = Streams::new(5).stream("addresses");
     let places = device.capacity().expect("a drive has an end").0 / u64::from(bytes);

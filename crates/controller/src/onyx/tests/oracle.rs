@@ -1,5 +1,5 @@
-//! Completion times under load, against a simulation of the rules that shares no code with the scoreboard: it walks over
-//! every instant at which anything could begin, and looks at everything that waits.
+//! Compares completion times under load with an independent simulation of the rules. At every time at which
+//! an operation could start, the simulation examines all waiting operations.
 
 use super::{drive, request};
 use nacre_kernel::{Op, Request, Streams, Time};
@@ -12,32 +12,32 @@ const CHUNK: u64 = 256;
 const BEAT: u64 = 64;
 const READ: u64 = 410_300;
 const FILL: u64 = 3_200_000;
-/// Logical rows of a controller of 16 ranks with 4 chips of 64 KiB.
+/// Number of logical rows of a controller of 16 ranks with four chips of 64 KiB.
 const ROWS: u64 = 1024;
-/// Words of a chunk.
+/// Number of words per chunk.
 const WORDS: u64 = 32;
 const POLL: u64 = 115_000;
-/// Nothing but the medium takes time, and one controller serves all.
+/// Only the medium takes time, and one controller serves all requests.
 const FRONT: &str = "controllers = 1\nchip = \"64 KiB\"\ndriver = \"0 s\"\npipeline = \"0 s\"\ntags = 65536\n\
     link = \"1000000000 GB/s\"\nring = \"1000000000 GB/s\"\nprogram = \"120 us\"\n";
 
-/// One controller, as the documentation has it. Times are picoseconds.
+/// Settings of one controller as in the documentation, with times in picoseconds.
 #[derive(Clone, Copy)]
 struct Rules {
     row_ranks: u64,
     setup: u64,
     program: u64,
-    /// Time to program zeros, and the words of a chunk that are zeros.
+    /// Time to program zeros, and number of zero words per chunk.
     zeros: u64,
     zero_words: u64,
-    /// Time between two polls; 0 for none.
+    /// Time between two polls, or 0 if the rank is not polled.
     poll_interval: u64,
     /// Time to decode a beat.
     decode: u64,
     is_late: bool,
     places: usize,
     refill: u64,
-    /// Writes between two moves of a row; 0 if none is ever moved.
+    /// Number of writes between two moves of a row, or 0 if rows do not move.
     interval: u64,
     in_order: bool,
 }
@@ -68,7 +68,7 @@ impl Rules {
             0 => String::new(),
             interval => format!("poll_interval = \"{interval} ps\"\npoll = \"{POLL} ps\"\n"),
         };
-        // A codeword of 8 B; the time is for 2 KiB.
+        // The code has codewords of 8 B, and its setting is the time for 2 KiB.
         let code = match self.decode {
             0 => String::new(),
             beat => {
@@ -89,7 +89,7 @@ impl Rules {
         .replace("program = \"120 us\"", &format!("program = \"{program} ps\""))
     }
 
-    /// Time of a program: every word that is not zero takes longer by the same time.
+    /// Time of a program. Each nonzero word adds the same time.
     fn program_time(&self) -> u64 {
         self.zeros + (self.program - self.zeros) / WORDS * (WORDS - self.zero_words)
     }
@@ -108,17 +108,17 @@ struct Operation {
     purpose: For,
     is_write: bool,
     group: u64,
-    /// The first chunk that is left, and how many are; beats of a read.
+    /// Next chunk, and number of remaining chunks. Number of beats of a read.
     chunk: u64,
     left: u64,
     beats: u64,
     lead: u64,
-    /// For a host write: the row that is copied when the write is done.
+    /// For a host write, the row that is copied after the write.
     copies: Option<u64>,
     end: u64,
 }
 
-/// A part of a request: its physical row, if it is known, and its bytes there.
+/// A part of a request: its physical row, if known, and its byte range in the row.
 #[derive(Clone, Copy)]
 struct Piece {
     request: usize,
@@ -184,7 +184,8 @@ impl Naive {
         }
     }
 
-    /// Physical row of a logical row: rows behind the gap are shifted by one. The gap never wraps here.
+    /// Physical row of a logical row. Rows behind the gap are shifted by one. The gap never wraps around in
+    /// these tests.
     fn physical(&self, row: u64) -> u64 {
         row + u64::from(self.rules.interval > 0 && row >= self.gap)
     }
@@ -266,7 +267,8 @@ impl Naive {
         }
     }
 
-    /// The ranks that `operation` takes together, each with the time after which it takes it at the earliest.
+    /// Ranks that `operation` uses together, each with the earliest time after the start at which the
+    /// operation uses it.
     fn needs(&self, operation: &Operation) -> Vec<(usize, u64)> {
         let row_ranks = self.rules.row_ranks;
         let rank =
@@ -279,14 +281,14 @@ impl Naive {
             .collect()
     }
 
-    /// When a transfer of `time` ends: each poll before its end makes it later.
+    /// End time of a transfer of duration `time`. Each poll before its end delays the end.
     fn transfer(&self, from: u64, time: u64) -> u64 {
         let mut polls: Vec<u64> = self.polls.iter().flatten().copied().filter(|&at| at >= from).collect();
         polls.sort_unstable();
         polls.into_iter().fold(from + time, |end, poll| if poll < end { end + POLL } else { end })
     }
 
-    /// When the controller sees the end of a program: poll by poll.
+    /// Time at which the controller detects the end of a program, computed poll by poll.
     fn program(&mut self, rank: usize, start: u64) -> u64 {
         let end = start + self.rules.program_time();
         if self.rules.poll_interval == 0 {
@@ -301,7 +303,7 @@ impl Naive {
         poll + POLL
     }
 
-    /// When the last beat of a read is decoded: beat by beat.
+    /// Time at which the last beat of a read is decoded, computed beat by beat.
     fn decoded(&mut self, last: u64, beats: u64) -> u64 {
         for beat in 0..beats {
             let arrival = last - READ * (beats - 1 - beat);
@@ -310,7 +312,8 @@ impl Naive {
         self.decoder
     }
 
-    /// The oldest operation that can begin at `now`, of those that pass no older one that needs one of their ranks.
+    /// Index of the oldest operation that can start at `now` and does not overtake an older operation that
+    /// needs one of its ranks.
     fn decide(&self, now: u64) -> Option<usize> {
         let mut older = [false; 16];
         for (number, operation) in self.waiting.iter().enumerate() {
@@ -362,7 +365,7 @@ impl Naive {
         }
     }
 
-    /// When each request is done.
+    /// Completion time of each request.
     fn run(mut self, requests: &[Request], load: Load<'_>) -> Vec<Time> {
         let mut next = 0;
         match load {
@@ -400,13 +403,13 @@ impl Naive {
     }
 }
 
-/// Random reads and writes from within a row up to several.
+/// Random reads and writes, each within one row or over several rows.
 fn mixed(seed: u64, count: u64, reads: f64) -> Vec<Request> {
     let mut random = Streams::new(seed).stream("requests");
     let draw = |_| {
         let op = if random.chance(reads) { Op::Read } else { Op::Write };
         let bytes = [64, 512, 1024, 4096, 4096, 12_288][random.below(6) as usize];
-        // Some rows are asked for often.
+        // Half of the requests go to few rows.
         let rows = if random.chance(0.5) { 12 } else { 900 };
         let address = random.below(rows) * ROW + random.below(8) * 512;
         request(op, address, bytes)
@@ -438,7 +441,7 @@ fn every_request_is_done_when_the_rules_say() {
         by_data,
         Rules { zero_words: 32, is_late: true, places: 5, interval: 7, ..by_data },
         polled,
-        // Every program ends between two polls, and all ranks together are polled for most of the time.
+        // Every program ends between two polls. Polls of all ranks together take most of the time.
         Rules { poll_interval: 2_700_000, is_late: true, places: 4, interval: 5, ..by_data },
         Rules { poll_interval: 7_000_000, row_ranks: 4, in_order: true, ..PLAIN },
         Rules { decode: 100_000, interval: 7, ..polled },
@@ -474,9 +477,9 @@ fn every_request_is_done_when_the_rules_say() {
     }
 }
 
-/// With three places and two groups of ranks, a copy brings the groups out of step for good: the fills of one come just
-/// before the second pass of the other. That costs 3 % of the bandwidth of an endless sequence of rows; four places cost
-/// nothing.
+/// With three write slots and two groups of ranks, a row copy shifts the two groups against each other
+/// permanently. The fills of one group are then just before the second pass of the other group. This costs 3
+/// % of the bandwidth of an endless sequence of rows. With four slots, the bandwidth is not reduced.
 #[test]
 fn three_places_are_too_few_for_two_groups_of_ranks_once_a_row_was_moved() {
     let parts = 16.0 * 256.0 / 123.2e-6;

@@ -1,4 +1,4 @@
-//! Published numbers of Onyx (akel-2011), against the catalog's entries.
+//! Compares the catalog entries with published numbers of Onyx (akel-2011).
 
 use super::{cataloged, random, request};
 use nacre_kernel::{Activity, Op, Time};
@@ -8,10 +8,10 @@ use nacre_testkit::closed_loop;
 const ONYX: &str = include_str!("../../../../../catalog/devices/onyx.toml");
 const MONETA: &str = include_str!("../../../../../catalog/devices/moneta.toml");
 const LATE: &str = "completion = \"late\"\n";
-/// XDD writes zeros if no other pattern is given.
+/// XDD writes zeros by default.
 const XDD: &str = "zero_words = \"100 %\"\n";
 
-/// Bytes per second of sixteen threads with random requests of `bytes`.
+/// Throughput in bytes per second of sixteen threads with random requests of `bytes` bytes.
 fn bandwidth(entry: &str, settings: &str, op: Op, bytes: u32) -> f64 {
     let count = (20_000_000 / u64::from(bytes)).clamp(400, 5_000);
     random(&mut *cataloged(entry, &format!("{XDD}{settings}")), 16, count, op, bytes).per_second()
@@ -34,7 +34,7 @@ fn large_requests_run_at_1_1_gb_reading_and_470_mb_writing() {
     assert_close("large writes", bandwidth(ONYX, "", Op::Write, 1 << 20), 470e6, 0.1);
 }
 
-/// Section 3.1: 174 % for small requests, 32 % for large ones.
+/// Section 3.1 gives 174 % for small requests and 32 % for large requests.
 #[test]
 fn early_completion_gains_most_for_small_writes() {
     let gains: Vec<f64> = [512, 1024, 4096, 16384, 1 << 20]
@@ -45,9 +45,9 @@ fn early_completion_gains_most_for_small_writes() {
     assert!(gains.iter().all(|&gain| gain > 1.0), "late completion is never better: {gains:?}");
 }
 
-/// Section 2.3: 156 MB/s for reads of a DIMM pair. Writes: the data sheet's 120 us give 33.2 MB/s of data
-/// for sixteen ranks with the time to fill; the paper's 47.1 does not follow from its parts. Neither counts rows that wear
-/// leveling moves; `oracle` tests their cost.
+/// Section 2.3 gives 156 MB/s for reads of a DIMM pair. For writes, the 120 us of the data sheet give 33.2
+/// MB/s for sixteen ranks, including the time to fill. The 47.1 MB/s of the paper do not follow from its
+/// parts. Neither value includes rows that wear leveling moves; `oracle` tests their cost.
 #[test]
 fn a_controller_reads_at_156_mb() {
     for (settings, op, expected) in [
@@ -73,7 +73,7 @@ fn moneta_reads_twice_and_writes_five_times_as_fast() {
     assert_close("512 B reads a second", small.per_second(), 1.1e6, 0.02);
 }
 
-/// Section 3.3, figure 6: with smaller intervals bandwidth falls, latency rises less.
+/// Section 3.3, figure 6. With smaller intervals, bandwidth falls, and latency rises less.
 #[test]
 fn moving_rows_often_costs_more_bandwidth_than_latency() {
     let seen = |interval: u32, depth| {

@@ -31,7 +31,7 @@ impl Domain {
         Some(if rotated >= self.start { rotated - self.start } else { rotated + rows - self.start })
     }
 
-    /// Moves the row before the gap into the gap. If the gap is at the start, the last row moves.
+    /// Moves the row before the gap into the gap. If the gap is at position 0, the last row moves.
     #[inline]
     pub(super) fn move_gap(&mut self, rows: u64) -> Move {
         let to = self.gap;
@@ -44,8 +44,8 @@ impl Domain {
         Move { from: self.gap, to }
     }
 
-    /// Number of moves until the gap passes `physical` or reaches the start. Only a single first move may
-    /// wrap.
+    /// Number of moves until the gap passes `physical` or reaches position 0. If the gap is at position 0,
+    /// one move, in which the gap wraps around.
     pub(super) fn moves_in_line(&self, physical: u64) -> u64 {
         match self.gap {
             0 => 1,
@@ -54,7 +54,8 @@ impl Domain {
         }
     }
 
-    /// Performs several calls of [`Domain::move_gap`] at once. Only a single move may wrap.
+    /// Moves the gap `moves` times, like repeated calls of [`Domain::move_gap`]. Only a single move may wrap
+    /// around.
     pub(super) fn move_gap_by(&mut self, moves: u64, rows: u64) {
         if moves > 0 && self.gap == 0 {
             self.move_gap(rows);

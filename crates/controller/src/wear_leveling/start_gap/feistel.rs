@@ -42,7 +42,8 @@ impl Feistel {
         })
     }
 
-    /// Applies `permute` until the result is below the bound, because the network permutes a power of four.
+    /// Applies `permute` until the result is below the bound. This is necessary because the network permutes
+    /// the numbers below a power of four.
     fn walk(&self, mut number: u64, permute: impl Fn(&Feistel, u64) -> u64) -> u64 {
         loop {
             number = permute(self, number);

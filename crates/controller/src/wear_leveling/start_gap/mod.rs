@@ -138,12 +138,12 @@ struct StartGap {
     adaptation: Option<Adaptation>,
 }
 
-/// Adaptive interval between moves.
+/// State of the adaptation of the interval.
 #[derive(State)]
 struct Adaptation {
     #[state(same)]
     window: u64,
-    /// Number of writes that a row may receive at one location, divided by the number of rows in a domain.
+    /// Number of writes that a row may receive before it moves, divided by the number of rows in a domain.
     #[state(skip = "from the configuration")]
     stay_per_row: f64,
     watches: Vec<Watch>,
@@ -163,7 +163,7 @@ impl StartGap {
         StartGap { rows_per_domain, interval, scatter, domains, adaptation }
     }
 
-    /// The domain of a row, and the row's number in the domain.
+    /// Domain of a row, and number of the row in the domain.
     #[inline]
     fn place(&self, row: u64) -> (usize, u64) {
         let row = self.scatter.as_ref().map_or(row, |scatter| scatter.forth(row));
@@ -173,7 +173,7 @@ impl StartGap {
         ((row / self.rows_per_domain) as usize, row % self.rows_per_domain)
     }
 
-    /// The first physical row of a domain.
+    /// First physical row of a domain.
     #[inline]
     fn first(&self, domain: usize) -> u64 {
         domain as u64 * (self.rows_per_domain + 1)
@@ -202,7 +202,7 @@ impl StartGap {
 }
 
 impl Adaptation {
-    /// The interval of a domain for its next window.
+    /// Interval of a domain during its next window.
     #[cold]
     fn next(&mut self, number: usize, now: u64, longest: u64) -> u64 {
         let share = self.watches[number].close();

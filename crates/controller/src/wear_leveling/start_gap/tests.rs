@@ -10,7 +10,7 @@ fn start_gap(rows: u64, interval: u32, domains: u32, randomize: bool) -> StartGa
     configured(rows, &adaptation)
 }
 
-/// Adaptive start-gap in which a stay may use 1/4 of the endurance.
+/// Adaptive start-gap. Writes may use 25 % of the endurance of a row before the row moves.
 fn adapting(rows: u64, interval: u32, domains: u32, window: u32) -> StartGap {
     let (adapt, watched, stay_share) = (true, 4, Ratio(0.25));
     configured(rows, &Config { adapt, window, watched, stay_share, interval, domains, randomize: false })
@@ -58,8 +58,9 @@ fn data_that_is_moved_as_told_is_where_the_mapping_says_at_every_step() {
     }
 }
 
-/// The gap moves one of N rows at a time, in rotation, so each row moves once in N moves. The first stay
-/// starts in the middle. N times the interval is the line vulnerability factor of akel-2011, section 3.3.
+/// The gap moves one of N rows at a time, in rotation, so each row moves once in N moves. The test starts
+/// between two moves of the row. N times the interval is the line vulnerability factor of akel-2011, section
+/// 3.3.
 #[test]
 fn a_row_stays_in_one_place_for_rows_times_the_interval_writes() {
     let (rows, interval) = (13, 7);
@@ -76,7 +77,7 @@ fn a_row_stays_in_one_place_for_rows_times_the_interval_writes() {
     assert_eq!(stays[1..], [rows * u64::from(interval); 5]);
 }
 
-/// Each physical row is the gap once in N + 1 moves, and `start` has then increased by one.
+/// Each physical row is the gap once in N + 1 moves. After these moves, `start` is higher by one.
 #[test]
 fn the_gap_is_back_at_a_place_after_one_row_more_times_the_interval_writes() {
     let (rows, interval) = (13, 7);
@@ -93,7 +94,8 @@ fn the_gap_is_back_at_a_place_after_one_row_more_times_the_interval_writes() {
     assert_eq!(leveller.domains[0].start, 6);
 }
 
-/// akel-2011, section 3.3: 262,144 rows and an interval of 128 give 32 million writes.
+/// With 262,144 rows and an interval of 128, every row moves within 32 million writes (akel-2011, section
+/// 3.3).
 #[test]
 fn the_rows_of_an_onyx_bank_have_all_moved_after_32_million_writes() {
     let rows = 262_144;
@@ -107,7 +109,7 @@ fn the_rows_of_an_onyx_bank_have_all_moved_after_32_million_writes() {
     assert_eq!(rows * 128, 33_554_432);
 }
 
-/// Domains count writes separately: hammering one of them does not move the rows of the others.
+/// Domains count writes separately. If all writes go to one domain, the rows of other domains do not move.
 #[test]
 fn domains_rotate_on_their_own() {
     let mut leveller = start_gap(12, 2, 3, false);
@@ -134,7 +136,7 @@ fn the_network_permutes_any_number_of_rows_and_scatters_neighbors() {
     assert!((together.count() as f64 - 1024.0).abs() < 5.0 * 31.0, "neighbors are far apart");
 }
 
-/// Compares one write at a time with as many as possible at a time.
+/// Compares single writes with calls of `written_often`.
 #[test]
 fn many_writes_at_once_are_the_same_as_one_after_the_other() {
     let mut random = Streams::new(4).stream("bursts");
@@ -176,7 +178,7 @@ fn many_writes_at_once_are_the_same_as_one_after_the_other() {
     }
 }
 
-/// With 4096 rows, a row may receive 250,000 writes in one location. The interval is 61 if it gets all
+/// With 4096 rows, a row may receive 250,000 writes before it moves. The interval is 61 if the row gets all
 /// writes, and 122 if it gets half of them.
 #[test]
 fn the_interval_follows_the_share_of_the_row_written_most_and_goes_back() {

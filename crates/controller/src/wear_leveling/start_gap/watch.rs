@@ -2,8 +2,8 @@
 
 use nacre_kernel::state::State;
 
-/// Counters of the most-written rows in one window (Misra and Gries 1982). Every row with more than
-/// `1 / (counters + 1)` of the writes has a counter. Its value is too low by at most that share.
+/// Counters of the most-written rows in one window (Misra and Gries 1982). Every row with more than `1 /
+/// (counters + 1)` of the writes has a counter. The counter is too low by at most this share of the writes.
 #[derive(Clone, Debug, State)]
 pub(super) struct Watch {
     rows: Vec<u64>,
@@ -43,7 +43,7 @@ impl Watch {
         }
     }
 
-    /// Lower bound of the largest share of the window's writes to one row. Starts the next window.
+    /// Ends the window. Returns a lower bound of the largest share of its writes that went to one row.
     pub(super) fn close(&mut self) -> f64 {
         let most = self.counts.iter().copied().max().unwrap_or(0);
         let share = if self.seen == 0 { 0.0 } else { most as f64 / self.seen as f64 };

@@ -7,7 +7,7 @@ mod oracle;
 use super::code::Code;
 use nacre_kernel::Random;
 
-/// A codeword with random data and a random head of its spare bytes: the data, and the spare bytes.
+/// Returns the data and the spare bytes of a codeword. The data and the head of the spare bytes are random.
 fn codeword(code: &Code, data_bytes: usize, random: &mut Random) -> [Vec<u8>; 2] {
     let bytes =
         |count: usize, random: &mut Random| (0..count).map(|_| random.bits() as u8).collect::<Vec<u8>>();

@@ -105,8 +105,8 @@ fn pages_of_several_codewords_are_put_right_each_by_itself() {
     assert_eq!((read[7] ^ page[7], read[9] ^ page[9], read[512..] == page[512..]), (0x15, 1, true));
 }
 
-/// Without the checksum, about a third of the patterns of three bit errors would decode to another codeword
-/// of t = 2.
+/// Without the checksum, a code with t = 2 would decode about a third of the patterns of three bit errors to
+/// another codeword.
 #[test]
 fn with_a_checksum_no_other_codeword_comes_out() {
     let code = ecc("t = 2\nm = 13\ncrc32 = true", 1000);
