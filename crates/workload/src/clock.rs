@@ -1,5 +1,5 @@
-//! Issue times of requests. A request is issued at its arrival, at the completion of the previous request, or
-//! when a queue slot is free.
+//! Issue times of requests. A request is issued at its arrival, when the previous request completes, or when
+//! a queue slot is free.
 
 use crate::arrival::Pacing;
 use nacre_kernel::state::State;
@@ -15,13 +15,13 @@ pub struct Clock {
     pace: Pace,
 }
 
-// The clock is called for every request, so it keeps its pacing state here for speed.
+// The clock is called for every request. For speed, its pacing state is stored in the clock itself.
 #[derive(Clone, Debug, State)]
 #[repr(u8)]
 enum Pace {
     Open,
     Serial {
-        /// Completion time of the last request; [`Time::MAX`] while a request is outstanding.
+        /// Completion time of the last request, or [`Time::MAX`] while a request is outstanding.
         done: Time,
     },
     Closed(Closed),
@@ -63,8 +63,8 @@ impl Clock {
         Clock { origin, last: origin, pace }
     }
 
-    /// Issue time of the next `request` if no request completes earlier; [`Time::MAX`] while it waits for a
-    /// completion.
+    /// Issue time of the next `request` if no other request completes earlier. [`Time::MAX`] if the request
+    /// must wait for a completion.
     #[inline]
     pub fn due(&self, request: &Request) -> Time {
         match &self.pace {
@@ -74,7 +74,7 @@ impl Clock {
         }
     }
 
-    /// Issues `request`, which becomes outstanding, and returns its issue time.
+    /// Issues `request`, which then becomes outstanding. Returns the issue time.
     ///
     /// # Panics
     ///
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(clock.last(), Time::from_ns(1_000));
     }
 
-    /// The reference searches all slots for the one that is ready first.
+    /// The reference searches all slots for the slot that is ready first.
     #[test]
     fn in_a_closed_loop_the_slot_that_is_ready_first_is_taken_next() {
         let request = arriving(Time::ZERO);
@@ -166,7 +166,7 @@ mod tests {
         for depth in 1..70_u32 {
             let (origin, think) = (Time::from_ns(random.below(10)), Time::from_ns(random.below(3)));
             let mut clock = Clock::new(Pacing::Closed { queue_depth: depth, think }, origin);
-            // Ready times of the free slots, and completion times of the others.
+            // Ready times of the free slots, and completion times of the other slots.
             let (mut ready, mut outstanding) = (vec![Some(origin); depth as usize], BinaryHeap::new());
             for _ in 0..500 {
                 let first =

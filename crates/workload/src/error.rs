@@ -1,4 +1,4 @@
-//! Errors during the run of a workload. All are user errors.
+//! Errors while a workload runs. All of them are user errors.
 
 use crate::trace::TraceError;
 use nacre_kernel::{Bytes, ErrorCode, ErrorData};
@@ -37,7 +37,7 @@ pub enum WorkloadError {
         path: String,
         /// Number of the tenant's request, counted from one.
         request: u64,
-        /// End of the request, and end of the tenant's range.
+        /// End of the request, and end of the tenant's address range, in bytes.
         ends: [u64; 2],
     },
 }
@@ -62,7 +62,7 @@ impl WorkloadError {
         }
     }
 
-    /// Machine-readable data of the error.
+    /// Values of the error for programs, by name.
     pub fn data(&self) -> ErrorData {
         match self {
             WorkloadError::Trace { error, .. } => error.data(),
@@ -92,7 +92,7 @@ impl WorkloadError {
         }
     }
 
-    /// Remedy; may be empty.
+    /// Remedy for the user. The text may be empty.
     pub fn remedy(&self) -> String {
         match self {
             WorkloadError::TooLong { .. } => "use fewer requests or a higher rate".into(),

@@ -4,17 +4,17 @@ use crate::{WorkloadError, keep_writes};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Request, Status, Time};
 
-/// Interface of a workload that receives each completion, in time order.
+/// Interface of a workload that is notified of each completion, in time order.
 ///
 /// Times are relative to the start of the workload. The driver merges the workload's next event with those of
 /// the device and processes the earlier event first. `now` never decreases from call to call.
 pub trait Interactive {
-    /// Time of the next action if no request completes earlier. [`Time::MAX`] if the workload waits only for
-    /// completions or has ended. The time is never before that of the last call.
+    /// Time of the next action if no request completes earlier. [`Time::MAX`] means that the workload only
+    /// waits for completions, or has ended. The time is never before that of the last call.
     fn next_event(&self) -> Time;
 
-    /// Performs the actions that are due at `now`, the time of the next event, and appends the requests
-    /// issued at that time.
+    /// Performs the actions that are due at `now`, the time of the next event. Appends the requests that the
+    /// workload issues at this time.
     ///
     /// The requests arrive at `now`. All errors are user errors: an invalid trace, or a time after the
     /// maximum.
@@ -37,10 +37,10 @@ pub struct Issued {
     pub waited: Time,
 }
 
-/// Runs an interactive workload without a device. Each request completes when it is issued.
+/// Runs an interactive workload without a device, as if each request completed when it is issued.
 #[derive(Clone, Debug, Default, State)]
 pub(crate) struct Unheard {
-    /// Issued requests that were not returned yet, in reverse order.
+    /// Issued requests that were not yet returned, in reverse order.
     #[state(varies)]
     issued: Vec<Issued>,
 }

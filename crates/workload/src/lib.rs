@@ -47,15 +47,16 @@ use synthetic::{birthday, exponential, hammer, hot_cold, log, mix, sequential, s
 
 /// A sequence of block requests.
 pub trait Workload: State + Send {
-    /// Appends up to `limit` next requests to `batch`, with arrival times that never decrease. If no request
-    /// is appended for a positive `limit`, the workload has ended.
+    /// Appends up to `limit` requests to `batch`, with arrival times that never decrease. If no request is
+    /// appended although `limit` is positive, the workload has ended.
     ///
-    /// With this function, each request of an interactive workload completes immediately. The batch size
-    /// never affects the sequence. All errors are user errors: an invalid trace, or times after the maximum.
+    /// This function treats each request of an interactive workload as complete when it is issued. The batch
+    /// size never affects the sequence. All errors are user errors: an invalid trace, or times after the
+    /// maximum.
     fn fill(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError>;
 
-    /// Appends up to `limit` of the next writes, without times. If no write is appended for a positive
-    /// `limit`, the workload has no more writes.
+    /// Appends up to `limit` of the next writes, without times. If no write is appended although `limit` is
+    /// positive, the workload has no more writes.
     ///
     /// This function is used for preconditioning. Random workloads then never end, regardless of their number
     /// of requests. A workload object must be used either for requests or for writes, not for both.
@@ -64,13 +65,14 @@ pub trait Workload: State + Send {
     }
 
     /// Like [`Workload::fill_writes`] for at most `limit` writes, but consecutive writes to one address may
-    /// be merged into a burst. Appends at least one burst, and at most as many as `bursts` has space for.
+    /// be merged into a burst. Appends at least one burst. Never appends more bursts than `bursts` has
+    /// capacity for.
     fn fill_bursts(&mut self, bursts: &mut Vec<Burst>, limit: u64) -> Result<(), WorkloadError> {
         single_writes(bursts, limit, |batch, count| self.fill_writes(batch, count))
     }
 
     /// Number of work units, e.g. transactions, that ended within the first `requests` requests. For an
-    /// interactive workload, number of units that have ended by now.
+    /// interactive workload, the number of units that have ended so far.
     ///
     /// `requests` never decreases from call to call, and is at most the number of requests returned and at
     /// least the number before the latest batch.
@@ -78,7 +80,8 @@ pub trait Workload: State + Send {
         None
     }
 
-    /// The tenants, if the workload distinguishes them. The volume of a request is the index of its tenant.
+    /// Lists the tenants if the workload distinguishes them. The volume of a request is the index of its
+    /// tenant.
     fn tenants(&self) -> Vec<Asker> {
         Vec::new()
     }
@@ -91,11 +94,11 @@ pub trait Workload: State + Send {
         None
     }
 
-    /// Total number of requests, if known; `u64::MAX` if the workload never ends.
+    /// Total number of requests, if known. `u64::MAX` means that the workload never ends.
     fn expected(&self) -> Option<u64>;
 
-    /// End of the address range that the workload may access, if known in advance. For a trace, it is known
-    /// after the trace was read.
+    /// End of the address range that the workload may access, if known in advance. For a trace, the end is
+    /// known after the trace was read.
     fn reach(&self) -> Option<u64>;
 
     /// Addresses that the workload may access, if known in advance. By default, these are all addresses below
@@ -106,11 +109,11 @@ pub trait Workload: State + Send {
         Some(bytes)
     }
 
-    /// Notes on the input for the user, after it has been read.
+    /// Notes on the input for the user. They are complete after the input has been read.
     fn notes(&self) -> Notes;
 }
 
-/// Appends the writes from `fill` as bursts of a single write.
+/// Appends the writes from `fill` as bursts with one write each.
 pub(crate) fn single_writes(
     bursts: &mut Vec<Burst>,
     limit: u64,
@@ -198,12 +201,12 @@ pub trait WorkloadBuilder {
     /// All component tables, which are needed to read the configuration of a slot.
     fn families(&self) -> &dyn Families;
 
-    /// The random stream with this name. Names start with the path of the slot, so that every component has a
-    /// separate stream.
+    /// Returns the random stream with this name. Names start with the path of the slot, so that every
+    /// component has a separate stream.
     fn random(&self, name: &str) -> Random;
 
-    /// The random stream with this name for locations, e.g. of hot blocks. The stream is the same for
-    /// measured requests and for preconditioning writes.
+    /// Returns the random stream with this name for locations, e.g. of hot blocks. Measured requests and
+    /// preconditioning writes use the same stream.
     fn placement(&self, name: &str) -> Random {
         self.random(name)
     }

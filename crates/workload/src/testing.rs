@@ -1,4 +1,4 @@
-//! Shared test code: construction from a document, reading of all requests, and statistics.
+//! Shared test code that builds workloads from a document, reads all requests, and computes statistics.
 
 mod host;
 
@@ -26,7 +26,7 @@ struct Scenario {
     workload: Slot<WorkloadFamily>,
 }
 
-/// Builds workloads from a seed and files in memory.
+/// A builder with a seed, and with files in memory.
 struct Builder {
     streams: Streams,
     files: Files,
@@ -139,9 +139,9 @@ pub(crate) fn problems(settings: &str) -> Vec<String> {
     }
 }
 
-/// Checks that `settings` generate the same requests in batches of any size and with the same seed, and
-/// different requests with another seed. Also checks that arrivals never decrease, and that a workload
-/// restored at any position generates the remaining requests.
+/// Checks that the requests of `settings` do not depend on the batch size. Equal seeds must give equal
+/// requests, and another seed must give different requests. Arrivals must never decrease. A workload restored
+/// at any position must generate the remaining requests.
 pub(crate) fn check_repeatable(settings: &str) {
     let run = |seed: u64, limit: usize| {
         let mut workload = workload(settings, seed).unwrap_or_else(|problems| panic!("{problems}"));
@@ -179,9 +179,9 @@ pub(crate) fn check_restored(files: Files, settings: &str, all: &[Request]) {
     }
 }
 
-/// Checks that `counts` fit the `expected` counts with Pearson's chi-square test. The statistic must be
-/// within 5 standard deviations of its mean in both directions, because counts that are too even are also
-/// wrong.
+/// Checks with Pearson's chi-square test that `counts` fit the `expected` counts. The statistic must be
+/// within 5 standard deviations of its mean in both directions, because counts that are too even are wrong,
+/// too.
 pub(crate) fn check_chi_square(counts: &[u64], expected: &[f64]) {
     assert_eq!(counts.len(), expected.len());
     assert!(expected.iter().all(|&expected| expected >= 5.0), "too few draws for a chi-square test");

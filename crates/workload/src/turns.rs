@@ -1,4 +1,4 @@
-//! The order in which clients of a workload continue.
+//! Order in which the clients of a workload continue.
 
 use nacre_kernel::Time;
 use nacre_kernel::state::State;
@@ -9,9 +9,9 @@ use std::collections::BinaryHeap;
 /// which they started to wait.
 #[derive(Clone, Debug, State)]
 pub(crate) struct Turns {
-    /// Clients whose wait ends at a known time. The second value is the number of the wait.
+    /// Clients whose wait ends at a known time: this time, the number of the wait, and the client.
     ready: BinaryHeap<Reverse<(Time, u64, u32)>>,
-    /// Number of the last wait of each client.
+    /// Number of the latest wait of each client.
     waits: Vec<u64>,
     count: u64,
 }
@@ -29,26 +29,26 @@ impl Turns {
         self.count += 1;
     }
 
-    /// Ends the wait of `client` at `at`.
+    /// Ends the wait of `client` at the time `at`.
     #[inline]
     pub(crate) fn wake(&mut self, client: u32, at: Time) {
         self.ready.push(Reverse((at, self.waits[client as usize], client)));
     }
 
-    /// Starts a wait of `client` until `at`.
+    /// Starts a wait of `client` until the time `at`.
     #[inline]
     pub(crate) fn wait_until(&mut self, at: Time, client: u32) {
         self.wait(client);
         self.wake(client, at);
     }
 
-    /// Time at which the next client continues; [`Time::MAX`] if no client does.
+    /// Time at which the next client continues. [`Time::MAX`] if no client has a known time.
     #[inline]
     pub(crate) fn next(&self) -> Time {
         self.ready.peek().map_or(Time::MAX, |&Reverse((at, ..))| at)
     }
 
-    /// Removes and returns the next client if it continues at `now`.
+    /// Removes and returns the next client if it continues at `now` or earlier.
     #[inline]
     pub(crate) fn take(&mut self, now: Time) -> Option<u32> {
         if self.next() > now {

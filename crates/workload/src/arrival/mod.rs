@@ -48,7 +48,7 @@ pub trait Arrival: State + Send {
     }
 }
 
-/// Descriptor entry of an arrival process that uses recorded times.
+/// Source of arrival times in the descriptor of processes that use recorded times.
 pub(crate) const RECORDED_TIMES: &str = "recorded times";
 
 /// The family of arrival processes.
@@ -80,7 +80,7 @@ impl ArrivalClock {
         ArrivalClock { path: path.into(), now: Time::ZERO, arrived: 0 }
     }
 
-    /// Records an arrival `gap` after the latest one, and returns its time.
+    /// Records an arrival `gap` after the latest arrival. Returns the time of the new arrival.
     #[inline]
     pub(crate) fn after(&mut self, gap: Time) -> Result<Time, WorkloadError> {
         match self.now.checked_add(gap) {
@@ -89,7 +89,7 @@ impl ArrivalClock {
         }
     }
 
-    /// Records an arrival at `now`, which must not precede the latest one.
+    /// Records an arrival at `now`, which must not precede the latest arrival.
     #[inline]
     pub(crate) fn at(&mut self, now: Time) -> Result<Time, WorkloadError> {
         debug_assert!(now >= self.now, "arrivals ran backwards");

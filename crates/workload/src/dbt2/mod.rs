@@ -161,7 +161,7 @@ impl Transactions {
         Transactions { config, database, random, appended: [0; 4], logged: 0, changed: 0 }
     }
 
-    /// Samples `0..count` with TPC-C's non-uniform distribution NURand (clause 2.1.6).
+    /// Random number below `count` with the non-uniform distribution NURand of TPC-C (clause 2.1.6).
     fn nurand(&mut self, a: u64, count: u64) -> u64 {
         ((self.random.below(a + 1) | self.random.below(count)) + a / 2) % count
     }
@@ -181,7 +181,7 @@ impl Transactions {
         self.changed += 1;
     }
 
-    /// Appends a row to a growing table.
+    /// Appends a row to table number `which` of the growing tables.
     fn append(&mut self, which: usize, steps: &mut Vec<ServiceStep>) {
         let table = [Table::Orders, Table::NewOrders, Table::OrderLines, Table::History][which];
         let row = self.appended[which] % self.database.rows(table);
@@ -214,12 +214,12 @@ impl Transactions {
         (warehouse * DISTRICTS + district) * CUSTOMERS + self.nurand(1023, CUSTOMERS)
     }
 
-    /// Looks up a customer by number or by name, and returns the row.
+    /// Looks up a customer by number or by name. Returns the row of the customer.
     fn find_customer(&mut self, warehouse: u64, steps: &mut Vec<ServiceStep>) -> u64 {
         let customer = self.customer(warehouse);
         if self.random.chance(0.6) {
-            // Three customers of a district have the name, on average (clause 4.3.3.1: 3,000 customers with
-            // 1,000 names).
+            // On average, three customers of a district have the same name (clause 4.3.3.1: 3,000 customers
+            // with 1,000 names).
             let district = customer / CUSTOMERS * CUSTOMERS;
             for _ in 0..2 {
                 let namesake = district + self.nurand(1023, CUSTOMERS);
@@ -254,7 +254,7 @@ impl Transactions {
         self.append(HISTORY, steps);
     }
 
-    /// A row of a growing table, `back` rows before its end.
+    /// Number of the row that is `back` rows before the end of a growing table.
     fn recent(&mut self, which: usize, table: Table, back: u64) -> u64 {
         let rows = self.database.rows(table);
         (self.appended[which] + rows - 1 - back % rows) % rows
@@ -263,8 +263,8 @@ impl Transactions {
     fn order_status(&mut self, warehouse: u64, steps: &mut Vec<ServiceStep>) {
         let customer = self.find_customer(warehouse, steps);
         self.look_up(Table::Customers, customer, steps);
-        // Every customer of a warehouse is equally likely to order, so the last order is at a random
-        // position.
+        // Every customer of a warehouse is equally likely to order. The last order of a customer is therefore
+        // at a random position.
         let orders = self.database.rows(Table::Orders);
         let order = self.random.below(orders);
         self.look_up(Table::Orders, order, steps);
@@ -272,7 +272,7 @@ impl Transactions {
     }
 
     fn delivery(&mut self, steps: &mut Vec<ServiceStep>) {
-        // Oldest new orders: each district has 900 waiting orders (clause 4.3.3.1).
+        // The oldest new orders. Each district has 900 waiting orders (clause 4.3.3.1).
         let waiting = 900 * DISTRICTS * self.config.warehouses;
         for district in 0..DISTRICTS {
             let order = self.recent(ORDERS, Table::Orders, waiting - district);

@@ -4,7 +4,7 @@
 pub(super) const DISTRICTS: u64 = 10;
 /// Number of customers per district.
 pub(super) const CUSTOMERS: u64 = 3_000;
-/// Number of items, and of stock rows per warehouse.
+/// Number of items in total, and number of stock rows per warehouse.
 pub(super) const ITEMS: u64 = 100_000;
 /// Size of an entry of an index leaf, in bytes.
 const ENTRY: u64 = 20;
@@ -24,8 +24,8 @@ pub(super) enum Table {
     History,
 }
 
-/// Number of rows per warehouse (for items, in total) and size of a row in bytes (tpc-c clauses 1.2.1 and
-/// 4.3.3.1).
+/// Number of rows per warehouse and row size in bytes, for each table (tpc-c clauses 1.2.1 and 4.3.3.1). For
+/// items, the total number of rows.
 const TABLES: [(u64, u64); 9] = [
     (1, 89),
     (DISTRICTS, 95),
@@ -74,7 +74,7 @@ impl Database {
         start + row % rows / of_page * self.page
     }
 
-    /// Address of the index leaf that contains a row.
+    /// Address of the index leaf with the entry of a row.
     pub(super) fn leaf_of(&self, table: Table, row: u64) -> u64 {
         let [rows, _, _, index] = self.tables[table as usize];
         index + row % rows / (self.page / ENTRY) * self.page

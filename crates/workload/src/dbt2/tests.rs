@@ -20,7 +20,7 @@ fn script(warehouses: u64) -> Transactions {
 }
 
 /// According to the table sizes, the rows of a warehouse take 74 MB. Partially filled pages and the indices
-/// add about 25 %.
+/// add about 25 % to this size.
 #[test]
 fn a_warehouse_takes_about_a_hundred_megabytes() {
     let size = script(20).reach() as f64 - 8e6 - (48 << 20) as f64;

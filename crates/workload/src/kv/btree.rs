@@ -1,17 +1,17 @@
-//! B+tree: pairs are in leaves, separators are in inner pages, and full pages split.
+//! B+tree. Pairs are in leaves, and separator keys are in inner pages. A full page is split.
 
 use super::method::{Method, SearchStep};
 use super::pages::{Entry, NONE, Pages};
 use nacre_kernel::state::State;
 
-/// Page number of the root, which never changes. Page 0 describes the tree and is read once, when the tree is
+/// Page number of the root, which never changes. Page 0 describes the tree. It is read once, when the tree is
 /// opened.
 pub(super) const ROOT: u32 = 1;
 
 /// A B+tree.
 ///
-/// Entries of an inner page point to pages in key order. The key of an entry is the smallest key below it,
-/// except that the key of the first entry is unused.
+/// Entries of an inner page point to pages in key order. The key of an entry is the smallest key in its
+/// subtree. The key of the first entry is not used.
 #[derive(Clone, Debug, State)]
 pub(super) struct Btree {
     pages: Pages,
@@ -21,7 +21,7 @@ pub(super) struct Btree {
     /// Maximum number of entries of an inner page.
     #[state(same)]
     inner: u32,
-    /// Path from the root to the latest leaf: page numbers and positions.
+    /// Page numbers and positions on the path from the root to the latest leaf.
     #[state(varies)]
     way: Vec<(u32, usize)>,
 }
@@ -36,12 +36,12 @@ impl Btree {
         Btree { pages, leaf, inner, way: Vec::new() }
     }
 
-    /// Number of pages on the path from the root to a leaf.
+    /// Number of pages on a path from the root to a leaf.
     pub(super) fn levels(&self) -> u32 {
         self.pages.level(ROOT) + 1
     }
 
-    /// Position in an inner page of the pointer to follow for `key`.
+    /// Position, among the entries of an inner page, of the pointer to follow for `key`.
     #[inline]
     fn child(entries: &[Entry], key: u32) -> usize {
         entries[1..].partition_point(|entry| entry.key <= key)
@@ -53,8 +53,8 @@ impl Btree {
 
     /// Splits the full `page` and inserts `entry` at position `at`. Returns the pointer to the new page.
     ///
-    /// A page that grows at the right end of its level stays full, as in Berkeley DB if keys arrive in order.
-    /// Any other page is split in the middle.
+    /// If a page is split at the right end of its level, it stays full, as in Berkeley DB for keys that
+    /// arrive in order. Any other page is split in the middle.
     fn split(&mut self, page: u32, at: usize, entry: Entry) -> Entry {
         let level = self.pages.level(page);
         let right = self.pages.extend(1);
@@ -100,7 +100,7 @@ impl Method for Btree {
         }
     }
 
-    /// Returns the position of the leaf.
+    /// Returns the index of the leaf in the path.
     #[inline]
     fn lock_step(&self, way: &[u32]) -> usize {
         way.len() - 1

@@ -3,7 +3,7 @@
 use super::pages::NONE;
 use nacre_kernel::state::{State, Value};
 
-/// Marks a page that is not cached. The ends of the list are `NONE`.
+/// Marks a page that is not cached. [`NONE`] marks the ends of the list.
 const ABSENT: u32 = NONE - 1;
 
 /// A page cache with LRU replacement.
@@ -17,12 +17,12 @@ pub(super) struct Cache {
     oldest: u32,
 }
 
-/// State of a page; the index is the page number.
+/// State of a page. The page number is the index of the slot.
 #[derive(Clone, Copy, Debug, Value)]
 struct Slot {
     newer: u32,
     older: u32,
-    /// End of the latest log record of the page; zero if the page is clean.
+    /// End of the latest log record of the page, or zero if the page is clean.
     lsn: u64,
     /// Whether the page is being read or written, so that other clients cannot use it.
     busy: bool,
@@ -31,7 +31,7 @@ struct Slot {
 }
 
 impl Cache {
-    /// Creates an empty cache that holds `capacity` of `pages` pages.
+    /// Creates an empty cache with space for `capacity` of `pages` pages.
     pub(super) fn new(pages: u32, capacity: u64) -> Cache {
         assert!(pages < ABSENT && capacity > 0, "no room for a page, or more pages than numbers");
         let capacity = u32::try_from(capacity).unwrap_or(u32::MAX);
@@ -65,7 +65,7 @@ impl Cache {
         true
     }
 
-    /// The page to evict before another page can be inserted; `None` if the cache is not full.
+    /// The page to evict before another page can be inserted. `None` if the cache is not full.
     #[inline]
     pub(super) fn victim(&self) -> Option<u32> {
         (self.held == self.capacity).then_some(self.oldest)
@@ -88,7 +88,7 @@ impl Cache {
         self.push(page);
     }
 
-    /// Unpins `page` because the client that read it uses it.
+    /// Unpins `page` when the client that read the page uses it.
     #[inline]
     pub(super) fn unpin(&mut self, page: u32) {
         self.slots[page as usize].pinned = false;
@@ -103,7 +103,7 @@ impl Cache {
         self.held -= 1;
     }
 
-    /// End of the log record that must be durable before `page` is written; `None` if the page is clean.
+    /// End of the log record that must be durable before `page` is written. `None` if the page is clean.
     #[inline]
     pub(super) fn dirty(&self, page: u32) -> Option<u64> {
         let lsn = self.slots[page as usize].lsn;
@@ -123,7 +123,7 @@ impl Cache {
         self.slots[page as usize].lsn = 0;
     }
 
-    /// Lists the dirty pages in descending order of their numbers.
+    /// Lists the dirty pages in descending order of page numbers.
     pub(super) fn all_dirty(&self) -> Vec<u32> {
         let mut dirty = Vec::new();
         let mut page = self.newest;

@@ -12,7 +12,7 @@ pub(super) struct Checkpoint {
     pub(super) every: u64,
     /// Number of transactions completed since the start of the last checkpoint.
     pub(super) ended: u64,
-    /// Number of clients that still write pages of the checkpoint; zero if no checkpoint is in progress.
+    /// Number of clients that still write pages of the checkpoint. Zero if no checkpoint is in progress.
     pub(super) busy: u32,
     /// Pages to examine, in reverse order.
     #[state(varies)]
@@ -52,8 +52,8 @@ impl Checkpoint {
         self.every > 0 && self.ended >= self.every && !self.is_under_way()
     }
 
-    /// Records that the page write of `client` completed. Returns the waiting client after the last page
-    /// write.
+    /// Records that a page write of `client` has completed. After the last of these writes, returns the
+    /// client that waits for them.
     #[inline]
     pub(super) fn settle(&mut self, client: u32) -> Option<u32> {
         self.unsettled.retain(|&other| other != client);

@@ -10,9 +10,9 @@ pub(super) struct Client {
     pub(super) keys: [u32; 2],
     pub(super) ways: [SearchPath; 2],
     pub(super) values: [u32; 2],
-    /// Whether the client has read the current page of its search but not used it yet.
+    /// Whether the client has read the current page of its search but has not used the page yet.
     pub(super) has_read: bool,
-    /// End of the log at the start of the current transaction, if any.
+    /// End of the log at the start of the current transaction. `None` if no transaction is open.
     pub(super) began: Option<u64>,
     /// Purpose of the outstanding request.
     pub(super) asked: Option<Purpose>,
@@ -23,14 +23,14 @@ pub(super) struct Client {
 pub(super) enum Stage {
     /// Start a transaction.
     Begin,
-    /// Get (operations 0 and 1) or put (2 and 3) the first or second key. The search is at this page of its
-    /// path.
+    /// Get (operations 0 and 1) or put (operations 2 and 3) the first or the second key. `step` is the index
+    /// of the current page in the search path.
     Search { operation: usize, step: usize },
     /// Append the commit record.
     Commit,
     /// Make the log durable up to this position, which completes the transaction.
     Durable { lsn: u64 },
-    /// Write this page for a checkpoint, or the next one if absent.
+    /// Write this page for a checkpoint, or the next page if `page` is absent.
     Sweep { page: Option<u32> },
     /// Make the pages of the checkpoint durable.
     Settle,

@@ -28,14 +28,14 @@ pub(super) struct Hash {
     high: u32,
     /// Offset from a bucket to its page, for each doubling.
     spares: [u32; 33],
-    /// Overflow pages that are unused.
+    /// Overflow pages that are not in use.
     #[state(varies)]
     free: Vec<u32>,
 }
 
 impl Hash {
-    /// Creates an empty table of two buckets with up to `capacity` pairs per page. The table grows if it has
-    /// more than `fill` pairs per bucket.
+    /// Creates an empty table of two buckets, with up to `capacity` pairs per page. A bucket is added when
+    /// the table has more than `fill` pairs per bucket.
     pub(super) fn new(capacity: u32, fill: u32) -> Hash {
         assert!(capacity > 0 && fill > 0, "a bucket holds a pair");
         let mut pages = Pages::default();
@@ -50,7 +50,7 @@ impl Hash {
         self.highest + 1
     }
 
-    /// The bucket of `key`.
+    /// Bucket of `key`.
     #[inline]
     pub(super) fn bucket(&self, key: u32) -> u32 {
         let spread = spread(key);
@@ -58,14 +58,14 @@ impl Hash {
         if bucket > self.highest { spread & self.low } else { bucket }
     }
 
-    /// The first page of `bucket`.
+    /// First page of `bucket`.
     #[inline]
     pub(super) fn page(&self, bucket: u32) -> u32 {
         let doubling = u32::BITS - bucket.leading_zeros();
         bucket + self.spares[doubling as usize]
     }
 
-    /// Adds a bucket, and moves its pairs from the bucket that is split.
+    /// Adds a bucket, and moves pairs into it from the bucket that is split.
     fn grow(&mut self) {
         self.highest += 1;
         let added = self.highest;
@@ -134,7 +134,7 @@ impl Method for Hash {
         }
     }
 
-    /// Returns the position of the first page of the bucket.
+    /// Returns the index of the first page of the bucket in the path.
     #[inline]
     fn lock_step(&self, _way: &[u32]) -> usize {
         1
@@ -164,7 +164,8 @@ impl Method for Hash {
     }
 }
 
-/// Hash of a key: the finalizer of MurmurHash3, which is a bijection, so that only buckets collide.
+/// Hash of a key, computed with the finalizer of MurmurHash3. The hash is a bijection, so different keys have
+/// different hashes and only share buckets.
 #[inline]
 pub(super) fn spread(key: u32) -> u32 {
     let key = (key ^ key >> 16).wrapping_mul(0x85eb_ca6b);

@@ -32,20 +32,20 @@ pub(super) fn bucket_pairs(page: Bytes, key: Bytes, value: Bytes) -> u64 {
     (page.0 - HEADER) / (2 * (INDEX + BUCKET_ITEM) + key.0 + value.0)
 }
 
-/// Number of pairs per bucket above which the table grows: the setting, or the formula in the documentation
-/// of Berkeley DB's `DB->set_h_ffactor`.
+/// Mean number of pairs per bucket above which the table grows. If the setting is absent, the number follows
+/// from the formula in the documentation of Berkeley DB's `DB->set_h_ffactor`.
 pub(super) fn fill(config: &Config) -> u64 {
     let rule = (config.page.0 - 32) / (config.key.0 + config.value.0 + 8);
     config.fill.map_or(rule.max(1), u64::from)
 }
 
-/// Size in bytes of the log record of a changed value, which contains the old and the new value.
+/// Size in bytes of the log record of a changed value. The record contains the old and the new value.
 pub(super) fn update_bytes(config: &Config) -> u64 {
     config.log_record.0 + 2 * config.value.0
 }
 
-/// Maximum size in bytes of all log records of transactions and a checkpoint in progress: two changes and a
-/// commit for each thread, and the checkpoint record.
+/// Maximum total size, in bytes, of the log records of all transactions and of a checkpoint in progress. Each
+/// thread writes two changes and a commit. The checkpoint writes one record.
 pub(super) fn log_reserve(config: &Config) -> u64 {
     let transaction = 2 * update_bytes(config) + config.log_record.0;
     u64::from(config.threads) * transaction + config.log_record.0

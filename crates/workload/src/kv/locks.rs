@@ -1,4 +1,4 @@
-//! Locks: a transaction locks the pages of its two pairs until it ends.
+//! Locks. A transaction locks the pages of its two pairs until the transaction ends.
 
 use super::pages::NONE;
 use nacre_kernel::state::State;
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 pub(super) struct Locks {
     /// Client that holds the lock of each page, or `NONE`.
     holders: Vec<u32>,
-    /// Pages and the clients that wait for their locks.
+    /// Pages with clients that wait for the lock of the page.
     waiting: VecDeque<(u32, u32)>,
 }
 
@@ -19,7 +19,8 @@ impl Locks {
         Locks { holders: vec![NONE; pages as usize], waiting: VecDeque::new() }
     }
 
-    /// Requests the lock of `page` for `client`. Returns whether it was granted; otherwise the client waits.
+    /// Requests the lock of `page` for `client`. Returns whether the lock was granted. If not, the client
+    /// waits.
     #[inline]
     pub(super) fn take(&mut self, page: u32, client: u32) -> bool {
         let holder = &mut self.holders[page as usize];
@@ -32,8 +33,8 @@ impl Locks {
         true
     }
 
-    /// Releases the lock of `page` that `client` holds. Returns the client that receives the lock and may
-    /// continue.
+    /// Releases the lock of `page` if `client` holds it. Returns the client that receives the lock and may
+    /// continue, if any.
     #[inline]
     pub(super) fn release(&mut self, page: u32, client: u32) -> Option<u32> {
         let holder = &mut self.holders[page as usize];

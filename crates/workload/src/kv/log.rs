@@ -1,7 +1,8 @@
 //! Write-ahead log: record boundaries, durable position, and the client that writes the log.
 //!
-//! A log position is the number of bytes of all earlier records. One thread at a time writes and flushes the
-//! log. The next write includes all records that were appended in the meantime (group commit).
+//! A log position is the total number of bytes of all earlier records. One thread at a time writes and
+//! flushes the log. The next write includes all records that were appended during the previous write (group
+//! commit).
 
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Op, Request, Time};
@@ -16,9 +17,9 @@ pub(super) struct Log {
     #[state(same)]
     block: u64,
     appended: u64,
-    /// Position up to which the device acknowledged writes.
+    /// Position up to which the device has acknowledged log writes.
     written: u64,
-    /// Position up to which the log is known to be durable.
+    /// Position up to which the log is durable.
     durable: u64,
     /// Position from which recovery starts.
     start: u64,
@@ -86,19 +87,21 @@ impl Log {
         self.appended
     }
 
-    /// Whether another `bytes` bytes of records fit without overwriting records that recovery needs.
+    /// Whether another `bytes` bytes of records fit into the region without overwriting records that recovery
+    /// needs.
     #[inline]
     pub(super) fn has_room(&self, bytes: u64) -> bool {
         self.appended + bytes <= self.start / self.block * self.block + self.size
     }
 
-    /// Whether recovery needs more than half of the region.
+    /// Whether the records that recovery needs take more than half of the region.
     #[inline]
     pub(super) fn is_half_full(&self) -> bool {
         self.appended - self.start > self.size / 2
     }
 
-    /// Advances the start position of recovery to `start`.
+    /// Sets the position from which recovery starts to `start`, which must not be before the current
+    /// position.
     pub(super) fn drop_before(&mut self, start: u64) {
         assert!(self.start <= start && start <= self.appended, "the log's start only moves on");
         self.start = start;
@@ -135,8 +138,8 @@ impl Log {
         Some(self.step(work))
     }
 
-    /// Handles the completion of the request in progress. Returns the number of transactions that it
-    /// completes.
+    /// Handles the completion of the request in progress. Returns the number of transactions that this
+    /// request completes.
     #[inline]
     pub(super) fn complete(&mut self) -> u64 {
         let work = self.work.expect("it is the leader's");
@@ -147,8 +150,9 @@ impl Log {
         (waiting - self.commits.len()) as u64
     }
 
-    /// Returns a flush if everything up to the goal is written. Otherwise returns a write of every block with
-    /// new records, up to the end of the region. Records beyond the end need another write.
+    /// Starts the next request of the leader. If the log is written up to the goal, this is a flush.
+    /// Otherwise, it is a write of every block with new records, up to the end of the region. Records beyond
+    /// the end of the region need another write.
     #[inline]
     fn step(&mut self, work: Work) -> Request {
         if self.written >= work.goal {
@@ -163,7 +167,7 @@ impl Log {
     }
 }
 
-/// A request whose time is not known yet.
+/// A request whose issue time is not known yet.
 #[inline]
 pub(super) fn request(op: Op, address: u64, bytes: u32) -> Request {
     Request { arrival: Time::ZERO, address, bytes, volume: 0, op }

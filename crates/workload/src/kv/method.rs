@@ -16,13 +16,13 @@ pub(super) enum SearchStep {
 
 /// An access method that stores pairs in pages.
 pub(super) trait Method: State + Send {
-    /// The page at which every search starts.
+    /// Page at which every search starts.
     fn first(&self) -> u32;
 
-    /// Searches `page`, the current page, for `key`.
+    /// Searches `page` for `key`, as one step of a search.
     fn step(&self, page: u32, key: u32) -> SearchStep;
 
-    /// Index of the page that a transaction locks, in the path to a pair.
+    /// Index, in the path `way` to a pair, of the page that a transaction locks.
     fn lock_step(&self, way: &[u32]) -> usize;
 
     /// Inserts a pair, or replaces the value of an existing key.
@@ -35,7 +35,7 @@ pub(super) trait Method: State + Send {
     /// Size of the structure, as text.
     fn describe(&self) -> String;
 
-    /// The page and position of `key`.
+    /// Page number and position of `key`. `None` if the key does not exist.
     fn find(&self, key: u32) -> Option<(u32, usize)> {
         let mut page = self.first();
         loop {

@@ -110,9 +110,9 @@ pub enum AccessMethod {
 /// Order in which keys are loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Load {
-    /// Key order. Leaves become full.
+    /// Keys are inserted in key order, so leaves become full.
     Sorted,
-    /// Random order. Pages split in the middle, and leaves become about 69 % full.
+    /// Keys are inserted in random order. Pages split in the middle, and leaves become about 69 % full.
     Random,
 }
 

@@ -5,7 +5,7 @@ use nacre_kernel::state::{State, Value};
 /// Marks an absent page.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A key with its value, or with the page of a pointer.
+/// A key with its value, or with the number of the page to which it points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) struct Entry {
     pub(super) key: u32,
@@ -19,7 +19,8 @@ struct Page {
     start: usize,
     len: u32,
     capacity: u32,
-    /// Next page: the right neighbor in a tree, or the overflow page of a bucket.
+    /// Next page: the right neighbor in a tree, or the next overflow page of a bucket. `NONE` if there is
+    /// none.
     next: u32,
     /// Number of levels below the page.
     level: u32,

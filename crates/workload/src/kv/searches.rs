@@ -1,7 +1,7 @@
-//! Searches in advance: the paths to the next keys.
+//! Searches that are performed in advance, to find the paths to the next keys.
 //!
-//! The structure does not change during a run, so paths can be computed in advance. Many searches proceed in
-//! parallel, one level at a time, so that CPU cache misses overlap.
+//! The structure does not change during a run, so the paths can be computed in advance. Many searches proceed
+//! in parallel, one level at a time, so that their CPU cache misses overlap.
 
 use super::method::{Method, SearchStep};
 use nacre_kernel::Random;
@@ -17,10 +17,10 @@ pub(super) struct Searches {
     #[state(same)]
     pairs: u64,
     keys: [u32; AHEAD],
-    /// Pages of all paths, indexed by depth and search.
+    /// Pages of all paths. The first index is the depth, and the second is the number of the search.
     #[state(varies)]
     pages: Vec<[u32; AHEAD]>,
-    /// Number of pages of each path.
+    /// Number of pages in each path.
     lengths: [usize; AHEAD],
     /// Position of the pair in the last page of each path.
     places: [usize; AHEAD],
@@ -43,7 +43,7 @@ impl Searches {
         Searches { random, pairs, keys, pages: Vec::new(), lengths, places, next: AHEAD }
     }
 
-    /// Writes the path to the next key for which `is_free` returns `true`.
+    /// Writes the path to the next random key for which `is_free` returns `true` to `way`. Returns the key.
     #[inline]
     pub(super) fn next(
         &mut self,

@@ -1,6 +1,6 @@
 //! Simulation of the store. Clients run in simulated time and submit requests to the device.
 //!
-//! A client that waits for an event at an unknown time is in a list, and the event resumes the client.
+//! A client that waits for an event at an unknown time is in a list. The event resumes the client.
 
 use super::Config;
 use super::cache::Cache;
@@ -18,7 +18,7 @@ use crate::turns::Turns;
 use nacre_kernel::state::State;
 use nacre_kernel::{Op, Random, Request, Status, Time};
 
-/// A store with transactions that swap values.
+/// A store whose transactions swap the values of two keys.
 #[derive(State)]
 #[state(bound = "M: Method")]
 pub(super) struct Store<M> {
@@ -49,7 +49,7 @@ pub(super) struct Store<M> {
     pub(super) journal: super::tests::Journal,
 }
 
-/// Constants of the configuration.
+/// Constants that follow from the configuration.
 #[derive(Clone, Copy, Debug)]
 struct Sizes {
     page: u32,
@@ -77,14 +77,14 @@ enum Turn {
     Ask(Purpose, Request),
 }
 
-/// End of a client's wait.
+/// Condition that ends a client's wait.
 #[derive(Clone, Copy)]
 enum Until {
     /// At the given time.
     Time(Time),
     /// When the page is no longer being read, written, or pinned.
     Page(u32),
-    /// When the leader of the log has continued.
+    /// When the client that led the log continues.
     Log,
     /// When the page writes that were outstanding at the start of the checkpoint have completed.
     Settled,
@@ -129,7 +129,7 @@ impl<M: Method> Store<M> {
         }
     }
 
-    /// The next request issued at `now`; `None` after all actions due at `now`.
+    /// Returns the next request issued at `now`. Returns `None` after all actions that are due at `now`.
     #[inline]
     pub(super) fn next(&mut self, now: Time) -> Option<Issued> {
         self.now = now;
@@ -200,7 +200,7 @@ impl<M: Method> Store<M> {
     #[inline]
     fn wait(&mut self, client: u32, until: Until) {
         match until {
-            // The wait of the client starts when another client wakes it.
+            // The wait starts when another client wakes this client.
             Until::Woken => return,
             Until::Time(time) => return self.turns.wait_until(time, client),
             Until::Page(page) => self.waiting.for_page(page, client),
@@ -338,8 +338,8 @@ impl<M: Method> Store<M> {
         Turn::On
     }
 
-    /// Starts a checkpoint by waking the clients that write pages. After the checkpoint, recovery needs the
-    /// log from this position on, and the records of transactions in progress.
+    /// Starts a checkpoint, and wakes the clients that write its pages. After the checkpoint, recovery needs
+    /// only the log from the current position on, and the records of transactions in progress.
     fn begin_checkpoint(&mut self) {
         let began = self.clients.iter().filter_map(|client| client.began).min();
         let writers = self.threads..self.clients.len() as u32;
@@ -353,8 +353,8 @@ impl<M: Method> Store<M> {
         writers.for_each(|writer| self.turns.wait_until(self.now, writer));
     }
 
-    /// Writes `page`, or the next one if absent. After the last page, the last client continues and the
-    /// others become idle.
+    /// Writes `page`, or the next page of the checkpoint if `page` is absent. After the last page, the last
+    /// client continues with the checkpoint. The other clients become idle.
     fn sweep(&mut self, client: u32, page: Option<u32>) -> Turn {
         let Some(page) = page.or_else(|| self.checkpoint.pages.pop()) else {
             self.checkpoint.busy -= 1;
@@ -407,7 +407,8 @@ impl<M: Method> Store<M> {
         Turn::Ask(Purpose::Write(page), self.page_request(Op::Write, page))
     }
 
-    /// Next action of `client` to make the log durable up to `lsn`; `None` if it is durable.
+    /// Returns the next action of `client` to make the log durable up to `lsn`. Returns `None` if it is
+    /// already durable.
     #[inline]
     fn force(&mut self, lsn: u64, client: u32) -> Option<Turn> {
         match self.log.force(lsn, client) {
@@ -417,7 +418,7 @@ impl<M: Method> Store<M> {
         }
     }
 
-    /// Occupies the CPU for `time`.
+    /// Continues after `time` of CPU time.
     #[inline]
     fn after(&self, time: Time) -> Turn {
         if time.is_zero() { Turn::On } else { Turn::Wait(Until::Time(self.now + time)) }

@@ -24,7 +24,7 @@ impl Waiting {
         self.log.push(client);
     }
 
-    /// Removes and returns the clients that wait for `page`.
+    /// Calls `wake` for each client that waits for `page`, and removes these clients from the list.
     #[inline]
     pub(super) fn wake_for_page(&mut self, page: u32, mut wake: impl FnMut(u32)) {
         self.pages.retain(|&(wanted, client)| {
@@ -35,7 +35,7 @@ impl Waiting {
         });
     }
 
-    /// Removes and returns the clients that wait for the log.
+    /// Calls `wake` for each client that waits for the log, and removes these clients from the list.
     #[inline]
     pub(super) fn wake_for_log(&mut self, wake: impl FnMut(u32)) {
         self.log.drain(..).for_each(wake);

@@ -1,8 +1,8 @@
-//! A subset of a trace for runs that are split over workers, by volume or by a hash of the extent.
+//! A subset of a trace, for runs that are split over workers by volume or by a hash of the extent.
 //!
-//! Splitting by hash is SHARDS (Waldspurger et al., FAST 2015, section 3), except that all parts are kept
-//! instead of one. All accesses to an extent are in the same part, so each part is statistically similar to
-//! the whole trace.
+//! Splitting by hash is SHARDS (Waldspurger et al., FAST 2015, section 3), but Nacre keeps all parts instead
+//! of one. All accesses to an extent are in the same part, so each part is statistically similar to the whole
+//! trace.
 
 use crate::trace::sample::{cut, mix};
 use nacre_config::{Choice, Configuration, Reader};
@@ -73,7 +73,7 @@ impl Part {
         }
     }
 
-    /// Calls `tell` with the part number and the operation of every fragment of `request`.
+    /// Calls `tell` with the part number and the operation for every fragment of `request`.
     pub(super) fn deal(&self, request: &Request, mut tell: impl FnMut(u32, Op)) {
         match self.by {
             By::Volume => tell(request.volume % self.parts, request.op),
@@ -94,10 +94,11 @@ impl Part {
         }
     }
 
-    /// Part number of `place` in `volume`. `place` is an extent or, for a flush without an address, its time.
+    /// Part number of `place` in `volume`. `place` is an extent, or the arrival time of a flush, which has no
+    /// address.
     #[inline]
     fn dealt(&self, volume: u32, place: u64) -> u32 {
-        // The hash uses other bits than sampling by block, which may have been applied earlier.
+        // This hash uses other bits than sampling by block, which may already have selected the requests.
         let hash = mix(0x5711_7000 ^ mix(place ^ u64::from(volume) << 48)) >> 32;
         ((hash * u64::from(self.parts)) >> 32) as u32
     }
@@ -120,8 +121,8 @@ mod tests {
     }
 
     proptest! {
-        /// Checks that every byte of a request is in exactly one part, that every flush is in one part, and
-        /// that the counts in advance agree, for any split.
+        /// Checks for any split that every byte of a request and every flush is in exactly one part. Also
+        /// checks that the counts made in advance are correct.
         #[test]
         fn every_byte_is_in_exactly_one_part(
             by in prop::sample::select(vec![By::Volume, By::Hash]),

@@ -4,14 +4,14 @@ use nacre_kernel::state::State;
 use nacre_kernel::{Op, Request};
 use rustc_hash::FxHashMap;
 
-/// Distance between volumes whose addresses are kept, as a power of two.
+/// Distance between the start addresses of volumes whose addresses are kept, as a power of two.
 const VOLUME_BITS: u32 = 44;
 /// Maximum number of volumes below the end of the address space, 2^63.
 const VOLUMES_MAX: u32 = 1 << (63 - VOLUME_BITS);
-/// Granularity of compacted addresses.
+/// Granularity of compact placement, in bytes.
 pub(super) const EXTENT_BYTES: u64 = 1 << 20;
-/// Number of bits of extent numbers, for addresses below 4 EiB, the limit of every reader. The volume number
-/// of at most 20 bits is stored above them.
+/// Number of bits of an extent number, for addresses below 4 EiB, the limit of every reader. The bits above
+/// them contain the volume number of at most 20 bits.
 const EXTENT_NUMBER_BITS: u32 = 62 - 20;
 
 /// Reason for which a request cannot be placed.
@@ -23,7 +23,7 @@ pub(super) enum Misfit {
     Volume,
 }
 
-/// Keeps the addresses of `request` within its volume: volume k starts at k times 16 TiB.
+/// Keeps the address of `request` within its volume. Volume k starts at k times 16 TiB.
 #[inline]
 pub(super) fn keep(request: &mut Request) -> Result<(), Misfit> {
     if request.op == Op::Flush {
@@ -46,7 +46,7 @@ pub(super) fn keep(request: &mut Request) -> Result<(), Misfit> {
 pub(super) struct Compact {
     /// New location of each extent.
     places: FxHashMap<u64, u64>,
-    /// Key and location of the latest extent, which most requests access again.
+    /// Key and location of the extent accessed last, which most requests access again.
     #[state(varies)]
     last: Option<(u64, u64)>,
 }

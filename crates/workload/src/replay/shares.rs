@@ -1,4 +1,4 @@
-//! Size of each part of a trace, which is counted before any part runs.
+//! Size of each part of a trace. Nacre counts the sizes before it runs any part.
 
 use super::part::{By, Part};
 use super::trace::Config;
@@ -30,8 +30,8 @@ pub struct Shares {
     pub parts: Vec<Share>,
 }
 
-/// Numbers of requests and writes at the start of the whole trace. [`Share::first`] and [`Share::first_writes`]
-/// count how many of them each part has.
+/// Numbers of requests and writes at the start of the whole trace. [`Share::first`] and
+/// [`Share::first_writes`] are the numbers of these that are in a part.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct First {
     /// Number of requests.
@@ -40,9 +40,9 @@ pub struct First {
     pub writes: u64,
 }
 
-/// Reads the trace in `slot` once and counts the requests of each part. There are `parts` parts, or one per
-/// volume for a split by volume without a number. `watch` is called with the number of records read, and may
-/// cancel the count; the result is then `None`.
+/// Reads the trace in `slot` once and counts the requests of each part. There are `parts` parts. If `parts`
+/// is absent, a split by volume has one part per volume. `watch` is called with the number of records read,
+/// and may cancel the count. The result is then `None`.
 ///
 /// All errors are user errors: the slot does not contain a trace, or the trace is unreadable.
 pub fn shares(

@@ -15,7 +15,7 @@ use std::mem;
 #[cfg(test)]
 mod tests;
 
-/// Clients and processors of a server.
+/// Settings of a server: clients and processors.
 #[derive(Clone, Debug, Configuration)]
 pub struct Server {
     /// Number of clients. A client sends its next request after the reply to the previous request.
@@ -32,11 +32,11 @@ pub struct Server {
 /// A step in the processing of a client's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(crate) enum ServiceStep {
-    /// Uses a CPU for this time.
+    /// Use a CPU for this time.
     Work(Time),
-    /// Reads from this address; the second value is the number of bytes.
+    /// Read from this address. The second value is the number of bytes.
     Read(u64, u32),
-    /// Writes to this address; the second value is the number of bytes.
+    /// Write to this address. The second value is the number of bytes.
     Write(u64, u32),
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Clients<S> {
     /// Remaining steps of each client, in reverse order.
     #[state(varies)]
     left: Vec<Vec<ServiceStep>>,
-    /// Clients that use or wait for a CPU, with their CPU times.
+    /// Clients that use a CPU or wait for one, with their CPU times.
     processors: Servers<(u32, Time)>,
     turns: Turns,
     begun: u64,
@@ -95,7 +95,7 @@ impl<S: Script> Clients<S> {
         clients
     }
 
-    /// Starts the next request of `client`. Returns whether there is one.
+    /// Starts the next request of `client`. Returns false if the limit of requests is reached.
     fn begin(&mut self, client: u32) -> bool {
         if self.limit.is_some_and(|limit| self.begun >= limit) {
             return false;

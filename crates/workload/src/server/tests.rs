@@ -27,7 +27,7 @@ impl Script for Simple {
     }
 }
 
-/// Client requests per second on storage with latency `storage`.
+/// Client requests per second on storage with the latency `storage`.
 fn rate(clients: u32, processors: u32, work: Time, storage: Time) -> f64 {
     let server = Server { clients, think: Time::ZERO, processors };
     let mut server = Clients::new(Simple { asked: 0, work }, server, None);
@@ -53,8 +53,9 @@ fn throughput_is_that_of_the_closed_loop() {
     }
 }
 
-/// Calculated by hand for one CPU and 10 us of CPU time before each read. The first client's reads take 5 us.
-/// The second client's first read takes 101 us, during which the first client does not share the CPU.
+/// The times are calculated by hand for one CPU and 10 us of CPU time before each read. Each read of the
+/// first client takes 5 us. The first read of the second client takes 101 us. During this time, the first
+/// client does not share the CPU.
 #[test]
 fn clients_meet_at_the_processor_in_the_order_of_their_completions() {
     let server = Server { clients: 2, think: Time::ZERO, processors: 1 };
@@ -71,7 +72,7 @@ fn clients_meet_at_the_processor_in_the_order_of_their_completions() {
     assert_eq!(server.units(12).map(|units| units.done), Some(12));
 }
 
-/// Four clients on two CPUs are served in order of arrival, each for its CPU time.
+/// Four clients on two CPUs are served in the order of arrival. Each uses its CPU time without interruption.
 #[test]
 fn a_step_issues_all_requests_of_its_instant() {
     let server = Server { clients: 4, think: Time::from_us(7), processors: 2 };

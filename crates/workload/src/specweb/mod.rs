@@ -36,7 +36,7 @@ use nacre_kernel::{Bytes, Random, Ratio, Time};
 
 /// Number of files in a class.
 const FILES: usize = 9;
-/// Probability of each class, and size of its file n in tenths of a byte.
+/// Probability of each class, and size of its first file in tenths of a byte.
 const CLASSES: [(f64, u64); 4] = [(0.35, 1_024), (0.50, 10_240), (0.14, 102_400), (0.01, 1_024_000)];
 /// Probability of each file of a class.
 const POPULARITY: [f64; FILES] = [0.039, 0.059, 0.088, 0.177, 0.353, 0.118, 0.071, 0.050, 0.045];
@@ -116,7 +116,7 @@ struct Files {
     config: Config,
     #[state(skip = "from the configuration")]
     ranks: Ranks,
-    /// Position of the directory of each rank.
+    /// Number of the directory for each rank of popularity.
     #[state(skip = "drawn from the seed")]
     order: Vec<u32>,
     /// Offset of each file in its directory, by class and number.
@@ -152,7 +152,7 @@ impl Files {
         Files { config, ranks, order: places, starts, directory: end, random, logged: 0 }
     }
 
-    /// Samples an index with these probabilities, which sum to one.
+    /// Returns a random index with these probabilities, which sum to one.
     fn pick(&mut self, shares: impl Iterator<Item = f64>) -> usize {
         let mut left = self.random.unit();
         let mut last = 0;
@@ -166,7 +166,7 @@ impl Files {
         last
     }
 
-    /// Start and size of the log region.
+    /// Start address and size of the log region, in bytes.
     fn log(&self) -> (u64, u64) {
         (self.directory * self.config.directories, 8 << 20)
     }

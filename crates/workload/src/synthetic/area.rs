@@ -1,8 +1,8 @@
-//! Address range of a pattern: a sequence of equal blocks.
+//! Address range of a pattern, which is a sequence of equal blocks.
 
 use nacre_kernel::{Bytes, Op, Request, Time};
 
-/// Maximum end of the address range. Addresses then fit into signed 64-bit integers, as required for files.
+/// Maximum end of the address range. Addresses then fit into signed 64-bit integers, which files require.
 pub(crate) const END_MAX: u64 = 1 << 63;
 
 /// `blocks` blocks of `bytes` bytes from address `start`. Each request accesses one block.

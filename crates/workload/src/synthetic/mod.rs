@@ -31,13 +31,14 @@ use nacre_kernel::{Burst, Ranges, Request};
 
 /// An endless sequence of addresses and operations.
 pub trait Pattern: State + Send {
-    /// Appends the next `count` requests to `batch`. All have arrival time zero and volume 0.
+    /// Appends the next `count` requests to `batch`. Their arrival time is zero, and their volume is 0.
     ///
     /// The size of the batches never affects the sequence.
     fn fill(&mut self, batch: &mut Vec<Request>, count: usize);
 
-    /// Appends at most `limit` of the next writes, with consecutive writes to one address as one burst. Stops
-    /// before `bursts` would have to grow. Returns `false` without any effect if the pattern has no bursts.
+    /// Appends at most `limit` of the next writes, with consecutive writes to one address as one burst. Never
+    /// appends more bursts than `bursts` has capacity for. If the pattern has no bursts, returns `false` and
+    /// appends nothing.
     fn fill_bursts(&mut self, _bursts: &mut Vec<Burst>, _limit: u64) -> bool {
         false
     }

@@ -3,22 +3,22 @@
 use nacre_kernel::state::State;
 use nacre_kernel::{Op, Random, Ratio};
 
-/// Independent samples of the operation of each request.
+/// Independent random operations of requests.
 #[derive(Clone, Debug, State)]
 pub(crate) struct Operations {
     random: Random,
-    /// Samples of 53 bits below this value are reads.
+    /// Random numbers of 53 bits below this value are reads.
     #[state(skip = "from the configuration")]
     reads_below: u64,
-    /// Samples below this value that are not reads are trims. All others are writes.
+    /// Other random numbers below this value are trims. All larger numbers are writes.
     #[state(skip = "from the configuration")]
     trims_below: u64,
-    /// The operation if all requests have the same one; nothing is sampled then.
+    /// The operation if all requests have the same operation. No random numbers are used then.
     #[state(skip = "from the configuration")]
     only: Option<Op>,
 }
 
-/// Number of distinct samples.
+/// Number of different random numbers.
 const ALL: u64 = 1 << 53;
 
 impl Operations {

@@ -23,19 +23,20 @@ pub struct Ranks {
     steps: Vec<Stair>,
 }
 
-/// An entry of the alias table. Samples below `threshold` select this step, and others select step `other`.
+/// An entry of the alias table. Random numbers below `threshold` select the step of this entry. Other numbers
+/// select step `other`.
 #[derive(Clone, Copy, Debug)]
 struct Alias {
     threshold: u64,
     other: u32,
 }
 
-/// A step with ranks `first .. first + length`, counted from one.
+/// A step with the ranks from `first` to `first + length - 1`, counted from one.
 #[derive(Clone, Copy, Debug)]
 struct Stair {
     first: u64,
     length: u64,
-    /// Weight of the last rank relative to the first.
+    /// Weight of the last rank, relative to the weight of the first rank.
     least: f64,
 }
 
@@ -71,8 +72,8 @@ impl Ranks {
         }
     }
 
-    /// Samples a step. One 64-bit sample gives the index in the alias table (integer part) and the choice
-    /// between the two steps (fraction).
+    /// Returns a random step. One random number of 64 bits gives the index in the alias table (integer part)
+    /// and the choice between the two steps of the entry (fraction).
     #[inline]
     fn step(&self, random: &mut Random) -> usize {
         let product = u128::from(random.bits()) * self.alias.len() as u128;

@@ -88,7 +88,7 @@ pub struct TenantConfig {
     pub workload: Slot<WorkloadFamily>,
 }
 
-/// Maximum number of tenants. A drive stores the number of a tenant in a byte.
+/// Maximum number of tenants. A drive stores the tenant's number in a byte.
 const TENANTS_MAX: usize = 256;
 /// Alignment of the address ranges of tenants in bytes.
 const ALIGNMENT: u64 = 1 << 20;
@@ -216,7 +216,7 @@ struct Tenants {
     turn_left: u32,
 }
 
-/// An outstanding request: its tenant and the tag that the tenant assigned.
+/// An outstanding request, as its tenant and the tag that the tenant assigned to it.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Outstanding {
     tenant: u32,
@@ -228,7 +228,8 @@ impl Tenants {
         self.arbiter.as_ref().is_none_or(Arbiter::has_slot)
     }
 
-    /// Selects the tenant that issues its next request at this time; `None` if no tenant can.
+    /// Selects the tenant that issues the next request at the current time. `None` if no tenant can issue
+    /// one.
     fn choose(&mut self) -> Option<usize> {
         let (now, tenants) = (self.now, &self.tenants);
         let mut waiting = (0..tenants.len()).filter(|&tenant| tenants[tenant].due() <= now);
@@ -247,7 +248,7 @@ impl Interactive for Tenants {
         let has_place = self.has_place();
         let next = |tenant: &Tenant| match has_place {
             true => tenant.next_event().min(tenant.due()),
-            // A request without a free slot waits.
+            // A request waits until a slot is free.
             false => tenant.next_event(),
         };
         self.tenants.iter().map(next).min().map_or(Time::MAX, |next| next.max(self.now))

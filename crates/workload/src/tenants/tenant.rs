@@ -8,16 +8,16 @@ use nacre_kernel::{Request, Status, Time};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Number of requests that are read at a time from a workload without completion events.
+/// Number of requests read at a time from a workload without completion events.
 const AHEAD: usize = 256;
 
-/// Source of a tenant's requests, including requests that are not issued yet.
+/// Source of a tenant's requests, including requests that were read but not issued.
 #[derive(State)]
 enum Source {
     /// A workload without completion events.
     Paced {
         clock: Clock,
-        /// Requests that are read but not issued, in reverse order.
+        /// Requests that were read but not issued, in reverse order.
         #[state(varies)]
         read: Vec<Request>,
         /// Whether the workload has ended.
@@ -33,7 +33,7 @@ enum Source {
     },
 }
 
-/// A host with a separate workload.
+/// A host with its workload and its address range.
 #[derive(State)]
 pub(super) struct Tenant {
     #[state(skip = "from the configuration")]
@@ -53,7 +53,8 @@ pub(super) struct Tenant {
     capacity: u64,
     pub(super) workload: Box<dyn Workload>,
     source: Source,
-    /// Whether the workload has no more writes for preconditioning. To find out may take millions of reads.
+    /// Whether the workload has no more writes for preconditioning. The flag avoids repeated searches, which
+    /// may read millions of requests.
     is_writeless: bool,
     /// Number of requests issued.
     pub(super) given: u64,
@@ -76,7 +77,7 @@ impl Source {
 }
 
 impl Tenant {
-    /// Creates the tenant at `path` with an address range of this size from `start`.
+    /// Creates the tenant at `path`. Its address range starts at `start` and has `capacity` bytes.
     pub(super) fn new(
         config: &TenantConfig,
         path: &str,
@@ -97,7 +98,7 @@ impl Tenant {
         }
     }
 
-    /// Time of the next action of the workload that does not need a slot.
+    /// Time of the workload's next action that does not need a slot.
     pub(super) fn next_event(&self) -> Time {
         match &self.source {
             Source::Paced { .. } => Time::MAX,
@@ -105,12 +106,13 @@ impl Tenant {
         }
     }
 
-    /// Arrival of the next request if no request completes earlier; [`Time::MAX`] if there is none.
+    /// Arrival time of the next request if no request completes earlier. [`Time::MAX`] if there is no such
+    /// request.
     pub(super) fn due(&self) -> Time {
         match &self.source {
             Source::Paced { clock, read, has_ended } => match read.last() {
                 Some(request) => clock.due(request),
-                // The first request was not read yet. The first step reads it.
+                // The first step reads the first request.
                 None if !has_ended => Time::ZERO,
                 None => Time::MAX,
             },

@@ -13,14 +13,14 @@ const TWO: &str = "kind = \"tenants\"\n\
     workload = { kind = \"uniform\", requests = 60, footprint = \"1 MiB\", read_share = \"50 %\", \
     arrival = { kind = \"closed\", queue_depth = 4, think = \"2 us\" } }\n";
 
-/// Returns the requests of `settings` on a device with this `latency`.
+/// Returns the requests of `settings` on a device with the latency `latency`.
 fn served(settings: &str, latency: Time) -> Vec<Request> {
     let mut asked = workload(settings, 1).unwrap();
     serve(asked.interactive().unwrap(), |_| latency)
 }
 
 /// Saves the workload of `settings` after 137 requests. Panics unless the restored workload continues with
-/// the same requests as the uninterrupted one. Returns the total number of requests.
+/// the requests of the uninterrupted workload. Returns the total number of requests.
 fn continues_from_its_state(settings: &str) -> usize {
     let mut asked = workload(settings, 1).unwrap();
     let mut host = Host::default();
@@ -86,7 +86,7 @@ fn a_request_nobody_says_the_end_of_is_done_at_once_however_many_are_asked_for()
     assert_eq!(asked.notes().records, 100);
 }
 
-/// To find out that a read-only workload has no writes takes millions of its requests, so this is done only
+/// The search for writes in a read-only workload reads millions of requests, so it must be performed only
 /// once.
 #[test]
 fn a_tenant_that_only_reads_is_asked_for_writes_once() {
@@ -160,7 +160,7 @@ fn tenants_that_cannot_be_are_refused() {
 
 const STORE: &str = "kind = \"kv\", keys = 2000, transactions = 300, cache = \"64 KiB\", threads = 5";
 
-/// The device has no queueing.
+/// The device has no queueing, so other tenants do not affect the store.
 #[test]
 fn a_tenant_that_is_told_of_completions_asks_for_the_same_whoever_asks_beside_it() {
     let store =

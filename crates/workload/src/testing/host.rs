@@ -1,4 +1,4 @@
-//! A host and a device with given latencies, for workloads with completion events.
+//! A host, and a device with given latencies, for workloads with completion events.
 
 use crate::{Interactive, Issued};
 use nacre_kernel::event::Agenda;
@@ -52,7 +52,7 @@ impl Host {
     }
 }
 
-/// Returns all requests of an interactive workload on a device with this `latency`.
+/// Returns all requests of an interactive workload on a device with the latency `latency`.
 pub(crate) fn serve(
     workload: &mut dyn Interactive,
     mut latency: impl FnMut(&Request) -> Time,

@@ -4,16 +4,17 @@ use super::Config;
 use super::probes::{Path, node_bytes, paths};
 use nacre_kernel::{Op, Request, Time};
 
-/// Maximum number of levels of a tree, for two pointers per node and 2^32 records.
+/// Maximum number of levels of a tree, which occurs with two pointers per node and 2^32 records.
 const LEVELS_MAX: usize = 32;
 
-/// Words of a record that a transaction reads, by number. The transaction also writes the last of these
-/// words, the balance. The others are the id and, for accounts and tellers, the branch or teller.
+/// Numbers of the words of a record that a transaction reads. The last of these words is the balance, which
+/// the transaction also writes. The other words are the id and, for accounts and tellers, the branch or
+/// teller.
 const ACCOUNT_WORDS: [u64; 3] = [0, 1, 2];
 const TELLER_WORDS: [u64; 3] = [0, 1, 2];
 const BRANCH_WORDS: [u64; 2] = [0, 1];
 
-/// Contiguous records of equal size, and the tree that finds them by id. The ids are their numbers.
+/// Contiguous records of equal size, and the tree that finds them by id. The id of a record is its number.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     pub(super) records: u64,
@@ -23,7 +24,7 @@ pub(super) struct Table {
     words: &'static [u64],
 }
 
-/// A B-tree without gaps.
+/// A B-tree in which all nodes except the last of each level are full.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
     /// Levels from the root to the leaves.
@@ -36,7 +37,7 @@ pub(super) struct Level {
     /// Address of the first node.
     pub(super) start: u64,
     pub(super) nodes: u64,
-    /// Paths through the last node, which may have fewer pointers than the others.
+    /// Paths through the last node, which may have fewer pointers than the other nodes.
     last: Vec<Path>,
 }
 
@@ -135,7 +136,7 @@ impl Database {
 
     #[inline]
     fn search(&self, tree: &Tree, id: u64, arrival: Time, batch: &mut Vec<Request>) {
-        // The path is computed from the leaf up, and accessed from the root down.
+        // The path is computed from the leaf to the root, and accessed from the root to the leaf.
         let mut way = [(0, 0); LEVELS_MAX];
         let way = &mut way[..tree.levels.len()];
         let mut entry = id;

@@ -1,9 +1,9 @@
-//! Words of a node that a binary search reads, depending on the number of pointers and the result.
+//! Words of a node that a binary search reads. They depend on the number of pointers and on the result.
 
 /// Maximum number of words read per node: the header, 8 of 255 keys, and a pointer.
 const WORDS_MAX: usize = 10;
 
-/// The words read in a node, in order: the header, keys, and the pointer to follow.
+/// Words read in a node, in this order: the header, keys, and the pointer to follow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Path {
     count: u16,
@@ -29,11 +29,11 @@ pub(super) fn node_bytes(fanout: u64, word: u64) -> u64 {
     2 * fanout * word
 }
 
-/// Paths to each of the first `pointers` pointers of a node with space for `fanout`.
+/// Paths to each of the first `pointers` pointers of a node with space for `fanout` pointers.
 ///
-/// A search reads the header, then finds the first key greater than the id, and follows the pointer with that
-/// number. Key `k` is the smallest id below pointer `k + 1`. If the id is below pointer `slot`, a key is
-/// greater than the id exactly if its number is at least `slot`.
+/// A search reads the header and finds the first key that is greater than the id. It follows the pointer with
+/// the number of this key. Key `k` is the smallest id below pointer `k + 1`. If the id is below pointer
+/// `slot`, exactly the keys with a number of at least `slot` are greater than the id.
 pub(super) fn paths(pointers: u64, fanout: u64, word: u64) -> Vec<Path> {
     (0..pointers).map(|slot| path(pointers, slot, fanout, word)).collect()
 }

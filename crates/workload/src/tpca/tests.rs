@@ -5,7 +5,7 @@ use crate::{Pacing, Units, Workload, WorkloadError};
 use nacre_kernel::{Op, Request, Time};
 
 const PAPER: &str = "kind = \"tpca\"\nrate = \"10 kHz\"\ntransactions = 20_000\n";
-/// 3 branches, 15 tellers, and 450 accounts, in trees of 2, 2, and 5 levels.
+/// 3 branches, 15 tellers, and 450 accounts, in trees with 2, 2, and 5 levels.
 const SMALL: &str = "kind = \"tpca\"\nrate = \"10 kHz\"\ntransactions = 2_000\nbranches = 3\n\
                      tellers_per_branch = 5\naccounts_per_teller = 30\nfanout = 4\n";
 
@@ -28,7 +28,8 @@ fn transactions(requests: &[Request]) -> Vec<&[Request]> {
     requests.split_inclusive(ends).collect()
 }
 
-/// Returns the account, teller, and branch that a transaction changes, with the sizes of the paper.
+/// Returns the account, teller, and branch that a transaction changes in a database with the sizes of the
+/// paper.
 fn changed(transaction: &[Request]) -> [u64; 3] {
     let tellers = NODE_BYTES + 100 * RECORDS[0];
     let accounts = tellers + 100 * RECORDS[1];
@@ -130,12 +131,12 @@ fn a_transaction_takes_as_many_accesses_as_binary_searches_do() {
     assert!((expected - 73.0).abs() < 0.05, "{expected}: 70 reads and 3 writes, as the room's doc says");
 }
 
-/// A database image in memory with the 32-bit words of every node and record, written by an independent
-/// oracle.
+/// A database image in memory: the 32-bit words of every node and record. It is built independently of the
+/// layout code.
 struct Image {
     words: Vec<u32>,
     fanout: usize,
-    /// Addresses of the levels of each table, from the root.
+    /// Addresses of the levels of each table, starting with the root.
     levels: [Vec<usize>; 3],
     /// Address of the records of each table.
     records: [usize; 3],
@@ -147,7 +148,7 @@ impl Image {
     fn new(counts: [usize; 3], fanout: usize) -> Image {
         let mut image = Image { words: Vec::new(), fanout, levels: Default::default(), records: [0; 3] };
         for (table, &count) in counts.iter().enumerate() {
-            // Number of ids below one entry of each level, from the leaves up.
+            // Number of ids below one entry of each level, starting with the leaves.
             let mut spans = vec![1];
             while spans[spans.len() - 1] * fanout < count {
                 spans.push(spans[spans.len() - 1] * fanout);
@@ -189,7 +190,8 @@ impl Image {
         self.words[address / 4]
     }
 
-    /// Performs the search for `id` and the update of its record. Returns the owner.
+    /// Performs the search for `id` and the update of its record. Returns the second word of the record,
+    /// which is the owner for accounts and tellers.
     fn visit(&self, accesses: &mut std::slice::Iter<'_, Request>, table: usize, id: u32) -> u32 {
         let mut number = 0;
         for level in &self.levels[table] {
@@ -239,8 +241,8 @@ fn searches_are_those_of_a_program_that_runs_on_the_database() {
             image.visit(&mut accesses, 0, branch);
             assert_eq!(accesses.next(), None, "nothing is left over");
         }
-        // 450 e^(-2000/450) = 5.3 of 450 accounts are never selected, and 1682 of 3165, with a standard
-        // deviation below 28.
+        // About 450 e^(-2000/450) = 5.3 of 450 accounts are never selected. With 3165 accounts, 1682 are
+        // never selected, with a standard deviation below 28.
         let unseen = seen.iter().filter(|seen| !**seen).count();
         assert!(unseen <= if counts[2] == 3165 { 1_822 } else { 20 }, "{unseen} accounts never drawn");
     }
@@ -287,8 +289,8 @@ fn transactions_arrive_as_a_poisson_process_and_are_served_one_access_at_a_time(
     let requests = requests(PAPER);
     let firsts: Vec<Request> = transactions(&requests).iter().map(|transaction| transaction[0]).collect();
     let (mean, squared_variation) = gap_moments(&firsts);
-    // 5 standard errors: that of the mean is 1/sqrt(n) = 0.7 %, and that of the squared coefficient of
-    // variation is sqrt(8/n) = 2 %.
+    // The tolerances are 5 standard errors. The standard error of the mean is 1/sqrt(n) = 0.7 %. That of the
+    // squared coefficient of variation is sqrt(8/n) = 2 %.
     assert!((mean / 100e-6 - 1.0).abs() < 0.035, "mean gap {mean}");
     assert!((squared_variation - 1.0).abs() < 0.1, "squared coefficient of variation {squared_variation}");
     let windows = 2.0 / 1e-3;

@@ -33,7 +33,7 @@ pub(super) struct Transactions {
     ended: Ended,
 }
 
-/// Requests that did not fit into a batch.
+/// Requests that were generated but did not fit into a batch.
 #[derive(Debug, Default, State)]
 #[state(after = "Cut::check_restored")]
 struct Cut {
@@ -47,7 +47,7 @@ struct Cut {
 struct Ended {
     /// Number of transactions that ended before the latest batch.
     before: u64,
-    /// Number of requests returned at the end of each later transaction.
+    /// Total number of requests returned when each later transaction ended.
     #[state(varies)]
     at: Vec<u64>,
 }
@@ -182,14 +182,14 @@ impl Cut {
         self.taken == self.made.len()
     }
 
-    /// Clears the list for reuse and returns it.
+    /// Clears the list, and returns it for new requests.
     fn renewed(&mut self) -> &mut Vec<Request> {
         self.made.clear();
         self.taken = 0;
         &mut self.made
     }
 
-    /// Moves up to `limit` requests to `batch` and returns their number.
+    /// Moves up to `limit` requests to `batch`. Returns the number of moved requests.
     fn rest(&mut self, batch: &mut Vec<Request>, limit: usize) -> usize {
         let count = limit.min(self.made.len() - self.taken);
         batch.extend_from_slice(&self.made[self.taken..self.taken + count]);
@@ -205,7 +205,7 @@ impl Ended {
         self.at.clear();
     }
 
-    /// Records that a transaction ended with request number `given` if `has_ended`.
+    /// If `has_ended` is true, records that a transaction ended with request number `given`.
     #[inline]
     fn add_if(&mut self, has_ended: bool, given: u64) {
         if has_ended {

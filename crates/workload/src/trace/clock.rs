@@ -6,21 +6,21 @@ use nacre_kernel::Time;
 /// Maximum time by which a record may precede the first record of its source, in picoseconds: one day.
 pub const LOOK_BACK: u64 = 86_400 * 1_000_000_000_000;
 
-/// Maximum span after the first record, in picoseconds: 120 days, four times the longest published block
-/// trace. The limit ensures that the sum with the start of another input and with service times stays below
-/// [`Time::MAX`].
+/// Maximum time between the first record and another record, in picoseconds: 120 days, four times the longest
+/// published block trace. The limit ensures that arrivals stay below [`Time::MAX`] when the start time of
+/// another input and service times are added.
 pub const LONGEST: u64 = 120 * 86_400 * 1_000_000_000_000;
 
-/// Maps absolute times to a time line that starts [`LOOK_BACK`] before the first time.
+/// Converts absolute times to a time line that starts [`LOOK_BACK`] before the first time.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     origin: Option<u128>,
-    /// Latest provisional arrival that is accepted.
+    /// Latest accepted provisional arrival.
     limit: u64,
 }
 
 impl Clock {
-    /// Provisional arrival of a record at `ps` picoseconds since the epoch of the format.
+    /// Provisional arrival of a record with a time of `ps` picoseconds since the epoch of the format.
     #[inline]
     pub fn place(&mut self, ps: u128) -> Result<Time, Fault> {
         let origin = match self.origin {

@@ -1,4 +1,5 @@
-//! Decoding of formats: splits a source into lines or records, and counts bad records with their locations.
+//! Decoding of trace formats: splits a source into lines or records, and counts bad records with their
+//! locations.
 
 use super::clock::Clock;
 use super::error::{Fault, Location, TraceError};
@@ -7,7 +8,7 @@ use super::tally::Log;
 use super::volumes::Volumes;
 use nacre_kernel::Request;
 
-/// Decodes one source into requests with provisional arrivals, which are relative to [`Clock::origin`].
+/// Decodes one source into requests. Arrivals are provisional, i.e. relative to [`Clock::origin`].
 pub trait Decoder: Send {
     /// Appends up to `limit` requests to `out`. Returns whether there may be more requests.
     fn decode(
@@ -19,7 +20,7 @@ pub trait Decoder: Send {
     ) -> Result<bool, TraceError>;
     /// Clock of the provisional arrivals.
     fn clock(&self) -> &Clock;
-    /// Names of the volumes found so far, by number; empty if the format has no volumes.
+    /// Names of the volumes found so far, by number. The list is empty if the format has no volumes.
     fn volumes(&self) -> &[String];
     /// Notes for the user about reading this source.
     fn notes(&self) -> Vec<String>;
@@ -31,7 +32,7 @@ pub trait Decoder: Send {
 
 /// A line-based format. Each line has at most one request.
 pub trait LineFormat: Send {
-    /// Decodes the request in a line; `None` for other lines, e.g. a header.
+    /// Decodes the request in a line. Returns `None` for other lines, e.g. a header.
     fn line(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Option<Request>, Fault>;
     /// Clock of the provisional arrivals.
     fn clock(&self) -> &Clock;
@@ -91,8 +92,8 @@ impl<F: LineFormat> Lines<F> {
         Ok(())
     }
 
-    /// Appends to a line that started in an earlier chunk. Stores only enough to detect that the line is too
-    /// long.
+    /// Appends bytes to a line that started in an earlier chunk. If a line is too long, stores only enough
+    /// bytes to detect this.
     fn carry(&mut self, bytes: &[u8]) {
         let room = (LONGEST_LINE + 1).saturating_sub(self.carried.len());
         self.carried.extend_from_slice(&bytes[..bytes.len().min(room)]);
@@ -187,7 +188,7 @@ pub fn share_of_lines(head: Head<'_>, mut format: impl LineFormat) -> u8 {
 
 /// A format with records of `N` bytes, each with at most one request.
 pub trait RecordFormat<const N: usize>: Send {
-    /// Decodes the request in a record; `None` for other records.
+    /// Decodes the request in a record. Returns `None` for other records.
     fn record(&mut self, record: &[u8; N]) -> Result<Option<Request>, Fault>;
     /// Clock of the provisional arrivals.
     fn clock(&self) -> &Clock;

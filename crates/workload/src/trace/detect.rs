@@ -6,10 +6,10 @@ use super::{FORMATS, Format};
 
 /// Minimum score for accepting a format.
 const ENOUGH: u8 = 50;
-/// Minimum lead of the best score over the second.
+/// Minimum difference between the best and the second-best score.
 const CLEAR: u8 = 15;
 
-/// Unsupported compression formats: magic bytes, name, and remedy.
+/// Unsupported compression formats, with magic bytes, name, and remedy.
 const PACKED: [(&[u8], &str, &str); 3] = [
     (b"BZh", "compressed with bzip2", "unpack it with bunzip2, or compress it with gzip or zstd"),
     (b"PK\x03\x04", "a zip archive", "unpack it with unzip"),

@@ -59,7 +59,7 @@ pub enum TraceError {
         /// Actual and expected content.
         problem: String,
     },
-    /// Most of the records do not match the format, or none does.
+    /// Most of the records, or all of them, do not match the format.
     WrongFormat {
         /// Name of the file.
         source_name: String,
@@ -116,7 +116,7 @@ impl TraceError {
         }
     }
 
-    /// Machine-readable data of the error.
+    /// Values of the error for programs, by name.
     pub fn data(&self) -> ErrorData {
         match self {
             TraceError::BadRecord { place: Location::Line(line), .. } => vec![("line", (*line).into())],
@@ -149,7 +149,7 @@ impl TraceError {
         }
     }
 
-    /// Remedy for scenarios and the command line; empty for OS errors.
+    /// Remedy for scenarios and the command line. The text is empty for OS errors.
     pub fn remedy(&self) -> String {
         match self {
             TraceError::Unrecognized { known, .. } => format!(
@@ -200,9 +200,9 @@ impl fmt::Display for Location {
     }
 }
 
-/// Error in one record: the expected and the actual content.
+/// Error in one record, with the expected and the actual content.
 ///
-/// The text is static because a malicious file may contain millions of bad records.
+/// The text is static to save memory, because a malicious file may contain millions of bad records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault(pub &'static str);
 

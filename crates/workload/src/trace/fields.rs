@@ -32,14 +32,14 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Parses digits and a comma.
+    /// Parses digits followed by a comma.
     #[inline]
     pub fn number_comma(&mut self) -> Option<u64> {
         let value = self.number()?;
         self.byte(b',').then_some(value)
     }
 
-    /// Parses digits after blanks and before a blank or the end.
+    /// Parses digits after optional blanks. A blank or the end of the line must follow the digits.
     #[inline]
     pub fn number_blank(&mut self) -> Option<u64> {
         self.blanks();
@@ -75,7 +75,7 @@ impl<'a> Fields<'a> {
         Some((u128::from(value) * u128::from(unit_ps) + u128::from(power / 2)) / u128::from(power))
     }
 
-    /// Parses times in forms that published traces do not have: an exponent, or more than 19 digits.
+    /// Parses times with an exponent or with more than 19 digits. Published traces do not contain such times.
     #[cold]
     fn odd_time(&mut self, unit_ps: u64) -> Option<u128> {
         let end = self.0.iter().position(|b| !matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'-' | b'+'));
@@ -86,7 +86,7 @@ impl<'a> Fields<'a> {
         (value >= 0.0 && ps < 1e37).then_some(ps as u128)
     }
 
-    /// Consumes `wanted` if it is next.
+    /// Skips the byte `wanted` if it is the next byte. Returns whether it was.
     #[inline]
     pub fn byte(&mut self, wanted: u8) -> bool {
         match self.0 {
@@ -122,7 +122,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Skips blanks and returns the following word; empty at the end.
+    /// Skips blanks, and returns the next word. At the end of the line, the word is empty.
     #[inline]
     pub fn word(&mut self) -> &'a [u8] {
         self.blanks();
@@ -139,13 +139,12 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Appends the digits at the start of `text` to `value`. Returns the value and the number of digits. The
-/// value is meaningless beyond 19 digits in total.
+/// Appends the digits at the start of `text` to `value`. Returns the value and the number of digits. If there
+/// are more than 19 digits in total, the value is meaningless.
 #[inline]
 fn run(text: &[u8], mut value: u64) -> (u64, usize) {
     let mut digits = 0;
-    // Digits are parsed eight bytes at a time, so that fields of varying length cause no branch
-    // mispredictions.
+    // Eight bytes are parsed at a time, so that fields of varying length do not cause branch mispredictions.
     while let Some(bytes) = text[digits..].first_chunk::<8>() {
         let (eight, count) = up_to_eight_digits(u64::from_le_bytes(*bytes));
         value = value.wrapping_mul(POWERS_OF_TEN[count]).wrapping_add(eight);
@@ -165,16 +164,16 @@ fn run(text: &[u8], mut value: u64) -> (u64, usize) {
     (value, digits)
 }
 
-/// Value and number of the digits in the lowest bytes of `text`, computed within one register (based on
+/// Value and number of the digits in the lowest bytes of `text`. The computation uses one register (based on
 /// Lemire, "Quickly parsing eight digits", 2018).
 #[inline]
 fn up_to_eight_digits(text: u64) -> (u64, usize) {
     let digits = text ^ 0x3030_3030_3030_3030;
-    // Adding 0x76 sets the top bit of every byte above 9. Carries affect only bytes after the first such
+    // Adding 0x76 sets the top bit of every byte above 9. A carry only affects bytes after the first such
     // byte.
     let others = (digits.wrapping_add(0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080;
     let count = others.trailing_zeros() as usize / 8;
-    // The digits are moved to the top, so that the zeros shifted in are leading zeros.
+    // The digits are shifted to the top. The zeros that are shifted in act as leading zeros.
     let aligned = digits.checked_shl(64 - 8 * count as u32).unwrap_or(0);
     let pairs = aligned.wrapping_mul(10).wrapping_add(aligned >> 8);
     let high = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(0x000f_4240_0000_0064);
@@ -186,7 +185,7 @@ fn up_to_eight_digits(text: u64) -> (u64, usize) {
 const LAST_ADDRESS: u64 = 1 << 62;
 
 /// Creates and checks a read, write, or trim at `ps` picoseconds since the epoch of `clock`. An invalid
-/// request does not change the clock.
+/// request leaves the clock unchanged.
 #[inline]
 pub fn request(
     clock: &mut Clock,
@@ -211,7 +210,7 @@ pub fn flush(arrival: Time, volume: u32) -> Request {
     Request { arrival, address: 0, bytes: 0, volume, op: Op::Flush }
 }
 
-/// Size of `count` sectors of 512 B in bytes, saturated at a value that no request can have.
+/// Size of `count` sectors of 512 B in bytes. The size saturates at a value that no request can have.
 #[inline]
 pub fn sectors(count: u64) -> u64 {
     count.saturating_mul(512)

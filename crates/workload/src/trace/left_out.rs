@@ -1,10 +1,10 @@
-//! Operations of a trace that are skipped because requests cannot express them, counted by name.
+//! Operations of a trace that Nacre skips because requests cannot express them, counted by name.
 
 use std::collections::BTreeMap;
 
 /// Maximum number of different names.
 const NAMES_MAX: usize = 32;
-/// Name under which all further operations are counted.
+/// Name under which operations are counted after [`NAMES_MAX`] names.
 const OTHERS: &str = "others";
 
 /// Number of skipped operations for each name.
@@ -19,7 +19,8 @@ impl LeftOut {
         *self.0.entry(if is_full { OTHERS.into() } else { name }).or_insert(0) += 1;
     }
 
-    /// Returns a note with the counts, if any. `what` is the plural noun for these operations.
+    /// Returns a note with the counts. `None` if no operation was skipped. `what` is the plural noun for the
+    /// operations.
     pub(super) fn note(&self, what: &str) -> Option<String> {
         let total: u64 = self.0.values().sum();
         let each: Vec<_> = self.0.iter().map(|(name, count)| format!("{name} {count}")).collect();

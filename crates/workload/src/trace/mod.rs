@@ -1,10 +1,11 @@
 //! Traces of real systems in many published formats.
 //!
-//! A reader takes opened and decompressed [`Source`]s and returns [`Request`]s in time order, with the first
-//! at time zero. It reports every guess: its [`Tally`] counts skipped, reordered, and unknown data.
+//! A reader takes opened and decompressed [`Source`]s, and returns [`Request`]s in time order. The first
+//! request is at time zero. The [`Tally`] of the reader reports every guess: it counts skipped, reordered,
+//! and unknown data.
 //!
-//! Each format is a module and one entry in [`FORMATS`]. It scores how well it matches the head of a file,
-//! decodes the file, and can optionally write files.
+//! Each format is a module and one entry in [`FORMATS`]. A format has functions to score how well it matches
+//! the head of a file, to decode a file, and, optionally, to write one.
 //!
 //! **Order.** Times may decrease in many formats. Requests that are at most 4096 positions away from their
 //! position in time order are sorted. Other late requests arrive at the time of the previous request. The
@@ -72,21 +73,22 @@ use std::io::Write;
 
 /// Returns the requests of a trace in time order.
 pub trait TraceReader: Send {
-    /// Appends up to `limit` requests to `out` and returns their number; zero at the end of the trace.
+    /// Appends up to `limit` requests to `out`. Returns their number, which is zero at the end of the trace.
     fn read(&mut self, out: &mut Vec<Request>, limit: usize) -> Result<usize, TraceError>;
-    /// Returns the counts so far. Bad and skipped records are counted when they are decoded, up to 12,288
-    /// requests before they are returned.
+    /// Returns the counts so far. A bad or skipped record is counted when it is decoded, which may be up to
+    /// 12,288 requests before the reader returns its neighbors.
     fn tally(&self) -> &Tally;
 }
 
 /// Relation between several inputs of one format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Several {
-    /// Parts of one recording with a common clock and common volumes. They are merged by time.
+    /// Parts of one recording with a common clock and common volumes. The inputs are merged by time.
     Merged,
-    /// Recordings of one disk each with a common clock. They are merged by time, with one volume per file.
+    /// Recordings of one disk each, with a common clock. The inputs are merged by time, and each file is one
+    /// volume.
     VolumePerFile,
-    /// Unrelated clocks or volumes. Only one input is allowed.
+    /// Recordings whose clocks or volumes are unrelated. Only one input is allowed.
     One,
 }
 
@@ -98,38 +100,39 @@ pub struct Format {
     pub summary: &'static str,
     /// Usual file name extensions, without the dot.
     pub extensions: &'static [&'static str],
-    /// Default time unit; `None` for formats without time.
+    /// Default time unit. `None` for formats without times.
     pub time_unit: Option<TimeUnit>,
     /// Whether files of the format exist with other time units, so that the user may select one.
     pub unit_varies: bool,
-    /// Another common time unit, if neither the file nor the format specifies it.
+    /// Another common time unit, which is possible if neither the file nor the format specifies a unit.
     pub unit_unsaid: Option<&'static str>,
     /// Relation between several inputs.
     pub several: Several,
-    /// For formats with several events per request: whether the head of a file contains a queue event.
+    /// For formats with several events per request, a function that returns whether the head of a file
+    /// contains a queue event.
     pub queued: Option<fn(Head<'_>) -> bool>,
     /// Page size in bytes for formats whose addresses are opaque numbers. The user may override it.
     pub page_bytes: Option<u64>,
-    /// Score of the head of a file, from 0 (impossible) to 100 (certain).
+    /// Function that scores the head of a file, from 0 (impossible) to 100 (certain).
     pub detect: fn(Head<'_>) -> u8,
-    /// Creates a decoder for one input.
+    /// Function that creates a decoder for one input.
     pub open: fn(&OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError>,
-    /// Creates a writer, if the format can be written.
+    /// Function that creates a writer. `None` if the format cannot be written.
     pub create: Option<Create>,
 }
 
-/// Creates a writer of a format for a sink.
+/// Function that creates a writer of a format for a sink.
 pub type Create = fn(Box<dyn Write + Send>, &WriteOptions) -> Result<Box<dyn TraceWriter>, TraceError>;
 
 /// Options for decoding one input.
 pub struct OpenOptions<'a> {
-    /// Time unit of the user or the format; nanoseconds if there is none.
+    /// Time unit of the user or the format. Nanoseconds if neither has one.
     pub unit: TimeUnit,
-    /// Page size of the user or the format in bytes; zero if there is none.
+    /// Page size of the user or the format in bytes. Zero if neither has one.
     pub page_bytes: u64,
     /// Head of this input.
     pub head: Head<'a>,
-    /// Event that counts as a request, if the format records several.
+    /// Event that counts as a request, if the format records several events per request.
     pub action: Action,
 }
 

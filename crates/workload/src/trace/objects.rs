@@ -1,16 +1,16 @@
-//! Addresses of objects that have numbers instead of addresses.
+//! Addresses of objects that a trace identifies by numbers instead of addresses.
 
 /// Default distance between adjacent objects in bytes.
 pub(super) const OBJECT_BYTES: u64 = 4096;
-/// Maximum address of an object, which leaves space for the object.
+/// Maximum address of an object, in bytes. The limit leaves space for the object itself.
 const LAST_PLACE: u64 = 1 << 61;
 
-/// Maps objects to equal distances, and collects notes.
+/// Places objects at equal distances, and collects notes for the user.
 pub(super) struct Objects {
     distance: u64,
-    /// Number of objects whose number was too large for an address.
+    /// Number of accesses to objects whose number was too large for an address.
     wrapped: u64,
-    /// Size of the objects so far, if all are equal.
+    /// Size of the objects so far, if they all have the same size.
     size: Size,
 }
 
@@ -21,12 +21,12 @@ enum Size {
 }
 
 impl Objects {
-    /// Creates a mapping with this distance in bytes.
+    /// Creates a mapping with a distance of `distance` bytes.
     pub(super) fn new(distance: u64) -> Objects {
         Objects { distance, wrapped: 0, size: Size::None }
     }
 
-    /// Address of the object with number `id`. A number that is too large loses its upper bits.
+    /// Address of the object with the number `id`. If the number is too large, its upper bits are dropped.
     #[inline]
     pub(super) fn place(&mut self, id: u64, bytes: u64) -> u64 {
         let places = LAST_PLACE / self.distance;

@@ -1,4 +1,4 @@
-//! Opening of a trace: selects format, time unit, and events, and checks the options.
+//! Opens a trace: selects format, time unit, and events, and checks the options.
 
 use super::detect::{detect, format_named};
 use super::error::TraceError;
@@ -8,8 +8,8 @@ use super::source::Source;
 use super::tally::Log;
 use super::{Format, OpenOptions, Several, TraceReader};
 
-/// Maximum number of inputs of one trace, which bounds memory (256 KiB each). It exceeds the number of
-/// processors of any machine.
+/// Maximum number of inputs of one trace, which limits memory (256 KiB per input). The limit exceeds the
+/// number of processors of any machine.
 const MOST_SOURCES: usize = 4096;
 
 /// Opens a trace in one or several sources.
@@ -99,8 +99,8 @@ fn check(format: &Format, sources: &[Source], options: &Options) -> Result<(), T
     }
 }
 
-/// For formats with several events, selects the event that counts as a request. Also returns a note with the
-/// reason.
+/// Selects the event that counts as a request, for formats with several events per request. Also returns
+/// notes that give the reason.
 fn choose_action(
     format: &Format,
     sources: &mut [Source],

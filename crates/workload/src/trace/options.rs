@@ -91,12 +91,12 @@ impl Action {
     }
 }
 
-/// Options for reading a trace. By default, everything is detected from the content.
+/// Options for reading a trace. By default, they are detected from the content.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Name of the format; `None` detects the format from the content.
+    /// Name of the format. `None` detects the format from the content.
     pub format: Option<String>,
-    /// Time unit in the file; `None` means that of the format.
+    /// Time unit in the file. `None` selects the unit of the format.
     pub time_unit: Option<TimeUnit>,
     /// Whether the first bad record ends reading with an error.
     pub strict: bool,

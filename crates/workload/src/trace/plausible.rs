@@ -2,16 +2,18 @@
 
 use super::options::TimeUnit;
 
-/// Duration that exceeds any published block trace, in picoseconds.
+/// A duration that is longer than any published block trace, in picoseconds.
 const YEAR: f64 = 366.0 * 86_400e12;
 /// Minimum number of records for a meaningful rate.
 const FEWEST: u64 = 100;
-/// Range of plausible mean gaps between requests in picoseconds: 20 million per second to one in ten seconds.
+/// Range of plausible mean gaps between requests, in picoseconds. It corresponds to rates from 20 million
+/// requests per second to one in ten seconds.
 const USUAL: (f64, f64) = (50e3, 10e12);
-/// Range of mean gaps in traces of real systems, for which units are proposed, in picoseconds.
+/// Range of mean gaps that traces of real systems have, in picoseconds. Units with a gap in this range are
+/// proposed to the user.
 const TYPICAL: (f64, f64) = (1e6, 1e12);
 
-/// Reason for which a time unit is implausible.
+/// Reason why a time unit is implausible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Implausible {
     /// Whether the unit is impossible and not merely unusual.
@@ -23,7 +25,7 @@ pub struct Implausible {
 }
 
 impl Implausible {
-    /// Remedy.
+    /// Remedy for the user.
     pub fn remedy(&self) -> String {
         if self.units.is_empty() {
             return "check the times in the file".into();
@@ -33,7 +35,8 @@ impl Implausible {
     }
 }
 
-/// Checks `records` requests with a duration of `span_ps` picoseconds and times in `unit`.
+/// Checks whether `records` requests with a duration of `span_ps` picoseconds are plausible if times are in
+/// `unit`. Returns `None` if they are.
 ///
 /// A duration of more than a year, or a mean gap of less than 1 ns, is impossible. A mean gap of more than 10
 /// s or less than 50 ns is unusual.
@@ -83,8 +86,9 @@ mod tests {
 
     #[test]
     fn a_trace_of_seconds_read_as_nanoseconds_is_impossible_and_s_is_named() {
-        // A million requests in an hour, with seconds read as nanoseconds, are 3.6 ps apart. With seconds the
-        // gap is 3.6 ms, and with milliseconds 3.6 us. With microseconds it is 3.6 ns, which no system has.
+        // The trace has a million requests in an hour. If seconds are read as nanoseconds, requests are 3.6
+        // ps apart. The gap is 3.6 ms with seconds, and 3.6 us with milliseconds. With microseconds, the gap
+        // is 3.6 ns, which no system has.
         let found = implausible_span(TimeUnit::Ns, 3600 * 1000, 1_000_000).unwrap();
         assert!(found.impossible);
         assert_eq!(found.units, [TimeUnit::Ms, TimeUnit::S]);
@@ -92,8 +96,9 @@ mod tests {
 
     #[test]
     fn nanoseconds_read_as_milliseconds_span_years() {
-        // 10,000 requests in 259.6 s, with nanoseconds read as milliseconds, take 8.2 years. The gap is 26 ms
-        // in nanoseconds. In steps of 100 ns, it is 2.6 s, which is above TYPICAL.
+        // The trace has 10,000 requests in 259.6 s. If nanoseconds are read as milliseconds, the trace takes
+        // 8.2 years. The gap is 26 ms with nanoseconds. With steps of 100 ns, the gap is 2.6 s, which is
+        // above TYPICAL.
         let found = implausible_span(TimeUnit::Ms, 259_600_000 * SECOND, 10_000).unwrap();
         assert!(found.impossible);
         assert_eq!(found.problem, "10000 requests would span 8.232 years, one every 7.212 h on average");
@@ -102,7 +107,8 @@ mod tests {
 
     #[test]
     fn an_odd_rate_is_a_warning_and_a_usual_one_is_none() {
-        // 6,999 requests in 0.136 s, with nanoseconds read as milliseconds, take 37.8 hours.
+        // The trace has 6,999 requests in 0.136 s. If nanoseconds are read as milliseconds, the trace takes
+        // 37.8 hours.
         let odd = implausible_span(TimeUnit::Ms, 136_000 * SECOND, 6_999).unwrap();
         assert!(!odd.impossible);
         assert!(odd.units.contains(&TimeUnit::Ns));

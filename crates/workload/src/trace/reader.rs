@@ -26,7 +26,7 @@ const _: () = assert!(
     "the last arrival of the last input is a Time"
 );
 
-/// A source with its decoder, and decoded requests that are not merged yet.
+/// A source with its decoder, and with decoded requests that are not yet merged.
 pub(super) struct Feed {
     source: Source,
     decoder: Box<dyn Decoder>,
@@ -36,7 +36,7 @@ pub(super) struct Feed {
     out_of_order: u64,
     buffer: Vec<Request>,
     next: usize,
-    /// Offset of this feed's arrivals from the earliest origin of all feeds.
+    /// Offset of this feed's origin from the earliest origin of all feeds.
     shift: Time,
     /// Volume number in the trace for each volume of this source.
     volumes: Vec<u32>,
@@ -94,11 +94,11 @@ pub(super) struct Reader {
     format: &'static Format,
     unit_given: Option<TimeUnit>,
     feeds: Vec<Feed>,
-    /// Next arrival of each feed; used only if there are several feeds.
+    /// Next arrival of each feed. The heap is empty if there is only one feed.
     heads: BinaryHeap<Reverse<(Time, usize)>>,
     volumes: Volumes,
     window: Vec<Request>,
-    /// Requests of the window from `given` to `ready` can be returned.
+    /// The requests from index `given` to `ready` of the window can be returned.
     given: usize,
     ready: usize,
     started: bool,
@@ -135,7 +135,7 @@ impl Reader {
         }
     }
 
-    /// Makes more requests ready, or ends.
+    /// Makes more requests available, or ends the trace.
     fn advance(&mut self) -> Result<(), TraceError> {
         self.window.drain(..self.ready);
         (self.given, self.ready) = (0, 0);
@@ -179,8 +179,8 @@ impl Reader {
             } else {
                 let own = request.volume as usize;
                 for name in &feed.decoder.volumes()[feed.volumes.len()..] {
-                    // The number of volumes is limited in each feed. If all feeds together exceed the limit,
-                    // several volumes would share the last number, so the reader fails instead.
+                    // The number of volumes is limited for each feed. If all feeds together exceed the limit,
+                    // several volumes would share the last number. The reader returns an error instead.
                     match self.volumes.named(name.as_bytes()) {
                         Ok(volume) => feed.volumes.push(volume),
                         Err(fault) => return Err(too_many(self.format, fault.0)),
@@ -222,7 +222,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Returns an error if there were no records, or too few records match the format.
+    /// Returns an error if there were no records, or if too few records match the format.
     fn end(&self) -> Result<(), TraceError> {
         let several = self.feeds.len() > 1;
         let any = self.feeds.iter().any(|feed| feed.log.good > 0);

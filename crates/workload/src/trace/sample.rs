@@ -6,8 +6,8 @@ use nacre_kernel::{Op, Random, Request, Streams};
 /// Selects a subset of a trace.
 ///
 /// Selection by block is spatial sampling (Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST
-/// 2015): a hash of volume and block is compared with a threshold, so that either all accesses to a block are
-/// kept or none. A cache of `fraction` times the size then has the same miss ratio as the full cache.
+/// 2015). A hash of volume and block is compared with a threshold, so that either all accesses to a block are
+/// kept or none. A cache of `fraction` times the size then has about the miss ratio of the full cache.
 /// Requests are reduced to the selected blocks. Adjacent blocks stay in one request.
 #[derive(Clone, Debug)]
 pub struct Sampler(Kind);
@@ -19,12 +19,12 @@ enum Kind {
     First { left: u64 },
 }
 
-/// Range of block hashes.
+/// Number of different values of block hashes.
 const HASH_RANGE: u64 = 1 << 32;
 
 impl Sampler {
-    /// Keeps all accesses to the fraction `fraction` (above 0, at most 1) of the blocks of `block_bytes`
-    /// bytes (a power of two from 512 to 2^30). A seed selects equal blocks in every trace.
+    /// Keeps all accesses to the fraction `fraction` of the blocks (above 0, at most 1). Blocks have
+    /// `block_bytes` bytes (a power of two from 512 to 2^30). A seed selects equal blocks in every trace.
     pub fn blocks(fraction: f64, seed: u64, block_bytes: u64) -> Result<Sampler, TraceError> {
         check(fraction)?;
         if !block_bytes.is_power_of_two() || !(512..=1 << 30).contains(&block_bytes) {
@@ -85,7 +85,7 @@ fn check(fraction: f64) -> Result<(), TraceError> {
     })
 }
 
-/// Appends the fragments of `request` in selected blocks.
+/// Appends the fragments of `request` that are in selected blocks.
 pub(crate) fn cut(
     request: &Request,
     block_bytes: u64,

@@ -1,14 +1,14 @@
-//! An input of a reader: a name for messages and a decompressed stream of bytes.
+//! An input of a reader, i.e. a name for messages and a decompressed stream of bytes.
 
 use super::error::{Location, TraceError};
 use std::io::{BufRead, ErrorKind};
 
-/// Number of bytes at the start of an input that determine its format.
+/// Number of bytes at the start of an input from which Nacre detects its format.
 pub const HEAD_BYTES: usize = 64 << 10;
 /// The byte order mark of UTF-8.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// A named stream of bytes. The code that opens files creates it.
+/// A named stream of bytes. The code that opens a file creates it.
 pub struct Source {
     name: String,
     head: Vec<u8>,
@@ -19,8 +19,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// Creates a source named `name` in messages, usually a path. `stream` should have a buffer of at least
-    /// 256 KiB.
+    /// Creates a source with the name `name` for messages, usually a path. `stream` should have a buffer of
+    /// at least 256 KiB.
     pub fn new(name: impl Into<String>, stream: Box<dyn BufRead + Send>) -> Source {
         Source { name: name.into(), head: Vec::new(), head_used: 0, whole: false, rest: stream, offset: 0 }
     }
@@ -49,7 +49,7 @@ impl Source {
         Ok(Head { bytes: bytes.unwrap_or(&self.head), whole: self.whole })
     }
 
-    /// The available bytes; empty at the end.
+    /// Returns the available bytes. At the end, there are none.
     pub fn chunk(&mut self) -> Result<&[u8], TraceError> {
         if self.head_used < self.head.len() {
             return Ok(&self.head[self.head_used..]);
@@ -103,7 +103,7 @@ impl Source {
     }
 }
 
-/// Available bytes of `stream`.
+/// Returns the available bytes of `stream`.
 fn fill<'a>(
     stream: &'a mut Box<dyn BufRead + Send>,
     name: &str,
@@ -119,8 +119,8 @@ fn fill<'a>(
             }
         }
     }
-    // A second call returns the buffer that is already filled, because the borrow checker does not accept the
-    // buffer of the loop above.
+    // A second call returns the buffer that is already filled. It is needed because the borrow checker
+    // rejects the buffer of the loop above.
     stream.fill_buf().map_err(|error| TraceError::Io {
         source_name: name.to_string(),
         place: Location::Byte(offset),
@@ -143,7 +143,8 @@ impl<'a> Head<'a> {
         is_text(self.bytes)
     }
 
-    /// Complete lines of the head, excluding line ends, blank lines, and comments; none for binary data.
+    /// Complete lines of the head, without line ends, blank lines, and comments. If the head is binary data,
+    /// there are no lines.
     pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> {
         let text = if self.is_text() { self.bytes } else { &[] };
         let end = if self.whole { text.len() } else { memchr::memrchr(b'\n', text).unwrap_or(0) };
@@ -155,12 +156,12 @@ fn is_text(bytes: &[u8]) -> bool {
     !bytes.is_empty() && !bytes.iter().any(|&b| b < 32 && !matches!(b, b'\t' | b'\n' | 12 | b'\r'))
 }
 
-/// Whether a line of any text format is blank or a comment.
+/// Whether a line is blank or a comment. Comments start with `#` in all text formats.
 pub(crate) fn is_comment(line: &[u8]) -> bool {
     matches!(line.trim_ascii_start().first(), None | Some(b'#'))
 }
 
-/// Whether a line contains column names: comma-separated fields that all start with a letter.
+/// Whether a line contains column names, i.e. comma-separated fields that all start with a letter.
 pub(crate) fn is_names(line: &[u8]) -> bool {
     let is_name = |field: &[u8]| field.trim_ascii_start().first().is_some_and(u8::is_ascii_alphabetic);
     line.contains(&b',') && line.split(|&byte| byte == b',').all(is_name)

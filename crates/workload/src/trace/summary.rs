@@ -1,8 +1,9 @@
-//! Summary of a trace in one pass: counts, sizes, footprint, sequentiality, and anomalies.
+//! Summary of a trace, computed in one pass: counts, sizes, footprint, sequentiality, and anomalies.
 //!
 //! The footprint is exact. It is a set of 4 KiB blocks, stored as 64-bit words in a hash table that uses 28
-//! bytes per word. A dense trace takes 0.5 bytes per block. If no two blocks are within 256 KiB, it takes 28
-//! bytes per block. Memory grows with the footprint and not with the length of the trace.
+//! bytes per word. A dense trace takes 0.5 bytes per block. If no two blocks are within 256 KiB of each
+//! other, the table takes 28 bytes per block. Memory grows with the footprint and not with the length of the
+//! trace.
 
 use super::plausible::implausible_span;
 use super::tally::Tally;
@@ -11,9 +12,10 @@ use rustc_hash::FxHashMap;
 
 /// Block size for footprints in bytes.
 pub const BLOCK_BYTES: u64 = 4096;
-/// Maximum number of distinct sizes. Requests of further sizes are counted only in the totals.
+/// Maximum number of distinct sizes that are counted separately. Requests of further sizes are only included
+/// in the totals.
 pub const MOST_SIZES: usize = 4096;
-/// Fraction of out-of-order requests above which a warning is given.
+/// Fraction of out-of-order requests above which Nacre prints a warning.
 const MUCH_DISORDER: f64 = 0.01;
 
 /// Statistics of the requests of a trace.
@@ -78,7 +80,7 @@ impl Summary {
         }
     }
 
-    /// Records the end of requests in each volume.
+    /// Counts a request that starts at the end of the previous one in its volume, and records its end.
     fn follow(&mut self, request: &Request) {
         if self.latest_volume != Some(request.volume) {
             if let Some(before) = self.latest_volume {
@@ -114,12 +116,12 @@ impl Summary {
         self.reads + self.writes + self.trims + self.flushes
     }
 
-    /// Fraction of reads among reads and writes; zero if there are none.
+    /// Fraction of reads among reads and writes. Zero if the trace has neither.
     pub fn read_share(&self) -> f64 {
         share(self.reads, self.reads + self.writes)
     }
 
-    /// [`Summary::sequential`] as a fraction of reads and writes.
+    /// [`Summary::sequential`] as a fraction of all reads and writes.
     pub fn sequential_share(&self) -> f64 {
         share(self.sequential, self.reads + self.writes)
     }
@@ -139,8 +141,8 @@ impl Summary {
         self.volumes.len()
     }
 
-    /// The `most` most frequent sizes of reads and writes with their counts, in descending order of
-    /// frequency.
+    /// The `most` most frequent sizes of reads and writes, with their counts. The most frequent size is
+    /// first.
     pub fn sizes(&self, most: usize) -> Vec<(u32, u64)> {
         let mut sizes: Vec<(u32, u64)> = self.sizes.iter().map(|(&bytes, &count)| (bytes, count)).collect();
         sizes.sort_unstable_by_key(|&(bytes, count)| (std::cmp::Reverse(count), bytes));
@@ -148,7 +150,7 @@ impl Summary {
         sizes
     }
 
-    /// Returns warnings about the trace, based on the counts of its reader.
+    /// Returns warnings about the trace. `tally` has the counts of its reader.
     pub fn warnings(&self, tally: &Tally) -> Vec<String> {
         let mut warnings = tally.notes.clone();
         let span = u128::from(self.last_arrival.as_ps());
@@ -227,7 +229,8 @@ mod tests {
     #[test]
     fn a_wrong_unit_is_warned_of_and_the_right_one_named() {
         let mut summary = Summary::new();
-        // 1000 requests, one every 20 s, are 20,000 ns apart if they are read as milliseconds.
+        // The trace has 1000 requests, one every 20 s. If milliseconds were read as nanoseconds, requests
+        // would be 20,000 ns apart.
         for i in 0..1000 {
             summary.add(&[at(i * 20_000, Op::Read, 0, 0, 4096)]);
         }

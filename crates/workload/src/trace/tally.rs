@@ -6,7 +6,7 @@ use super::options::TimeUnit;
 /// Maximum number of bad records whose location and reason are stored. Further bad records are only counted.
 pub const BAD_RECORDS_KEPT: usize = 10;
 
-/// Number of records after which the format of a file is accepted.
+/// Number of records after which the format of a file is accepted, even if most later records are bad.
 const SETTLED: u64 = 1000;
 
 /// A bad record.
@@ -25,7 +25,7 @@ pub struct BadRecord {
 pub struct Tally {
     /// Name of the format.
     pub format: &'static str,
-    /// Time unit in the file; `None` for formats without time.
+    /// Time unit in the file. `None` for formats without times.
     pub time_unit: Option<TimeUnit>,
     /// Number of requests returned.
     pub records: u64,
@@ -36,10 +36,11 @@ pub struct Tally {
     /// Number of valid records that are not requests: headers, comments, notes, and events other than the
     /// selected action.
     pub skipped: u64,
-    /// Number of requests with a time before that of an earlier request. They are sorted if they are at most
-    /// 4096 requests out of order.
+    /// Number of requests whose time is before that of an earlier request. They are sorted if they are at
+    /// most 4096 positions out of order.
     pub out_of_order: u64,
-    /// Number of out-of-order requests beyond this limit. They arrive together with the previous request.
+    /// Number of requests that are more than 4096 positions out of order. They arrive together with the
+    /// previous request.
     pub held_back: u64,
     /// Name of each volume in the trace, indexed by [`nacre_kernel::Request::volume`]. Empty for formats
     /// without volumes.
@@ -48,7 +49,7 @@ pub struct Tally {
     pub notes: Vec<String>,
 }
 
-/// Counts of a source during decoding, and the handling of bad records.
+/// Counts of a source during decoding, and the rule for bad records.
 #[derive(Debug)]
 pub struct Log {
     /// Name of the file.
@@ -84,9 +85,9 @@ impl Log {
         }
     }
 
-    /// Records a bad record whose content is `found`, as text or bytes.
+    /// Records a bad record. `found` is its content as text or bytes.
     ///
-    /// Returns an error if bad records are fatal, or if most of the file so far is bad.
+    /// Returns an error if bad records are fatal, or if most records of the file so far are bad.
     #[cold]
     pub fn bad(&mut self, place: Location, fault: Fault, found: &[u8]) -> Result<(), TraceError> {
         if let (Fault::TOO_LATE, Some(unit)) = (fault, self.unit_given) {
@@ -117,7 +118,7 @@ impl Log {
         Ok(())
     }
 
-    /// Returns an error if a trace had more bad records than good ones, or no records.
+    /// Returns an error if the trace has no records, or if a short trace has more bad records than good ones.
     pub fn end(&self, empty_is_valid: bool) -> Result<(), TraceError> {
         let settled = self.good + self.bad > SETTLED;
         if (self.good == 0 && !empty_is_valid) || (!settled && self.bad > self.good) {

@@ -60,7 +60,7 @@ pub(super) fn written(
 pub(super) struct Store(Arc<Mutex<Vec<u8>>>);
 
 impl Store {
-    /// The written bytes.
+    /// Returns the written bytes.
     pub(super) fn bytes(&self) -> Vec<u8> {
         self.0.lock().unwrap().clone()
     }

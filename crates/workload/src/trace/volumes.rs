@@ -1,10 +1,10 @@
-//! Volumes of a trace. They are numbered densely in order of first appearance, so that they do not alias.
+//! Volumes of a trace, numbered densely in the order of first appearance.
 
 use super::error::Fault;
 use rustc_hash::FxHashMap;
 
-/// Maximum number of volumes of a trace. The 2020 trace of Alibaba has 1000 and that of Tencent 4995. A file
-/// with more volumes than this was misread.
+/// Maximum number of volumes of a trace. The 2020 trace of Alibaba has 1000 volumes, and that of Tencent has
+/// 4995. If a file has more volumes than this maximum, it was misread.
 pub const MAX_VOLUMES: usize = 1 << 20;
 
 /// Names and numbers of volumes.
@@ -29,7 +29,7 @@ impl Volumes {
         }
     }
 
-    /// Dense number of the volume that has number `number` in the format.
+    /// Dense number of the volume with the number `number` in the format.
     #[inline]
     pub fn numbered(&mut self, number: u64) -> Result<u32, Fault> {
         match self.last_number {
@@ -38,7 +38,8 @@ impl Volumes {
         }
     }
 
-    /// Dense number of the volume with this number in the format. `name` generates the name of a new volume.
+    /// Dense number of the volume with the number `number` in the format. `name` generates the name of a new
+    /// volume.
     #[inline]
     pub fn numbered_as(&mut self, number: u64, name: fn(u64) -> String) -> Result<u32, Fault> {
         match self.last_number {
@@ -60,7 +61,7 @@ impl Volumes {
         Ok(index)
     }
 
-    /// Dense number of the volume that has the name `name` in the format.
+    /// Dense number of the volume with the name `name` in the format.
     #[inline]
     pub fn named(&mut self, name: &[u8]) -> Result<u32, Fault> {
         if self.last_name.1 != u32::MAX && self.last_name.0 == name {

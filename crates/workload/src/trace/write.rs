@@ -19,12 +19,12 @@ pub struct WriteOptions {
 pub trait TraceWriter: Send {
     /// Writes `batch`.
     fn write(&mut self, batch: &[Request]) -> Result<(), TraceError>;
-    /// Sets the names of the volumes, indexed by number, for formats with names. Must be called before
-    /// [`TraceWriter::finish`].
+    /// Sets the names of the volumes, indexed by number. Formats without names ignore them. Call this
+    /// function before [`TraceWriter::finish`].
     fn name_volumes(&mut self, names: &[String]) {
         let _ = names;
     }
-    /// Writes the remaining data and returns statistics. Without this call, the file is incomplete.
+    /// Writes the remaining data, and returns statistics. Without this call, the file is incomplete.
     fn finish(&mut self) -> Result<Written, TraceError>;
 }
 
@@ -83,7 +83,7 @@ pub fn create(
     create(sink, options)
 }
 
-/// Limits of a format.
+/// Limits of what a format can represent.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Name of the format.
@@ -140,7 +140,7 @@ impl<E: Encoder> Encoded<E> {
         }
     }
 
-    /// Returns the request as the format can represent it, or `None` if it is skipped.
+    /// Returns the request and its arrival in units of the format. Returns `None` if the request is skipped.
     #[inline]
     fn fit(&mut self, request: &Request) -> Result<Option<(Request, u64)>, TraceError> {
         let limits = E::LIMITS;
@@ -219,14 +219,14 @@ impl<E: Encoder> TraceWriter for Encoded<E> {
     }
 }
 
-/// A stream that counts the bytes written.
+/// A stream that counts the bytes written to it.
 pub struct Sink {
     stream: Box<dyn Write + Send>,
     bytes: u64,
 }
 
 impl Sink {
-    /// Creates a sink for `stream` without any bytes written.
+    /// Creates a sink for `stream`, with a count of zero.
     pub fn new(stream: Box<dyn Write + Send>) -> Sink {
         Sink { stream, bytes: 0 }
     }
@@ -265,7 +265,8 @@ pub fn decimal(value: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// Appends `time` in units of `unit_ps`, with exactly the necessary number of decimals and at least `fewest`.
+/// Appends `time` in units of `unit_ps` picoseconds. The number of decimals is exactly the necessary number,
+/// but at least `fewest`.
 pub fn decimal_time(time: Time, unit_ps: u64, fewest: usize, out: &mut Vec<u8>) {
     decimal(time.as_ps() / unit_ps, out);
     let (mut rest, mut unit, mut decimals) = (time.as_ps() % unit_ps, unit_ps, 0);

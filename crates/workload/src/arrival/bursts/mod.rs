@@ -59,7 +59,7 @@ pub const ROOM: Room<ArrivalFamily> = Room {
 
 /// One of the two states of the process.
 struct Phase {
-    /// Mean gap between arrivals in picoseconds; infinite without arrivals.
+    /// Mean gap between arrivals in picoseconds, or infinity if the state has no arrivals.
     gap_ps: f64,
     /// Mean length in picoseconds.
     length_ps: f64,

@@ -43,7 +43,8 @@ pub const ROOM: Room<ArrivalFamily> = Room {
     },
 };
 
-/// Number of fraction bits below one picosecond. Fractions accumulate, so that arrivals do not drift.
+/// Number of bits for fractions of a picosecond. The process accumulates fractions, so that arrivals do not
+/// drift.
 const FRACTION_BITS: u32 = 32;
 
 #[derive(State)]

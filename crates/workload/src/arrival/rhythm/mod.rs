@@ -81,13 +81,13 @@ pub const ROOM: Room<ArrivalFamily> = Room {
 struct Rhythm {
     #[state(skip = "from the configuration")]
     step_ps: f64,
-    /// Mean gap in each step in picoseconds; infinite in a step without arrivals.
+    /// Mean gap in each step in picoseconds. Infinity for a step without arrivals.
     #[state(skip = "from the configuration")]
     mean_ps: Vec<f64>,
     /// Quantiles of the gap, scaled to mean 1.
     #[state(skip = "from the configuration")]
     gaps: Vec<f64>,
-    /// Quantiles within the last step of `gaps`; empty if samples there are uniform.
+    /// Quantiles within the last step of `gaps`. If the list is empty, samples in that step are uniform.
     #[state(skip = "from the configuration")]
     tail: Vec<f64>,
     step: usize,
@@ -119,7 +119,7 @@ impl Rhythm {
         }
     }
 
-    /// Samples the gap, scaled to mean 1.
+    /// Random gap, scaled so that the mean gap is 1.
     fn draw(&mut self) -> f64 {
         if self.gaps.is_empty() {
             return self.random.exponential();
@@ -133,8 +133,8 @@ impl Rhythm {
         between(&self.tail, at as usize, at - libm::floor(at))
     }
 
-    /// Time to the next arrival in picoseconds. At the end of a step, the rest of the gap is scaled to the
-    /// rate of the next step.
+    /// Time to the next arrival in picoseconds. If a step ends before the arrival, the rest of the gap is
+    /// scaled to the rate of the next step.
     fn gap_ps(&mut self) -> f64 {
         let (mut left, mut passed) = (self.draw(), 0.0);
         loop {
@@ -158,7 +158,7 @@ fn between(quantiles: &[f64], low: usize, share: f64) -> f64 {
     quantiles[low] + (quantiles[low + 1] - quantiles[low]) * share
 }
 
-/// Sum of the means of all steps between quantiles.
+/// Sum of the mean values of all steps between quantiles.
 fn sum_of_steps(quantiles: &[f64]) -> f64 {
     quantiles.windows(2).map(|pair| (pair[0] + pair[1]) / 2.0).sum()
 }

@@ -12,7 +12,7 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Bytes, Random, Request, Streams, Time};
 use std::collections::BTreeMap;
 
-/// The records of a log.
+/// All records of a log.
 #[derive(Debug, Default, State)]
 pub(super) struct Journal {
     #[state(varies)]
@@ -55,8 +55,8 @@ impl Journal {
     }
 }
 
-/// Configuration of a small store: 200 pairs on pages of 512 B, one thread, no CPU time, and a cache and a
-/// log that hold everything.
+/// Configuration of a small store with 200 pairs on pages of 512 B, and one thread without CPU time. The
+/// cache and the log are large enough for all data.
 fn small(method: AccessMethod) -> Config {
     Config {
         transactions: Some(100),

@@ -1,4 +1,5 @@
-//! Recovery after a power loss at any time. The stored pages and the log must restore the committed data.
+//! Tests of recovery after a power loss at any time. The stored pages and the log must be sufficient to
+//! restore the committed data.
 
 use super::{Journal, Record, Says, btree, hash, small};
 use crate::kv::method::Method;
@@ -11,11 +12,11 @@ use std::collections::BTreeSet;
 
 type Contents = Vec<Vec<(u32, u32)>>;
 
-/// A request, its content, and the state after its completion.
+/// A request, the data that it writes, and the state after its completion.
 struct Event {
     request: Request,
     done: Time,
-    /// Page and pairs of a page write.
+    /// Number of the page and its pairs, for a page write.
     page: Option<(usize, Vec<(u32, u32)>)>,
     /// End of the log after a log write.
     appended: u64,
@@ -26,7 +27,7 @@ struct Event {
 /// A device after a power loss.
 struct Device {
     pages: Contents,
-    /// Log position plus one of each byte of the log region; zero if the byte was never written.
+    /// For each byte of the log region, its log position plus one, or zero if the byte was never written.
     log: Vec<u64>,
 }
 
@@ -51,7 +52,7 @@ fn events<M: Method>(store: &mut Store<M>, config: &Config, random: &mut Random)
         if due == Time::MAX {
             return events;
         }
-        // Requests are taken one at a time, because the content of a request is the state at its issue.
+        // Requests are taken one at a time, because the data of a request is the state when it is issued.
         while let Some(Issued { request, tag, .. }) = store.next(due) {
             let done = due + Time::from_ns(1 + random.below(1_000));
             let page = (request.op == Op::Write && request.address >= config.log.0).then(|| {
@@ -66,8 +67,8 @@ fn events<M: Method>(store: &mut Store<M>, config: &Config, random: &mut Random)
 }
 
 impl Device {
-    /// Content of a device with initial `pages` after a power loss at `at`: all writes that completed before
-    /// a completed flush, and a random subset of the others.
+    /// Content of a device with the initial pages `pages` after a power loss at `at`. Includes all writes
+    /// that completed before a completed flush, and a random subset of the other writes.
     fn after(pages: &Contents, config: &Config, events: &[Event], at: Time, random: &mut Random) -> Device {
         let mut device = Device { pages: pages.clone(), log: vec![0; config.log.0 as usize] };
         let flushed = events
@@ -110,7 +111,7 @@ impl Device {
         (from..records[number].end).all(|byte| self.log[(byte % self.log.len() as u64) as usize] == byte + 1)
     }
 
-    /// Redoes the log and undoes uncommitted changes. Returns the records that were used.
+    /// Redoes the log, and undoes uncommitted changes. Returns the records from which the data was recovered.
     fn recover<'a>(&mut self, journal: &'a Journal) -> &'a [Record] {
         let records = &journal.records[..];
         // Recovery starts from the last complete checkpoint, or else from the start of the log.

@@ -1,4 +1,5 @@
-//! One thread against a simple reference program, request by request, and against results calculated by hand.
+//! Compares a store with one thread with a simple reference program, request by request, and with results
+//! calculated by hand.
 
 use super::{alone, btree, hash, random, run, small};
 use crate::kv::method::{Method, SearchStep};
@@ -6,7 +7,7 @@ use crate::kv::store::Store;
 use crate::kv::{AccessMethod, Config, btree_of, hash_of};
 use nacre_kernel::{Bytes, Op, Request, Time};
 
-/// A simple store with serial transactions, a list as its cache, and three numbers as its log.
+/// A simple store with serial transactions. Its cache is a list, and its log consists of three numbers.
 struct Plain<M> {
     method: M,
     config: Config,

@@ -1,4 +1,4 @@
-//! Hash table and tree against a plain map, and invariants of their pages.
+//! Compares hash table and tree with a plain map, and checks invariants of their pages.
 
 use super::{random, small};
 use crate::kv::btree::{Btree, ROOT};
@@ -15,7 +15,7 @@ fn get(method: &impl Method, key: u32) -> Option<u32> {
     method.find(key).map(|(page, at)| method.pages().entries(page)[at].value)
 }
 
-/// Applies `steps`, which are insertions and swaps of two values, to `method` and to a plain map.
+/// Applies `steps` to `method` and to a plain map. A step inserts a key, or swaps the values of two keys.
 fn compare(method: &mut impl Method, steps: &[(u32, u32, bool)]) {
     let mut map = BTreeMap::new();
     for &(key, other, is_swap) in steps {
@@ -36,7 +36,8 @@ fn compare(method: &mut impl Method, steps: &[(u32, u32, bool)]) {
     }
 }
 
-/// Returns the keys of the tree from left to right. Checks order, depth, bounds, and neighbors.
+/// Returns the keys of the tree from left to right. Checks their order, and the depth, size, and neighbors of
+/// pages.
 fn keys_of(tree: &Btree) -> Vec<u32> {
     fn walk(
         tree: &Btree,
@@ -70,7 +71,7 @@ fn keys_of(tree: &Btree) -> Vec<u32> {
     keys
 }
 
-/// Checks the location of each key in the buckets of a table, and that no page is used twice.
+/// Checks that each key is in the correct bucket of the table, and that no page is used twice.
 fn check_buckets(table: &Hash, pairs: usize, fill: usize) {
     assert_eq!(
         table.buckets() as usize,
@@ -83,7 +84,7 @@ fn check_buckets(table: &Hash, pairs: usize, fill: usize) {
         while page != NONE {
             assert!(pages.insert(page), "page {page} is used twice");
             for entry in table.pages().entries(page) {
-                // The number of a bucket is the lowest bits of the hash.
+                // The number of a bucket consists of the lowest bits of the hash.
                 let bits = u32::BITS - (table.buckets() - 1).leading_zeros();
                 let long = spread(entry.key) & ((1 << bits) - 1);
                 let short = long & ((1 << (bits - 1)) - 1);

@@ -1,4 +1,4 @@
-//! Several threads in simulated time: waits and throughput.
+//! Tests of waits and throughput of several threads in simulated time.
 
 use super::{btree, hash, run, small};
 use crate::Interactive;
@@ -10,7 +10,7 @@ use nacre_kernel::{Bytes, Op, Request, Status, Streams, Time};
 
 const WRITE: Time = Time::from_us(100);
 
-/// A device whose writes take 100 us, reads 10 us, and flushes no time.
+/// Latencies of a device: 100 us for writes, 10 us for reads, and zero for flushes.
 fn device(request: &Request) -> Time {
     match request.op {
         Op::Write => WRITE,
@@ -19,7 +19,7 @@ fn device(request: &Request) -> Time {
     }
 }
 
-/// Transactions per second if only log writes take time on the device.
+/// Transactions per second on a device on which only log writes take time.
 fn rate(config: &Config) -> f64 {
     let requests = run(&mut hash(config), |request| if request.op == Op::Write { WRITE } else { Time::ZERO });
     let end = requests.last().expect("requests").arrival;
@@ -78,7 +78,7 @@ fn a_thread_asks_for_a_page_when_it_has_the_one_before() {
     assert_eq!(times, expected);
 }
 
-/// Numbers of page reads, page writes, and dirty pages at the end.
+/// Numbers of page reads and page writes, and number of dirty pages at the end.
 fn traffic<M: Method>(mut store: Store<M>, config: &Config) -> (u64, u64, u64) {
     let (mut reads, mut writes) = (0, 0);
     for request in run(&mut store, device) {
@@ -106,9 +106,9 @@ fn uniform(threads: u32) -> Config {
 
 #[test]
 fn a_cache_hits_as_often_as_it_holds_pages() {
-    // With 31 pairs per leaf, there are 646 leaves. All are equally likely except the last. The 5 inner pages
-    // and the root stay cached. For any order, this is the probability that a leaf that was used at a random
-    // earlier time is among the 194 other cached pages.
+    // With 31 pairs per leaf, there are 646 leaves, which are equally likely except the last. The 5 inner
+    // pages and the root stay cached, which leaves space for 194 other leaves. The expected value is the
+    // probability that the leaf of a random access is not among them.
     for threads in [1, 4] {
         let config = uniform(threads);
         let (reads, ..) = traffic(btree(&config), &config);
@@ -150,7 +150,7 @@ fn a_thread_waits_for_the_page_that_another_one_changes() {
 }
 
 /// Three threads need the root. One thread reads it, and the others wait for that read. Then each thread
-/// continues in arrival order, without another read of the root.
+/// continues in arrival order, without reading the root again.
 #[test]
 fn threads_wait_for_a_page_that_another_one_reads() {
     for latency in [1, 10, 5_000].map(Time::from_us) {
@@ -178,7 +178,7 @@ fn threads_wait_for_a_page_that_another_one_reads() {
 }
 
 /// The cache has one page, so a page is evicted only after the thread that read it has used it. All threads
-/// terminate for any completion order, and for any order of simultaneous events.
+/// finish for any order of completions, and for any order of simultaneous events.
 #[test]
 fn threads_share_a_cache_of_one_page() {
     for (threads, completions_first) in [(2, false), (2, true), (3, true), (8, false), (8, true)] {

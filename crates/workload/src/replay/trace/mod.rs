@@ -135,7 +135,7 @@ impl Config {
             .expect("checked: file or files is given")
     }
 
-    /// Opens the trace of the slot at `path`. Also returns the setting that names it.
+    /// Opens the trace of the slot at `path`. Also returns the path of the setting that names the trace.
     pub(super) fn open(
         &self,
         path: &str,
@@ -195,21 +195,21 @@ struct Replay {
     compact: Option<Compact>,
     #[state(skip = "from the configuration")]
     part: Option<Part>,
-    /// Number of requests returned. It exceeds the number of records if some were split.
+    /// Number of requests returned. If records were split, it is higher than the number of records.
     given: u64,
     /// Number of records, or fragments of records, in this part of the trace.
     own: u64,
-    /// Records to be placed.
+    /// Records that are not yet mapped to requests.
     #[state(skip = "it begins empty with every call")]
     records: Vec<Request>,
-    /// Fragments of one record that belong to this part.
+    /// Fragments of one record that are in this part.
     #[state(skip = "it begins empty with every call")]
     pieces: Vec<Request>,
     /// Fragments of a split request that did not fit into the last batch.
     waiting: VecDeque<Request>,
 }
 
-/// Number of records per read while skipping to the position of a saved run.
+/// Number of records per read when a restored run skips to the position of the saved run.
 const SKIPPED: usize = 4096;
 
 /// Records of the trace, up to the limit.
@@ -223,8 +223,8 @@ struct Feed {
     mark: u64,
 }
 
-/// Number and hash of the records read so far. A restored run reads the unchanged trace again up to this
-/// record.
+/// Saves the number and the hash of the records read so far. A restored run reads the trace again up to this
+/// record, and the trace must not have changed.
 impl State for Feed {
     fn save(&self, state: &mut StateWriter) {
         (self.taken, self.mark).save(state);
@@ -252,7 +252,7 @@ impl State for Feed {
     }
 }
 
-/// Adds a record to the hash. The hash is multiplicative, because a checksum would cost more than reading.
+/// Adds a record to the hash. The hash is multiplicative, because a checksum would take longer than reading.
 fn marked(mark: u64, record: &Request) -> u64 {
     let place =
         record.address ^ u64::from(record.bytes).rotate_left(40) ^ u64::from(record.volume).rotate_left(20);
@@ -275,7 +275,8 @@ impl Feed {
         Ok(())
     }
 
-    /// Returns the error for a record outside the address space. `after` records were read after it.
+    /// Returns the error for a record outside the address space. `after` is the number of records that were
+    /// read after it.
     #[cold]
     fn misfit(&self, misfit: Misfit, after: usize, recorded: &Request) -> WorkloadError {
         let problem = match misfit {
@@ -318,7 +319,7 @@ impl Replay {
             self.records.clear();
             self.feed.read(&mut self.records, want)?;
             self.place(batch)?;
-            // A part may contain none of many records.
+            // Even many records may have none that belongs to this part.
             if self.records.is_empty() || batch.len() > from {
                 break;
             }
@@ -330,7 +331,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Maps the fragments of the records that belong to this part.
+    /// Maps the fragments of records that belong to this part, and appends the requests to `batch`.
     fn place(&mut self, batch: &mut Vec<Request>) -> Result<(), WorkloadError> {
         let Replay { compact, part, records, pieces, feed, own, .. } = self;
         for (place, record) in records.iter().enumerate() {

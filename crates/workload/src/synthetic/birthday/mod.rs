@@ -104,7 +104,7 @@ fn pattern(
     path: &str,
     builder: &mut dyn WorkloadBuilder,
 ) -> Result<Box<dyn Pattern>, Problems> {
-    // A single address receives all its writes consecutively.
+    // A single address receives all its writes one after another.
     let burst = if config.lines == 1 { config.writes } else { config.burst };
     Ok(Box::new(Birthday {
         area: Area::new(config.start, config.footprint, config.request),
@@ -130,11 +130,11 @@ struct Birthday {
     turns: u64,
     #[state(same)]
     burst: u64,
-    /// Number of bursts that all blocks of the set have received.
+    /// Number of completed rounds. In a round, each block of the set receives one burst.
     turn: u64,
     /// Position in the set of the current block.
     line: usize,
-    /// Remaining writes of the burst; zero before the first set.
+    /// Remaining writes of the burst. Zero before the first set.
     left: u64,
     random: Random,
 }
@@ -150,7 +150,7 @@ impl Birthday {
         }
     }
 
-    /// Returns the next writes to a single block, at most `most`.
+    /// Returns the next writes, all to one block, as a burst of at most `most` writes.
     #[inline]
     fn next(&mut self, most: u64) -> Burst {
         if self.left == 0 {

@@ -4,7 +4,8 @@ use nacre_config::{ErrorCode, FieldType, Node, Reader, Shape};
 use nacre_kernel::units::Decimal;
 use std::fmt;
 
-/// `10/90` means that 90 % of the accesses go to 10 % of the data.
+/// A share of the data and its share of the accesses. `10/90` means that 90 % of the accesses go to 10 % of
+/// the data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Locality {
     /// Percentage of the data, above 0 and below 100.

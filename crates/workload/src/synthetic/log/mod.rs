@@ -106,7 +106,7 @@ fn pattern(
     }))
 }
 
-/// State of the log. Positions are numbers of requests.
+/// State of the log. A position is a number of written requests since the start of the round.
 #[derive(State)]
 #[state(after = "Log::check_restored")]
 struct Log {
@@ -126,7 +126,7 @@ struct Log {
     position: u64,
     /// Whether the zone of the next write is already trimmed.
     is_reset: bool,
-    /// Whether the last zone was written at least once.
+    /// Whether the log has reached its last zone and started again.
     has_wrapped: bool,
 }
 
@@ -159,19 +159,19 @@ impl Log {
         request
     }
 
-    /// The block that is written at `position`: the zones of a group take turns.
+    /// The block that is written at `position`. The requests alternate between the zones of a group.
     fn block_at(&self, position: u64) -> u64 {
         let group = self.zone * self.open_zones;
         let (first, within) = (position / group * group, position % group);
         first + within % self.open_zones * self.zone + within / self.open_zones
     }
 
-    /// A random block in the log's data: written in this round, or in the zones after those that are being
-    /// written.
+    /// A random block that holds data of the log: written in this round, or in a zone that this round has not
+    /// reached yet. `None` if the log holds no data.
     fn held(&mut self) -> Option<u64> {
         let group = self.zone * self.open_zones;
         let is_begun = self.is_reset || !self.position.is_multiple_of(group);
-        // The previous round's requests are trimmed up to here.
+        // The data of the previous round is trimmed up to this position.
         let gone = if is_begun { self.position / group * group + group } else { self.position };
         let older = if self.has_wrapped { self.area.blocks() - gone } else { 0 };
         let held = self.position + older;

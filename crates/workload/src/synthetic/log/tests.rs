@@ -19,7 +19,7 @@ fn zones_are_trimmed_and_written_one_after_the_other_for_ever() {
     assert_eq!(told(&log(12, "footprint = \"4 KiB\"\nzone = \"2 KiB\"")), [round, round].concat());
 }
 
-/// The order of fio with several open zones, written out: each of the open zones is trimmed before its first write.
+/// The order in which fio writes several open zones. Each open zone is trimmed before its first write.
 #[test]
 fn open_zones_are_written_in_turn() {
     let (trim, write) = (Op::Trim, Op::Write);
@@ -65,9 +65,9 @@ fn reads_go_to_all_that_the_log_holds_and_nowhere_else() {
     }
     let all: u32 = read.iter().sum();
     assert!((17_800..18_200).contains(&all), "{all} reads");
-    // During a round, a zone has five states: 8 blocks with data after its trim, and one more after every
-    // write. A block of the zone has no data in the states before its write. Each state has the same number
-    // of reads.
+    // During a round, the log has five states: 8 blocks with data after the trim of a zone, and one block
+    // more after each write. A block of the zone has no data in the states before its write. Each state has
+    // the same number of reads.
     let states = [8.0, 9.0, 10.0, 11.0, 12.0].map(|held| 1.0 / held);
     let others = 2.0 * states.iter().sum::<f64>();
     for (block, &of) in read.iter().enumerate() {

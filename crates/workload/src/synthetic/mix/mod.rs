@@ -45,7 +45,7 @@ pub struct Part {
 
 /// Maximum deviation of the sum of shares from 100 %. The tolerance permits thirds written with a few digits.
 const SHARE_TOLERANCE: f64 = 1e-4;
-/// Maximum number of patterns, which are numbered with a byte.
+/// Maximum number of patterns. The number of a pattern must fit into a byte.
 const PARTS_MAX: usize = 256;
 
 fn check(config: &Config, reader: &mut Reader<'_>) {

@@ -44,9 +44,9 @@ pub struct Config {
 /// Position at which a stream continues after the end of its region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Wrap {
-    /// The start of its region.
+    /// The start of the region.
     Restart,
-    /// One request after its last start position, so that the whole region is accessed eventually.
+    /// One request after the start of the previous pass, so that the whole region is accessed eventually.
     Shift,
 }
 
@@ -110,8 +110,8 @@ fn pattern(
     }))
 }
 
-/// State of the pattern. Streams alternate, so all streams are at the same position of their regions.
-/// Positions are numbers of blocks.
+/// State of the pattern. Streams alternate, so all streams are at the same position in their regions.
+/// Positions are in blocks.
 #[derive(State)]
 #[state(after = "Sequential::check_restored")]
 struct Sequential {
@@ -159,7 +159,7 @@ impl Sequential {
 
     fn start_over(&mut self) -> u64 {
         if self.wrap == Wrap::Shift {
-            // After a full stride, the start positions repeat.
+            // After one full stride, the start positions repeat.
             self.began = (self.began + 1) % self.stride.min(self.region);
         }
         self.began

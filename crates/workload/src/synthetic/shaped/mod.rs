@@ -72,7 +72,7 @@ pub struct Config {
     pub group: Vec<Class>,
 }
 
-/// Requests of one operation and one size.
+/// A class of requests with one operation and one size.
 #[derive(Clone, Debug, Configuration)]
 pub struct Class {
     /// Fraction of the requests.
@@ -279,7 +279,7 @@ struct Shaped {
 #[derive(Clone, Copy, Value)]
 struct Latest {
     kind: usize,
-    /// Stack position of the accessed object; `None` if it was new.
+    /// Stack position of the accessed object. `None` if the object was new.
     place: Option<u32>,
     run: usize,
 }
@@ -316,7 +316,8 @@ impl Shaped {
         let first = match place {
             Some(place) => self.stack.renew(group, place, blocks),
             None => {
-                // A request that does not continue another one shares no block with an adjacent object.
+                // A request that does not continue the previous request must not share a block with an
+                // adjacent object.
                 let apart = u32::from(self.kinds[kind].shared && followed.is_none());
                 let first = self.space.take(&mut run, blocks + apart) + u64::from(apart);
                 self.stack.push(group, first, blocks);
@@ -334,12 +335,12 @@ impl Shaped {
         self.bounds.partition_point(|&bound| bound <= draw).min(self.kinds.len() - 1)
     }
 
-    /// Samples a stack position; `None` for a new object.
+    /// Random stack position of an object of this class. `None` selects a new object.
     fn draw_place(&mut self, kind: usize) -> Option<u32> {
         let Kind { group, blocks, first, distances, .. } = &self.kinds[kind];
         let step = ((self.given - 1) / self.growth_step) as usize;
         let more = if self.growth.is_empty() { 1.0 } else { self.growth[step % self.growth.len()] };
-        // Probability whose odds are `more` times those of `first`.
+        // Probability whose odds are those of `first`, multiplied by `more`.
         let first = first * more / (1.0 - first + first * more);
         if distances.is_empty() || self.random.unit() < first {
             return None;
@@ -347,7 +348,7 @@ impl Shaped {
         let at = self.random.unit() * (distances.len() - 1) as f64;
         let (low, share) = (at as usize, at - libm::floor(at));
         let distance = distances[low] + (distances[low + 1] - distances[low]) * share;
-        // The distance includes the blocks of the object.
+        // The distance includes the blocks of the object itself.
         let behind = (distance - f64::from(*blocks)).max(0.0) + 0.5;
         self.stack.at_depth(*group, behind as u64)
     }
@@ -381,23 +382,23 @@ impl Space {
         self.given + blocks <= self.blocks || self.strips.iter().any(|(from, to)| from + blocks <= *to)
     }
 
-    /// Allocates an object and returns its first block. The object is in its run if the strip of the run has
-    /// space.
+    /// Allocates an object and returns its first block. If the strip of the run has space, the object is in
+    /// this strip.
     fn take(&mut self, run: &mut usize, blocks: u32) -> u64 {
         let blocks = u64::from(blocks);
         let (from, to) = self.strips[*run];
         if from + blocks > to {
             if self.given + blocks <= self.blocks {
                 let strip = STRIP.max(blocks * OBJECTS_PER_STRIP).min(self.blocks - self.given);
-                // A strip that starts at the end of the previous one extends it.
+                // If the new strip follows the previous strip of the run, it extends that strip.
                 let from = if to == self.given { from } else { self.given };
                 self.given += strip;
                 self.strips[*run] = (from, self.given);
             } else {
                 match self.strips.iter().position(|(from, to)| from + blocks <= *to) {
                     Some(room) => *run = room,
-                    // No object of this size was ever accessed and there is no space, so allocation restarts
-                    // over earlier objects.
+                    // No object of this size was ever accessed, and no space is left. Allocation therefore
+                    // restarts at the first block, over earlier objects.
                     None => self.strips[*run] = (0, self.blocks),
                 }
             }

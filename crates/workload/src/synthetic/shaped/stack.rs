@@ -15,11 +15,11 @@ const PLACES_MIN: usize = 1 << 12;
 /// Maximum distance in blocks between consecutive objects of a run, which allows for objects of other runs.
 const BETWEEN_MAX: u64 = 256;
 
-/// The objects. The most recently accessed object is at the end of the row.
+/// A stack of objects. The most recently accessed object is at the end of the row.
 #[derive(State)]
 #[state(after = "Stack::check_restored")]
 pub(super) struct Stack {
-    /// First block and number of blocks of the object at each position; zero blocks at an empty position.
+    /// First block and number of blocks of the object at each position. Zero blocks mean an empty position.
     #[state(varies)]
     objects: Vec<(u64, u32)>,
     /// Sums of blocks over positions, as a Fenwick tree.
@@ -49,7 +49,7 @@ impl Stack {
         }
     }
 
-    /// Position of the object of `group` that is nearest to a depth of `behind` blocks; `None` if the group
+    /// Position of the object of `group` that is nearest to a depth of `behind` blocks. `None` if the group
     /// is empty.
     pub(super) fn at_depth(&self, group: usize, behind: u64) -> Option<u32> {
         let target = self.place_below(self.blocks.saturating_sub(behind)) as u32;
@@ -65,14 +65,15 @@ impl Stack {
         }
     }
 
-    /// Position of the object of `group` that was accessed next after the object at `place`, if it is close.
+    /// Position of the object of `group` that was accessed next after the object at `place`. `None` if it is
+    /// more than [`BETWEEN_MAX`] blocks away.
     pub(super) fn following(&self, group: usize, place: u32) -> Option<u32> {
         let &next = self.groups[group].range(place + 1..).next()?;
         let between = self.before(next as usize) - self.before(place as usize);
         (between <= BETWEEN_MAX).then_some(next)
     }
 
-    /// Position of the least recently accessed object of `group`.
+    /// Position of the least recently accessed object of `group`, if any.
     pub(super) fn oldest(&self, group: usize) -> Option<u32> {
         self.groups[group].first().copied()
     }
@@ -84,7 +85,7 @@ impl Stack {
         self.held += 1;
     }
 
-    /// Moves the object at `place` to the top and returns its first block.
+    /// Moves the object at `place` to the top, and returns its first block.
     pub(super) fn renew(&mut self, group: usize, place: u32, blocks: u32) -> u64 {
         let (first, held) = std::mem::take(&mut self.objects[place as usize]);
         assert_eq!(held, blocks, "objects of a group have one size");
@@ -112,7 +113,7 @@ impl Stack {
         }
     }
 
-    /// Number of blocks of the objects before `place`.
+    /// Total number of blocks of the objects before `place`.
     fn before(&self, place: usize) -> u64 {
         let (mut node, mut sum) = (place, 0u64);
         while node > 0 {

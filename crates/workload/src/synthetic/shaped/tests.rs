@@ -1,7 +1,7 @@
 use crate::testing::{check_repeatable, check_share, problems, requests};
 use nacre_kernel::{Op, Request};
 
-/// Settings with these classes and this value of `follow`.
+/// Settings with the classes `classes` and the value `follow`.
 fn settings(requests: u64, follow: &str, classes: &str) -> String {
     format!(
         "kind = \"shaped\"\nrequests = {requests}\nfootprint = \"1 GiB\"\nfollow = \"{follow}\"\ngroup = [{classes}]"
@@ -12,7 +12,7 @@ const MIX: &str = "{ share = \"60 %\", op = \"read\", bytes = \"4 KiB\", first =
      distance = [\"4 KiB\", \"400 KiB\"] }, { share = \"40 %\", op = \"write\", bytes = \"16 KiB\", \
      first = \"50 %\", distance = [\"64 KiB\", \"8 MiB\"] }";
 
-/// Stack distance of the first block of each request in blocks of 4 KiB, computed by brute force; zero for a
+/// Stack distance of the first block of each request in blocks of 4 KiB, computed by brute force. Zero for a
 /// new block.
 fn distances(requests: &[Request]) -> Vec<usize> {
     let mut stack: Vec<u64> = Vec::new();
@@ -70,8 +70,8 @@ fn distances_spread_evenly_between_the_points_for_any_size() {
             .map(|(&distance, _)| distance)
     };
     let mean = |op| of(op).sum::<usize>() as f64 / of(op).count() as f64;
-    // Distances are uniform from 1 to 100 blocks and from 16 to 2048 blocks. The nearest object may be at a
-    // slightly different depth.
+    // Distances are uniform, from 1 to 100 blocks for reads and from 16 to 2048 blocks for writes. The
+    // nearest object may be at a slightly different depth.
     assert!((mean(Op::Read) / 50.5 - 1.0).abs() < 0.05, "{}", mean(Op::Read));
     assert!((mean(Op::Write) / 1032.0 - 1.0).abs() < 0.05, "{}", mean(Op::Write));
 }
@@ -83,12 +83,12 @@ fn runs_are_as_long_as_following_says_and_repeat_as_runs() {
     let requests = requests(&settings(15_000, "75 %", class));
     let follows = requests.windows(2).filter(|pair| pair[0].address + 8192 == pair[1].address).count();
     let share = follows as f64 / requests.len() as f64;
-    // The request after a repeated request accesses the adjacent object unless a run ended there.
+    // A request that follows a repeated request accesses the adjacent object, unless a run ended there.
     assert!((0.3..0.78).contains(&share), "{share}");
     let found = distances(&requests);
     let both_new = || (1..requests.len()).filter(|&at| found[at] == 0 && found[at - 1] == 0);
     let adjacent = both_new().filter(|&at| requests[at - 1].address + 8192 == requests[at].address).count();
-    // Two consecutive new objects occur because of `follow` (75 %) or by chance (25 % x 30 %). A strip holds
+    // Two consecutive new objects have two causes: `follow` (75 %) and chance (25 % x 30 %). A strip holds
     // 128 objects.
     check_share(adjacent, both_new().count(), 0.75 / (0.75 + 0.25 * 0.3) * 127.0 / 128.0 + 0.005);
     let new = found.iter().filter(|&&distance| distance == 0).count() as f64 / found.len() as f64;
@@ -115,7 +115,7 @@ fn growth_moves_what_is_new_to_where_it_was() {
     let found = distances(&requests(&settings));
     let new: Vec<usize> =
         found.chunks(10_000).map(|step| step.iter().filter(|&&distance| distance == 0).count()).collect();
-    // Three times the odds of 20 %, 1:4, is 3:4.
+    // The odds of 20 % are 1:4. Three times these odds are 3:4.
     check_share(new[0], 10_000, 3.0 / 7.0);
     check_share(new[1], 10_000, 0.2);
     assert_eq!(new[2..], [0, 0]);

@@ -85,7 +85,7 @@ struct Zipf {
 
 impl Pattern for Zipf {
     fn fill(&mut self, batch: &mut Vec<Request>, count: usize) {
-        // A generator in a local variable stays in registers.
+        // A random generator in a local variable stays in registers.
         let (mut random, mut operations) = (self.random.clone(), self.operations.clone());
         batch.extend((0..count).map(|_| {
             let rank = self.ranks.sample(&mut random);

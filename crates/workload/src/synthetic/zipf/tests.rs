@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 const SETTINGS: &str =
     "kind = \"zipf\"\nrequests = 200_000\nfootprint = \"40_000 KiB\"\nread_share = \"0 %\"";
 
-/// Sum of k^-theta for k from 1 to `items`, computed with the Euler-Maclaurin formula beyond the first
-/// thousand terms.
+/// Sum of k^-theta for k from 1 to `items`. Terms after the first thousand are summed with the
+/// Euler-Maclaurin formula.
 fn zeta(items: u64, theta: f64) -> f64 {
     let exact = items.min(1000);
     let head: f64 = (1..=exact).map(|k| libm::pow(k as f64, -theta)).sum();

@@ -1,9 +1,10 @@
-//! Priority classes of tenants that wait for slots, against the closed form of non-preemptive priority.
+//! Compares the waits of tenants in different priority classes with the closed form of non-preemptive
+//! priority.
 
 use super::*;
 use nacre_kernel::Streams;
 
-/// Mean waiting time of a tenant, and its number of requests.
+/// Number of requests of a tenant, and their total waiting time in seconds.
 #[derive(Clone, Copy, Default)]
 struct Waited {
     requests: f64,
@@ -16,8 +17,8 @@ impl Waited {
     }
 }
 
-/// Settings of tenants with these arrivals and priorities, `requests` requests each, that share `places`
-/// slots.
+/// Settings of tenants with the arrivals and priorities in `of`. Each tenant has `requests` requests, and the
+/// tenants share `places` slots.
 fn tenants(places: u32, requests: u64, of: &[(&str, &str)]) -> String {
     let tenant = |(number, (arrival, priority)): (usize, &(&str, &str))| {
         format!(
@@ -52,8 +53,9 @@ fn close(what: &str, measured: f64, law: f64, tolerance: f64) {
     assert!((measured / law - 1.0).abs() < tolerance, "{what}: {measured}, by the law {law}");
 }
 
-/// Class k waits for R / ((1 - s_(k-1)) (1 - s_k)), where s_k is the load of this class and all higher
-/// classes, and R is half the sum of rates times mean squares of service times (cobham-1954).
+/// The mean wait of class k is R / ((1 - s_(k-1)) (1 - s_k)). Here, s_k is the load of class k and all higher
+/// classes. R is half the sum over all classes of the rate times the mean square of the service time
+/// (cobham-1954).
 #[test]
 fn each_class_waits_as_the_law_of_priority_without_preemption_says() {
     let services = [50e-6, 100e-6, 200e-6];
@@ -139,9 +141,9 @@ fn a_class_without_places_is_refused() {
     );
 }
 
-/// Calculated by hand for one slot, a closed loop with low priority, and an urgent request every 100 us. A
-/// completion before the next arrival assigns the slot to the waiting request. A later completion assigns it
-/// to the urgent request.
+/// The times are calculated by hand for one slot, a closed loop with low priority, and an urgent request
+/// every 100 us. If a completion precedes the next arrival, the waiting request gets the slot. Otherwise, the
+/// urgent request gets the slot.
 #[test]
 fn a_place_goes_to_whoever_waits_when_a_request_completes() {
     let of =

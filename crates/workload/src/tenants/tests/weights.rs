@@ -1,12 +1,12 @@
-//! Priority classes with weights: weighted round robin with an urgent class.
+//! Tests of weighted priority classes: weighted round robin with an urgent class.
 
 use super::*;
 use nacre_kernel::Streams;
 
 const CLASSES: [&str; 4] = ["urgent", "high", "medium", "low"];
 
-/// Settings of tenants with these arrivals and classes that share `places` slots, with the weights of the
-/// three lower classes.
+/// Settings of tenants with the arrivals and classes in `of`. The tenants share `places` slots. `weights` has
+/// the weights of the three lower classes.
 fn tenants(places: u32, weights: [u32; 3], requests: u64, of: &[(&str, &str)]) -> String {
     let tenant = |(number, (arrival, class)): (usize, &(&str, &str))| {
         format!(
@@ -57,8 +57,8 @@ fn classes_that_always_ask_get_their_weights() {
     }
 }
 
-/// Reference: a round is a list in which each class has as many entries as its weight. The next entry whose
-/// class has a request is served, and entries before it are skipped.
+/// Reference implementation. A round is a list in which each class has as many entries as its weight. The
+/// next entry whose class has a waiting request is served. Entries before it are skipped.
 struct Turns {
     entries: Vec<usize>,
     at: usize,
@@ -80,7 +80,7 @@ impl Turns {
     }
 }
 
-/// One slot and requests with arrivals known in advance: the service order must match the reference list.
+/// With one slot and known arrivals, the order of service must match the reference list.
 #[test]
 fn every_choice_is_that_of_turns_written_out() {
     let weights = [3, 2, 1];
@@ -89,7 +89,7 @@ fn every_choice_is_that_of_turns_written_out() {
         let rate = format!("kind = \"poisson\", rate = \"{} Hz\"", load / 4.0 * 10_000.0);
         let of = classes.map(|class| (&rate[..], CLASSES[class]));
         let settings = tenants(1, weights, 2_000, &of);
-        // The arrivals of each tenant without waits.
+        // Arrival times of each tenant without waits.
         let mut free = workload(&settings.replace("places = 1", "places = 1000000"), 1).unwrap();
         let mut host = Host::default();
         while host.advance(free.interactive().unwrap(), |_| Time::from_ps(1)) {}

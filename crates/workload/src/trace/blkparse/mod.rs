@@ -82,7 +82,7 @@ struct BlkParse {
     clock: Clock,
 }
 
-/// Fields that the line of every event has.
+/// Fields that every event line contains.
 struct Event<'a> {
     device: u64,
     time_ps: u128,
@@ -178,7 +178,7 @@ impl LineFormat for BlkParse {
     }
 }
 
-/// Name of the operation of an RWBS field that moves no data.
+/// Name of the operation in an RWBS field of a command that moves no data.
 fn management(rwbs: &[u8]) -> &'static str {
     match rwbs {
         [b'Z', b'R', b'A', ..] => "ZRA (all zones reset)",

@@ -50,7 +50,7 @@ pub static FORMAT: Format = Format {
     create: None,
 };
 
-/// First bytes of every record: version 7 and "tae".
+/// First bytes of every record: version 7 and the letters `tae`.
 const MAGIC: [u8; 4] = [7, b't', b'a', b'e'];
 const RECORD: usize = 48;
 

@@ -43,10 +43,10 @@ pub static FORMAT: Format = Format {
     create: None,
 };
 
-/// Distance between blocks in bytes.
+/// Distance between the addresses of consecutive blocks, in bytes.
 const PLACE_BYTES: u64 = 16 << 20;
-/// Maximum number of distinct blocks, which bounds the table to 5 GiB of memory. A week of Tectonic has
-/// several million.
+/// Maximum number of distinct blocks, which limits the memory of the table to 5 GiB. One week of Tectonic has
+/// several million blocks.
 const MOST_BLOCKS: usize = 1 << 26;
 
 const NAMES: [&[u8]; 6] = [b"op_time", b"block_id", b"io_size", b"io_offset", b"op_name", b"op_count"];
@@ -64,7 +64,7 @@ fn score(head: Head<'_>) -> u8 {
 
 struct CacheLib {
     unit_ps: u64,
-    /// Column of each of [`NAMES`].
+    /// Column number of each name in [`NAMES`].
     columns: [usize; 6],
     blocks: FxHashMap<Box<[u8]>, u32>,
     repeated: u64,
@@ -78,7 +78,7 @@ impl CacheLib {
     }
 }
 
-/// Columns of [`NAMES`] in a header line; `None` for other lines.
+/// Column number of each name in [`NAMES`] for a header line. `None` for other lines.
 fn columns(line: &[u8]) -> Option<[usize; 6]> {
     let names: Vec<&[u8]> = line.split(|&b| b == b',').map(<[u8]>::trim_ascii).collect();
     let mut columns = [0; 6];

@@ -42,7 +42,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError> {
     Ok(Box::new(Lines::new(DiskSim::new(options.unit.picoseconds()))))
 }
 
-/// Times without a decimal point indicate SSDsim.
+/// Score of the head of a file. Times without a decimal point reduce the score, because they indicate SSDsim.
 fn score(head: Head<'_>) -> u8 {
     let share = share_of_lines(head, DiskSim::new(TimeUnit::Ms.picoseconds()));
     let decimal = head.lines().take(100).any(|line| Fields(line).word().contains(&b'.'));
@@ -86,7 +86,7 @@ impl LineFormat for DiskSim {
     }
 }
 
-/// DiskSim scans flags as hexadecimal.
+/// Parses flags, which DiskSim reads as hexadecimal numbers.
 fn flags(word: &[u8]) -> Option<u32> {
     u32::from_str_radix(std::str::from_utf8(word).ok()?, 16).ok()
 }

@@ -116,11 +116,11 @@ impl LineFormat for Iolog {
     }
 }
 
-/// File, action, and the offset and length, if present.
+/// File, action, and, if present, offset and length.
 type Parts<'a> = (&'a [u8], &'a [u8], Option<(u64, u64)>);
 
-/// Splits a line into the file name, which may contain blanks, the action, and the offset and length, if
-/// present.
+/// Splits a line into file name, action, and, if present, offset and length. The file name may contain
+/// blanks.
 fn split(text: &[u8]) -> Option<Parts<'_>> {
     let (before, last) = last_word(text)?;
     if last[0].is_ascii_digit() {

@@ -56,11 +56,11 @@ pub static FORMAT: Format = Format {
 
 const HEADER: usize = 8192;
 const MAGIC: u64 = 0x1234_5678_9abc_def0;
-/// Offset of the operation in a record. Only features follow the next access.
+/// Offset of the operation in a record, in bytes. Only the next access and the features follow the operation.
 const OPERATION_V2: usize = 16;
 const OPERATION_V3: usize = 20;
 
-/// Version in the header; `None` for other files.
+/// Version number in the header. `None` if the file is not in this format.
 fn version(head: Head<'_>) -> Option<u64> {
     let (words, _) = head.bytes.as_chunks::<8>();
     let [magic, version, ..] = words else { return None };
@@ -93,7 +93,7 @@ fn behind_header<const N: usize>(lcs: Lcs) -> Box<dyn Decoder> {
     Box::new(BehindHeader { left: HEADER, records: Records::<Lcs, N>::new(lcs) })
 }
 
-/// Decoder of records after a header that is skipped.
+/// Skips a header, and then decodes records.
 struct BehindHeader<D> {
     left: usize,
     records: D,
@@ -181,7 +181,7 @@ fn word<const N: usize>(record: &[u8; N], at: usize) -> [u8; 4] {
     record[at..at + 4].try_into().expect("four bytes")
 }
 
-/// Operation for an operation number of libCacheSim, if it has one.
+/// Operation for an operation number of libCacheSim. `None` for a record without an operation.
 fn operation(number: u8) -> Result<Option<Op>, Fault> {
     match number {
         0 => Ok(None),

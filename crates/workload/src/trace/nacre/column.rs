@@ -1,21 +1,23 @@
-//! A column: bit-packed integers of equal width.
+//! A column of bit-packed integers of equal width.
 
-/// Number of zero bytes after the last column, so that eight bytes can be read from the start of any value.
+/// Number of zero bytes after the last column. With this padding, eight bytes can be read from the start of
+/// any value.
 pub(super) const PADDING: usize = 8;
 
-/// Maximum width of packed values. Wider values are stored in 64 bits, so that one unaligned load reaches
-/// every value.
+/// Maximum width of packed values in bits. Wider values are stored in 64 bits, so that a single unaligned
+/// load is sufficient for every value.
 const WIDEST_PACKED: u8 = 56;
 
-/// Candidate units for arrivals in picoseconds, longest first: s, ms, us, 100 ns, ns.
+/// Units that are tried for arrivals, in picoseconds, longest first: s, ms, us, 100 ns, ns.
 pub(super) const DECIMAL_UNITS: [u64; 5] = [1_000_000_000_000, 1_000_000_000, 1_000_000, 100_000, 1_000];
 
 /// Encoding of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// `base + scale * stored`.
+    /// The value is `base + scale * stored`.
     Offset,
-    /// The previous value (`base` for the first) plus `scale` times the zigzag-coded difference.
+    /// The value is the previous value plus `scale` times the zigzag-coded difference. For the first value,
+    /// `base` is the previous value.
     Difference,
 }
 
@@ -31,7 +33,7 @@ pub(super) struct Layout {
 impl Layout {
     pub(super) const BYTES: usize = 24;
 
-    /// Size of `count` values in bytes, rounded up to whole words.
+    /// Size of `count` values in bytes, rounded up to whole words of 8 bytes.
     pub(super) fn size(self, count: usize) -> usize {
         (count * usize::from(self.width)).div_ceil(64) * 8
     }
@@ -72,7 +74,7 @@ fn width_of(all: u64) -> u8 {
     if width > WIDEST_PACKED { 64 } else { width }
 }
 
-/// Layout that stores `values` as offsets from the smallest, in units of a power of two.
+/// Layout that stores `values` as offsets from the smallest value, in units of a power of two.
 pub(super) fn offsets(values: &[u64]) -> Layout {
     let base = values.iter().copied().min().unwrap_or(0);
     let all = values.iter().fold(0, |all, &value| all | (value - base));
@@ -81,8 +83,8 @@ pub(super) fn offsets(values: &[u64]) -> Layout {
     Layout { kind: Kind::Offset, width: width_of(largest >> shift), base, scale: 1 << shift }
 }
 
-/// Layout that stores `values` as differences. The unit is the largest of `units` that divides all of them,
-/// or else the largest power of two.
+/// Layout that stores `values` as differences. The unit is the largest of `units` that divides all
+/// differences. If none does, the unit is the largest power of two that divides them.
 pub(super) fn differences(values: &[u64], units: &[u64]) -> Layout {
     let base = values.first().copied().unwrap_or(0);
     let steps = || values.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]) as i64);
@@ -95,7 +97,7 @@ pub(super) fn differences(values: &[u64], units: &[u64]) -> Layout {
     Layout { kind: Kind::Difference, width: width_of(widest), base, scale }
 }
 
-/// Appends `values` with the `layout` that was computed for them.
+/// Appends `values` to `out`, packed with the `layout` that was computed for them.
 pub(super) fn pack(values: &[u64], layout: Layout, out: &mut Vec<u8>) {
     let (mut word, mut used, mut before) = (0u64, 0u32, layout.base);
     let width = u32::from(layout.width);
@@ -134,7 +136,7 @@ impl Cursor {
         Cursor { layout, bit: offset * 8, before: layout.base }
     }
 
-    /// Fills `out` with the next values. `payload` ends with [`PADDING`].
+    /// Fills `out` with the next values. `payload` must end with [`PADDING`].
     #[inline]
     pub(super) fn read(&mut self, payload: &[u8], out: &mut [u64]) {
         let Layout { kind, width, base, scale } = self.layout;

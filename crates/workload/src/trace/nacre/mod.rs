@@ -43,18 +43,18 @@ pub static FORMAT: Format = Format {
     create: Some(|sink, options| Ok(Box::new(write::Writer::new(sink, options)?))),
 };
 
-/// Magic bytes of a file. The first byte is not text, and the line ends reveal a transfer that converted line
-/// ends.
+/// Magic bytes of a file. The first byte is not text. The line ends reveal a file transfer that has converted
+/// line ends.
 const MAGIC: [u8; 8] = *b"\x89NCR\r\n\x1a\n";
-/// Version that is written and read.
+/// Version of the format that Nacre writes and reads.
 const VERSION: u16 = 1;
 /// Size of the file header before the provenance, in bytes.
 const HEADER: usize = 32;
 /// Maximum size of the provenance in bytes.
 const LONGEST_PROVENANCE: usize = 64 << 10;
-/// The first bytes of a block.
+/// First bytes of a block.
 const BLOCK_MARK: [u8; 4] = *b"BLCK";
-/// The first bytes of the trailer.
+/// First bytes of the trailer.
 const TRAILER_MARK: [u8; 4] = *b"DONE";
 /// Maximum number of requests in a block.
 const BLOCK_RECORDS: usize = 65_536;

@@ -13,7 +13,7 @@ use crate::trace::source::Source;
 use crate::trace::tally::Log;
 use nacre_kernel::{Op, Request};
 
-/// Number of requests decoded at a time, chosen so that five columns fit into the L1 cache.
+/// Number of requests decoded at a time. Five columns of this size fit into the L1 cache.
 const STEP: usize = 512;
 
 pub(super) struct Reader {
@@ -23,7 +23,7 @@ pub(super) struct Reader {
     begun: bool,
     ended: bool,
     block: Block,
-    /// Number of requests of complete and damaged blocks so far.
+    /// Number of requests in complete and damaged blocks so far.
     seen: u64,
 }
 
@@ -91,7 +91,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Loads the next block, or records why there is none.
+    /// Loads the next block. If the block is damaged or truncated, records the reason in the log.
     fn next(&mut self, source: &mut Source, log: &mut Log) -> Result<Next, TraceError> {
         let offset = source.offset();
         let mut header = [0; BLOCK_HEADER];
@@ -142,7 +142,7 @@ impl Reader {
         let (length, records) = (word(start, 4) as usize, long(start, 8));
         let mut trailer = start.to_vec();
         let mut whole = length <= LONGEST_NAMES;
-        // The trailer is read in steps, so that a damaged length cannot allocate more memory than the file
+        // The trailer is read in steps. A damaged length therefore cannot allocate more memory than the file
         // has bytes.
         while whole && trailer.len() < TRAILER + length + 4 {
             let begin = trailer.len();
@@ -243,7 +243,7 @@ impl Decoder for Reader {
     }
 }
 
-/// Columns of a block with a valid header; `None` unless every value is inside the payload.
+/// Columns of a block. `None` if the header is invalid, or if a value is outside the payload.
 fn columns(header: &[u8; BLOCK_HEADER], count: usize, size: usize) -> Option<[Cursor; COLUMNS]> {
     let sound = header[..4] == BLOCK_MARK
         && crc32fast::hash(&header[..BLOCK_HEADER - 4]) == word(header, BLOCK_HEADER - 4)

@@ -1,4 +1,4 @@
-//! A file built from the documented layout, and every type of damage.
+//! Tests with a file that is built from the documented layout, and with every type of damage.
 
 use super::column::{Kind, Layout};
 use crate::trace::testing::{of_kind, read_as, read_several, request, strictly, written};
@@ -12,14 +12,16 @@ fn checked(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Three requests on volume 0: 4 KiB reads of sectors 8 and 16 and a flush, at 0, 5 us, and 7 us.
+/// Three requests on volume 0: reads of 4 KiB at 4 KiB and 8 KiB, and a flush. They arrive at 0, 5 us, and 7
+/// us.
 fn by_hand() -> Vec<u8> {
     let mut header = b"\x89NCR\r\n\x1a\n\x01\0\0\0\x02\0\0\0".to_vec();
     header.extend_from_slice(&3u64.to_le_bytes());
     header.extend_from_slice(&i64::MIN.to_le_bytes());
     header.extend_from_slice(b"me");
-    // Arrival: zigzag differences 0, 10, and 4 of 1 us in 4 bits. Address: 4096 * (1, 2, 0) in 2 bits. Bytes:
-    // 4096 * (1, 1, 0) in 1 bit. Volume: all 0. Operation: (0, 0, 3) in 2 bits.
+    // Arrival: zigzag-coded differences 0, 10, and 4 in units of 1 us, with 4 bits each. Address: 4096 * (1,
+    // 2, 0), with 2 bits each. Bytes: 4096 * (1, 1, 0), with 1 bit each. Volume: all 0. Operation: (0, 0, 3),
+    // with 2 bits each.
     let columns: [(u8, u8, u64, u64, u64); 5] = [
         (1, 4, 0, 1_000_000, 0x4a0),
         (0, 2, 0, 4096, 0b00_10_01),
@@ -73,7 +75,7 @@ fn what_is_written_has_that_layout_too() {
     writer.name_volumes(&["sda".to_string()]);
     writer.finish().unwrap();
     let mut expected = by_hand();
-    // A writer to a stream does not know the count when it writes the header.
+    // A writer to a stream does not know the number of requests when it writes the header.
     expected[16..24].copy_from_slice(&u64::MAX.to_le_bytes());
     let check = crc32fast::hash(&expected[..34]);
     expected[34..38].copy_from_slice(&check.to_le_bytes());

@@ -1,5 +1,4 @@
-//! Writer of the format. It writes block by block, so that memory is bounded and an incomplete file is
-//! readable.
+//! Writer of the format. It writes block by block, which limits memory and keeps an incomplete file readable.
 
 use super::column::{DECIMAL_UNITS, Layout, PADDING, differences, offsets, pack};
 use super::{

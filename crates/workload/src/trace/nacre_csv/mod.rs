@@ -46,12 +46,12 @@ fn open(_options: &OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError> {
 }
 
 struct Csv {
-    /// Whether lines have a volume; `None` before the header.
+    /// Whether lines have a volume. `None` until the header is read.
     with_volume: Option<bool>,
     clock: Clock,
 }
 
-/// Whether the lines after this header have a volume; `None` for other lines.
+/// Whether the lines after this header have a volume. `None` if the line is not a header.
 fn header(line: &[u8]) -> Option<bool> {
     match line.trim_ascii_end() {
         b"timestamp_us,op,offset,length" => Some(false),

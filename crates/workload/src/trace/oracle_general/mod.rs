@@ -51,8 +51,8 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError> {
     })))
 }
 
-/// Score of the head of a file: records must have a clock that advances in small steps, valid sizes, and next
-/// accesses that are never or later.
+/// Score of the head of a file. In a valid record, the clock advances in small steps, the size is valid, and
+/// the next access is later or never.
 fn score(head: Head<'_>) -> u8 {
     let (records, _) = head.bytes.as_chunks::<RECORD>();
     let records = &records[..records.len().min(200)];
@@ -65,12 +65,12 @@ fn score(head: Head<'_>) -> u8 {
         good += usize::from(forwards && to_come && is_access(next) && size > 0 && size < 1 << 31);
         before = Some(clock);
     }
-    // Text and zeros may resemble one or two records. With more records, the fraction has more weight.
+    // Text and zeros may resemble one or two records. With more records, the fraction is more reliable.
     let share = (good * 90).checked_div(records.len()).unwrap_or(0) as u8;
     if head.is_text() { 0 } else { share }
 }
 
-/// Whether `next` is a valid next access: never, or the number of a request. No trace has 2^40 requests.
+/// Whether `next` is a valid next access, i.e. never, or the number of a request. No trace has 2^40 requests.
 fn is_access(next: i64) -> bool {
     matches!(next, -1..=0xff_ffff_ffff | i64::MAX)
 }

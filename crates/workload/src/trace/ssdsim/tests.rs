@@ -38,7 +38,7 @@ fn an_unknown_operation_is_bad() {
 
 #[test]
 fn a_unit_that_makes_a_trace_last_for_years_is_refused_with_a_plausible_one() {
-    // The trace has a request every 26 ms for 260 s, in nanoseconds. If they are read as milliseconds, the
+    // The trace has a request every 26 ms for 260 s, in nanoseconds. If times are read as milliseconds, the
     // second request is 303 days after the first.
     let lines: String = (0..10_000u64).map(|i| format!("{} 0 0 8 1\n", i * 26_214_000)).collect();
     let options = Options { time_unit: Some(TimeUnit::Ms), ..Options::default() };
@@ -53,8 +53,8 @@ fn a_unit_that_makes_a_trace_last_for_years_is_refused_with_a_plausible_one() {
 
 #[test]
 fn a_unit_that_makes_a_trace_impossibly_dense_is_refused_with_a_plausible_one() {
-    // The trace has one request every 100 ms, written in milliseconds. Read as nanoseconds, requests are 100
-    // ns apart, which is unusual but possible. Ten requests per millisecond are 0.1 ns apart.
+    // The trace has ten requests per millisecond, in milliseconds. If times are read as nanoseconds, requests
+    // are 0.1 ns apart. A gap of 100 ns, from one request per 100 ms, would be unusual but possible.
     let lines: String = (0..10_000u64).map(|i| format!("{} 0 0 8 1\n", i / 10)).collect();
     let options = Options { time_unit: Some(TimeUnit::Ns), ..Options::default() };
     let error = read_several(&[lines.as_bytes()], &options).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Detection of formats from their content.
+//! Tests of the detection of formats from their content.
 
 use super::small::{file, kinds};
 use crate::trace::testing::read_several;

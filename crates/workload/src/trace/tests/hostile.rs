@@ -1,4 +1,4 @@
-//! Invalid and malicious input.
+//! Tests with invalid and malicious input.
 
 use super::small::{file, kinds};
 use crate::trace::testing::{of_kind, read_several, source, strictly};
@@ -45,7 +45,7 @@ fn a_file_cut_anywhere_never_panics_and_never_gives_more() {
         for length in (0..bytes.len()).step_by(3) {
             if let Some(requests) = read_any(&bytes[..length], &of_kind(kind), 64) {
                 assert!(requests.len() <= whole.len(), "{kind} cut to {length}");
-                // The last line may be truncated within a number, which is undetectable.
+                // The last line may be truncated within a number, which a reader cannot detect.
                 let changed = requests.iter().filter(|request| !whole.contains(request)).count();
                 let shifted = requests.first().map(|request| request.address) != Some(whole[0].address);
                 assert!(changed <= 1 || shifted, "{kind} cut to {length}");

@@ -1,4 +1,4 @@
-//! Out-of-order times, and reading in portions of any size.
+//! Tests of out-of-order times, and of reads in portions of any size.
 
 use crate::trace::testing::{of_kind, read_as, read_several, source};
 use crate::trace::{Options, TimeUnit, open};

@@ -1,4 +1,4 @@
-//! Conversion from any writable format to any other and back.
+//! Tests of conversions from any writable format to any other and back.
 
 use super::small::plain;
 use crate::trace::testing::{read_several, request, sample, strictly, written};

@@ -1,6 +1,6 @@
-//! Published samples against published facts. The samples are those of libCacheSim (CloudPhysics), MQSim,
-//! SSDSim (UMass, MSR, DiskSim), wiscsee, Block-Traces-Analysis, blktrace_to_influx, fio, and CacheLib, from
-//! their repositories. Most have no license for data, so none is included here.
+//! Compares published samples with published facts. The samples are from the repositories of libCacheSim
+//! (CloudPhysics), MQSim, SSDSim (UMass, MSR, DiskSim), wiscsee, Block-Traces-Analysis, blktrace_to_influx,
+//! fio, and CacheLib. Most of these have no license for data, so the samples are not included here.
 
 use crate::trace::testing::{read_several, sample, strictly};
 use crate::trace::{Action, Options, Summary, Tally, TimeUnit};
@@ -114,8 +114,8 @@ fn blkparse_of_evelii_counts_each_request_once() {
 #[ignore = "needs the published samples: NACRE_SAMPLES=FOLDER, as make test-samples says"]
 fn blktrace_of_keks_is_whole_and_its_events_add_up() {
     let (_, tally, summary) = read_strictly("isotopp_keks.blktrace.3", "blktrace");
-    // The sample has 1,548 records: 72 notes, 270 D, 1,206 C, and no Q. 5 of the D are flushes (counted with
-    // the script of the sample).
+    // The sample has 1,548 records: 72 notes, 270 D events, 1,206 C events, and no Q events. 5 of the D
+    // events are flushes, according to the script of the sample.
     assert_eq!((summary.records(), tally.skipped), (270, 1_278));
     let completed = Options { action: Some(Action::Complete), ..strictly("blktrace") };
     let (_, tally, summary) = read("isotopp_keks.blktrace.3", &completed);

@@ -4,7 +4,7 @@ use crate::trace::testing::{request, written};
 use crate::trace::{FORMATS, WriteOptions};
 use nacre_kernel::{Op, Request};
 
-/// Requests that every format with time, sectors, and one volume represents exactly.
+/// Requests that every format with times, sectors, and one volume represents exactly.
 pub(super) fn plain() -> Vec<Request> {
     (0..40u64)
         .map(|i| {

@@ -92,7 +92,7 @@ struct Two(Commands);
 /// Decodes commands of both versions.
 struct Commands {
     unit_ps: u64,
-    /// Commands that are not requests.
+    /// Numbers of SCSI commands that are not requests.
     left_out: LeftOut,
     clock: Clock,
 }
@@ -148,7 +148,7 @@ impl Commands {
     }
 }
 
-/// Writes version 1.
+/// Writer of version 1.
 struct Writer {
     serial: u32,
 }
