@@ -1,27 +1,27 @@
-//! Accounting of media operations: their number by kind and cause, and their time and energy.
+//! Accounting of media operations: their numbers by kind and cause, their times, and their energies.
 //!
-//! A medium has a few kinds of operations, such as reads, programs, and erases. The controller that issues an
-//! operation counts it here and charges the busy time of the hardware. Energy is a constant per operation.
-//! Energy is modeled only if the energy of every kind is known. Otherwise, a partial sum would count the
-//! missing energies as zero.
+//! A medium has a few kinds of operations, e.g. reads, programs, and erases. The controller that issues an
+//! operation counts it here, and charges the busy time of the hardware. Each operation of a kind has the same
+//! energy. Energy is modeled only if the energies of all kinds are known, because a sum would count missing
+//! energies as zero.
 
 use nacre_config::Reader;
 use nacre_kernel::state::Value;
 use nacre_kernel::{Activity, Energy, Ledger, Power, Time};
 
-/// Energy of one operation of each kind, in addition to idle power, or `None` if unknown.
+/// Energy of one operation of each kind, in addition to idle power. `None` if the energies are unknown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Energies<const KINDS: usize>(Option<[Energy; KINDS]>);
 
 impl<const KINDS: usize> Energies<KINDS> {
-    /// Energies from settings, which are unknown unless all are given.
+    /// Energies from settings. If a setting is missing, all energies are unknown.
     #[must_use]
     pub fn of(each: [Option<Energy>; KINDS]) -> Energies<KINDS> {
         let is_known = each.iter().all(Option::is_some);
         Energies(is_known.then(|| each.map(|energy| energy.expect("all are given"))))
     }
 
-    /// Energies of `parts` units that perform each operation together.
+    /// Energies if `parts` units perform each operation together.
     #[must_use]
     pub fn times(self, parts: f64) -> Energies<KINDS> {
         Energies(self.0.map(|each| each.map(|energy| Energy(energy.0 * parts))))
@@ -33,14 +33,15 @@ impl<const KINDS: usize> Energies<KINDS> {
         self.0.is_some()
     }
 
-    /// Energy of `count` operations of one kind, or zero if unknown.
+    /// Energy of `count` operations of one kind. Zero if the energies are unknown.
     #[must_use]
     pub fn of_many(&self, kind: usize, count: u64) -> Energy {
         self.0.map_or(Energy(0.0), |each| Energy(each[kind].0 * count as f64))
     }
 }
 
-/// Reports incomplete energies, and idle power without energies, because missing values would count as zero.
+/// Reports an error if some energies are missing, or if only idle power is given. Missing values would
+/// otherwise count as zero.
 pub fn check_energies(reader: &mut Reader<'_>, energies: &[(&str, Option<Energy>)], idle: Option<Power>) {
     let missing = missing(energies.iter().map(|(name, energy)| (*name, energy.is_some())));
     let given = energies.iter().find_map(|&(name, energy)| Some((name, energy?.to_string())));
@@ -48,18 +49,18 @@ pub fn check_energies(reader: &mut Reader<'_>, energies: &[(&str, Option<Energy>
     report_missing(reader, given, &missing, "no energy and no idle_power");
 }
 
-/// Reports powers if only some of them are given.
+/// Reports an error if only some of the powers are given.
 pub fn check_powers(reader: &mut Reader<'_>, powers: &[(&str, Option<Power>)]) {
     check_together(reader, powers.iter().map(|(name, power)| (*name, power.map(|power| power.to_string()))));
 }
 
-/// Reports incomplete energies of a medium without idle power.
+/// Reports an error if only some of the energies are given, for a medium without idle power.
 pub fn check_work(reader: &mut Reader<'_>, energies: &[(&str, Option<Energy>)]) {
     let shown = |energy: Option<Energy>| energy.map(|energy| energy.to_string());
     check_together(reader, energies.iter().map(|&(name, energy)| (name, shown(energy))));
 }
 
-/// Reports energies and powers if only some of them are given, with these names.
+/// Reports an error if only some of the settings are given. `settings` has their names and values.
 pub fn check_together<'a>(
     reader: &mut Reader<'_>,
     settings: impl Iterator<Item = (&'a str, Option<String>)> + Clone,
@@ -82,7 +83,7 @@ fn report_missing(reader: &mut Reader<'_>, given: Option<(&str, String)>, missin
     }
 }
 
-/// Operations of a medium since measurement started by kind and activity, and the busy times.
+/// Number of operations of a medium by kind and activity, and busy times, since measurement started.
 #[derive(Clone, Debug, PartialEq, Value)]
 pub struct Charges<const KINDS: usize> {
     busy: Ledger,
@@ -102,7 +103,7 @@ impl<const KINDS: usize> Charges<KINDS> {
         self.busy.charge(activity, time);
     }
 
-    /// Refunds time for which a unit was not busy, because power was lost earlier.
+    /// Refunds time in which a unit was not busy because power failed earlier.
     pub fn give_back(&mut self, activity: Activity, time: Time) {
         self.busy.give_back(activity, time);
     }
@@ -113,7 +114,7 @@ impl<const KINDS: usize> Charges<KINDS> {
         *counted = counted.saturating_sub(count);
     }
 
-    /// Adds `count` operations of one kind.
+    /// Counts `count` operations of one kind.
     #[inline]
     pub fn count(&mut self, kind: usize, activity: Activity, count: u64) {
         self.counts[kind][activity as usize] += count;

@@ -1,16 +1,16 @@
-//! Locations of bytes on a disk: track and angle.
+//! Locations of bytes on a disk, i.e. track and angle.
 
 use nacre_kernel::{Bandwidth, Bytes, Time};
 use std::hint::select_unpredictable;
 
 /// The layout of a disk whose transfer rate decreases linearly from the outermost to the innermost track.
 ///
-/// The position of a byte is expressed in turns: the rotation time from the first byte to this one when the
-/// disk is read from its start. A track takes one turn. At the share `x` of all tracks, the rate is
-/// `R(x) = Ro (1 - q x)` with `q = 1 - Ri / Ro`, so `address = T Ro (x - q x^2 / 2)`, where `T` is the time
-/// for the whole disk. Its root `x(address)` gives the turns `T x`. The angle of a byte is its turns modulo
-/// one rotation, and its transfer time is a difference of turns. Both are exact to the picosecond, so a
-/// stream that continues without a pause reaches its next sector without a wait.
+/// The position of a byte is expressed in turns: the rotation time from the first byte to this byte when the
+/// disk is read from its start. A track takes one turn. At the share `x` of all tracks, the rate is `R(x) =
+/// Ro (1 - q x)` with `q = 1 - Ri / Ro`. The address is therefore `T Ro (x - q x^2 / 2)`, where `T` is the
+/// time to read the whole disk. Solving this equation for `x` gives the position `T x` in turns. The angle of
+/// a byte is its position modulo one rotation. Its transfer time is a difference of positions. Both are exact
+/// to the picosecond, so a stream that continues without a pause reaches its next sector without a wait.
 #[derive(Clone, Debug)]
 pub struct Layout {
     capacity: Bytes,
@@ -19,14 +19,14 @@ pub struct Layout {
     whole_ps: f64,
     /// `q`, the relative decrease of the rate.
     fall: f64,
-    /// Number of tracks per arm position, i.e. of surfaces.
+    /// Number of surfaces, i.e. of tracks per arm position.
     heads: u64,
     cylinders: u64,
 }
 
 impl Layout {
-    /// The layout of `capacity` bytes on `heads` surfaces that turn once in `rotation`, with sustained rates
-    /// `outer` and `inner`. `inner` must not exceed `outer`, and none of the arguments may be zero.
+    /// The layout of `capacity` bytes on `heads` surfaces. The platters turn once in `rotation`, and `outer`
+    /// and `inner` are sustained rates. `inner` must not exceed `outer`, and no argument may be zero.
     pub fn new(capacity: Bytes, rotation: Time, outer: Bandwidth, inner: Bandwidth, heads: u32) -> Layout {
         assert!(inner.0 > 0.0 && inner.0 <= outer.0, "rates fall from {outer} to {inner}");
         assert!(capacity.0 > 0 && !rotation.is_zero() && heads > 0, "a disk has bytes, turns and surfaces");
@@ -48,7 +48,7 @@ impl Layout {
         self.cylinders
     }
 
-    /// Rotation time before `address`.
+    /// Position of the byte at `address`, in turns.
     #[inline]
     pub fn turns_at(&self, address: u64) -> Time {
         let share = address as f64 / self.capacity.0 as f64;
@@ -58,7 +58,7 @@ impl Layout {
         Time::from_ps((x * self.whole_ps + 0.5) as u64)
     }
 
-    /// Arm position for `turns`.
+    /// Arm position of a byte at the position `turns`.
     #[inline]
     pub fn cylinder(&self, turns: Time) -> u64 {
         turns.as_ps() / (self.rotation.as_ps() * self.heads)
@@ -68,21 +68,21 @@ impl Layout {
     #[inline]
     pub fn distance(&self, from: u64, to: u64) -> f64 {
         let cylinders = from.abs_diff(to);
-        // The position after the last byte may be one cylinder further.
+        // The arm position after the last byte may be one cylinder beyond the last cylinder.
         if cylinders == 0 { 0.0 } else { (cylinders as f64 / (self.cylinders - 1).max(1) as f64).min(1.0) }
     }
 
-    /// Angle of the platters within one rotation at which `turns` is under the head.
+    /// Angle of the byte at position `turns`, expressed as a part of the rotation time.
     #[inline]
     pub fn angle(&self, turns: Time) -> Time {
         Time::from_ps(turns.as_ps() % self.rotation.as_ps())
     }
 
-    /// Wait from `now` until `angle` is under the head.
+    /// Time from `now` until `angle` is under the head.
     #[inline]
     pub fn wait(&self, now: Time, angle: Time) -> Time {
         let turned = self.angle(now);
-        // The result is unpredictable, so this avoids a branch.
+        // The result is unpredictable, so a branch would be slow.
         let passed = select_unpredictable(angle >= turned, Time::ZERO, self.rotation);
         angle + passed - turned
     }

@@ -50,7 +50,7 @@ impl Mechanics {
         Layout::new(self.capacity, rotation, self.outer_rate, self.inner_rate, self.heads)
     }
 
-    /// Seek curve. The settings must have been checked.
+    /// Seek curve. The settings must be valid.
     #[must_use]
     pub fn curve(&self) -> SeekCurve {
         SeekCurve::fit(self.seek_times()).expect("the configuration was checked")
@@ -94,7 +94,8 @@ fn check(config: &Mechanics, reader: &mut Reader<'_>) {
     check_power(config, reader);
 }
 
-/// Checks the capacity: the position of a byte on the platters is a time, whose range must suffice.
+/// Checks that the time to read the whole disk is within the range of simulated time, because positions on
+/// the platters are times.
 fn check_capacity(config: &Mechanics, reader: &mut Reader<'_>) {
     let mean_rate = (config.outer_rate.0 + config.inner_rate.0) / 2.0;
     let most = mean_rate * WHOLE_DISK_MOST.as_secs_f64();

@@ -66,7 +66,7 @@ impl Access {
 /// Position of an arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Arm {
-    /// The address that is under the head next.
+    /// Address that is under the head next.
     address: u64,
     cylinder: u64,
 }
@@ -86,7 +86,7 @@ pub struct Target {
 }
 
 impl Arm {
-    /// The current cylinder of the arm.
+    /// Current cylinder of the arm.
     #[inline]
     #[must_use]
     pub fn cylinder(&self) -> u64 {
@@ -95,7 +95,7 @@ impl Arm {
 }
 
 impl Target {
-    /// The cylinder of the first sector.
+    /// Cylinder of the first sector.
     #[inline]
     #[must_use]
     pub fn cylinder(&self) -> u64 {
@@ -114,32 +114,33 @@ pub struct Disk {
     draw: Draw,
     #[state(skip = "from the configuration")]
     write_settle: Time,
-    /// The address after the last accessed one.
+    /// End address of the last access.
     head_at: u64,
     ledger: Ledger,
 }
 
 impl Disk {
-    /// A disk with its arm at address 0. A write settles `write_settle` longer after a seek.
+    /// A disk with its arm at address 0. After a seek, a write settles for `write_settle` longer than a read.
     pub fn new(layout: Layout, curve: SeekCurve, draw: Draw, write_settle: Time) -> Disk {
         Disk { layout, curve, draw, write_settle, head_at: 0, ledger: Ledger::default() }
     }
 
-    /// A disk with checked `mechanics` and its arm at address 0.
+    /// A disk with valid `mechanics` and its arm at address 0.
     #[must_use]
     pub fn of(mechanics: &Mechanics) -> Disk {
         Disk::new(mechanics.layout(), mechanics.curve(), mechanics.draw(), mechanics.write_settle)
     }
 
-    /// Duration of each phase of an access of `bytes` at `address`, with a start at `start`.
+    /// Duration of each phase of an access of `bytes` bytes at `address` that starts at `start`.
     ///
-    /// An access that continues after the previous one needs no seek, even to the next cylinder.
+    /// If an access starts at the end of the previous access, it needs no seek, even if it continues on the
+    /// next cylinder.
     #[inline]
     pub fn plan(&self, start: Time, address: u64, bytes: u64, is_write: bool) -> Access {
         self.plan_from(&self.arm(), start, &self.target(address, bytes, is_write))
     }
 
-    /// The access to `target` from the arm position `arm`.
+    /// Duration of each phase of an access to `target` from the arm position `arm`.
     #[inline]
     pub fn plan_from(&self, arm: &Arm, start: Time, target: &Target) -> Access {
         let mut seek = Time::ZERO;
@@ -164,7 +165,7 @@ impl Disk {
         Arm { address, cylinder: self.layout.cylinder(self.layout.turns_at(address)) }
     }
 
-    /// Target of an access of `bytes` at `address`.
+    /// Target of an access of `bytes` bytes at `address`.
     #[inline]
     pub fn target(&self, address: u64, bytes: u64, is_write: bool) -> Target {
         let [turns, end] = [address, address + bytes].map(|address| self.layout.turns_at(address));
@@ -178,7 +179,7 @@ impl Disk {
         }
     }
 
-    /// Moves the arm as planned and charges time and energy.
+    /// Moves the arm to the end of `access`, and charges the time and energy of the access.
     #[inline]
     pub fn perform(&mut self, access: Access, end_address: u64) {
         self.head_at = end_address;
@@ -193,7 +194,7 @@ impl Disk {
         }
     }
 
-    /// Refunds the time and energy of an access that was interrupted.
+    /// Refunds the remaining time and energy of an access that was interrupted.
     pub fn give_back(&mut self, activity: Activity, time: Time) {
         let power = if activity == Activity::Seek { self.draw.seek } else { self.draw.active };
         self.ledger.give_back(activity, time);
@@ -210,7 +211,7 @@ impl Disk {
         &self.ledger
     }
 
-    /// Clears time and energy; the arm does not move.
+    /// Clears time and energy. The arm does not move.
     pub fn restart_ledger(&mut self) {
         self.ledger = Ledger::default();
     }

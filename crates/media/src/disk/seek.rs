@@ -5,16 +5,17 @@ use nacre_kernel::Time;
 /// The three seek times of a data sheet, including settling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeekTimes {
-    /// To the next track.
+    /// Seek time to the next track.
     pub track_to_track: Time,
-    /// Averaged over all pairs of tracks.
+    /// Average seek time over all pairs of tracks.
     pub average: Time,
-    /// From the outermost to the innermost track.
+    /// Seek time from the outermost to the innermost track.
     pub full_stroke: Time,
 }
 
-/// Seek time as a function of distance: `s + b sqrt(x)` up to a distance `k`, and beyond it the tangent of
-/// that curve, `s + b (sqrt(k) + (x - k) / (2 sqrt(k)))`. The distance `x` is a share of the full stroke.
+/// Seek time as a function of distance. Up to a distance `k`, it is `s + b sqrt(x)`. Beyond `k`, it is the
+/// tangent of this curve, `s + b (sqrt(k) + (x - k) / (2 sqrt(k)))`. The distance `x` is a share of the full
+/// stroke.
 ///
 /// On short seeks, an arm accelerates for half of the distance and brakes for the other half, so the time
 /// grows with the square root of the distance. On long seeks, it coasts at its top speed (Ruemmler and Wilkes
@@ -23,12 +24,12 @@ pub struct SeekTimes {
 /// The three parameters follow from the three times T1, Ta, and Tf:
 /// - `s = T1`, because one track is a negligible share of the stroke;
 /// - `Tf = s + b F(k)` with `F(k) = (1 + k) / (2 sqrt(k))`;
-/// - `Ta = s + b M(k)`, the mean over all pairs of tracks, whose distances have the density `2 (1 - x)`:
-///   `M(k) = 4/3 k^(3/2) - 4/5 k^(5/2) + sqrt(k) (1-k)^2 + (1-k)^3 / (6 sqrt(k))`.
+/// - `Ta = s + b M(k)`. Here, `M(k)` is the mean over all pairs of tracks, whose distances have the density
+///   `2 (1 - x)`: `M(k) = 4/3 k^(3/2) - 4/5 k^(5/2) + sqrt(k) (1-k)^2 + (1-k)^3 / (6 sqrt(k))`.
 ///
-/// So `(Ta - s) / (Tf - s) = M(k) / F(k)`, which rises from 1/3 (a straight line, k = 0) to 8/15 (a square
-/// root throughout, k = 1) and is solved for k by bisection. Manufacturers define their average in the same
-/// way, e.g. Hitachi in the Ultrastar 15K450 specification, section 4.5.1.
+/// Therefore, `(Ta - s) / (Tf - s) = M(k) / F(k)`. This ratio rises from 1/3 (a straight line, k = 0) to 8/15
+/// (a square root throughout, k = 1), and the equation is solved for k by bisection. Manufacturers define
+/// their average in the same way, e.g. Hitachi in the Ultrastar 15K450 specification, section 4.5.1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeekCurve {
     settle_s: f64,
@@ -36,18 +37,18 @@ pub struct SeekCurve {
     knee: f64,
 }
 
-/// Error: no seek curve has these three seek times.
+/// Error for three seek times that no seek curve has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unfit {
-    /// The smallest average that fits the other two.
+    /// Smallest average that fits the other two times.
     pub least_average: Time,
-    /// The largest average that fits the other two.
+    /// Largest average that fits the other two times.
     pub most_average: Time,
 }
 
 impl SeekCurve {
-    /// The curve through `times`. Errors: the average is outside the bounds given by a straight line and a
-    /// square root; the error includes the bounds.
+    /// Returns the curve through `times`. A straight line and a square root limit the average. If it is
+    /// outside these limits, returns an error with the limits.
     pub fn fit(times: SeekTimes) -> Result<SeekCurve, Unfit> {
         let stroke = times.full_stroke.saturating_sub(times.track_to_track);
         let unfit = Unfit {
@@ -61,7 +62,7 @@ impl SeekCurve {
         let settle_s = times.track_to_track.as_secs_f64();
         let wanted = (times.average.as_secs_f64() - settle_s) / stroke.as_secs_f64();
         let (mut low, mut high) = (0.0, 1.0);
-        // 60 bisections determine the last bit of k.
+        // 60 bisections determine k to its last bit.
         for _ in 0..60 {
             let middle = (low + high) / 2.0;
             if mean_part(middle) / full_part(middle) < wanted { low = middle } else { high = middle }
@@ -69,7 +70,7 @@ impl SeekCurve {
         Ok(SeekCurve { settle_s, root_s: stroke.as_secs_f64() / full_part(high), knee: high })
     }
 
-    /// Seek time over `distance`, a share of the full stroke above 0.
+    /// Seek time over `distance`, which is a share of the full stroke above 0.
     #[inline]
     pub fn time(&self, distance: f64) -> Time {
         let shape = if distance <= self.knee {
@@ -81,12 +82,12 @@ impl SeekCurve {
     }
 }
 
-/// `F(k)`: the curve over the full stroke, without `s` and for `b = 1`.
+/// `F(k)`: the seek time over the full stroke, without `s` and for `b = 1`.
 fn full_part(k: f64) -> f64 {
     (1.0 + k) / (2.0 * k.sqrt())
 }
 
-/// `M(k)`: the mean over all pairs of tracks.
+/// `M(k)`: the mean seek time over all pairs of tracks, without `s` and for `b = 1`.
 fn mean_part(k: f64) -> f64 {
     let root = k.sqrt();
     let rest = 1.0 - k;

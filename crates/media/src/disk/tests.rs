@@ -106,8 +106,8 @@ fn random_accesses_take_the_mean_seek_half_a_turn_and_their_transfer() {
         now += access.total();
     }
     let mean = now.as_secs_f64() / f64::from(count);
-    // The mean of 1 / rate over all bytes is 1 / mean rate, because the bytes of a track are proportional to
-    // its rate.
+    // The mean of 1 / rate over all bytes is 1 / mean rate, because the number of bytes on a track is
+    // proportional to its rate.
     let expected = 3.4e-3 + 2e-3 + 4096.0 / 160e6;
     assert!((mean / expected - 1.0).abs() < 0.01, "{mean} s per access, expected {expected}");
     let rotate = disk.ledger().busy_s(Activity::Rotate) / f64::from(count);

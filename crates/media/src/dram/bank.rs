@@ -8,7 +8,7 @@ use nacre_kernel::state::Value;
 /// Marks a closed row.
 const CLOSED: u32 = u32::MAX;
 
-/// A bank: its open row, and the earliest clocks of commands.
+/// A bank with its open row, and the earliest clocks of commands.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Bank {
     /// Earliest clocks by kind of command.
@@ -16,11 +16,11 @@ pub(super) struct Bank {
     /// Clock of the last read or write.
     pub(super) accessed: i64,
     open: u32,
-    /// The row that its own command closed last.
+    /// The row that a precharge command of this bank closed last.
     passed: Passed,
 }
 
-/// A closed row, with the clocks between which it may still be accessed earlier.
+/// A closed row. Until the clock at which it is closed, accesses to it may still be inserted.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Passed {
     row: u32,
@@ -75,13 +75,13 @@ impl Bank {
     }
 }
 
-/// Numbers of the rank, the group, and the bank in their channel for a location.
+/// Numbers of the rank, the group, and the bank of a location, counted within the channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spot {
     pub(super) rank: usize,
     pub(super) group: usize,
     pub(super) bank: usize,
-    /// The group within its rank.
+    /// Number of the group within its rank.
     pub(super) group_in_rank: u32,
 }
 
@@ -106,7 +106,7 @@ impl Shifts {
         Shifts { banks: shift(part.banks), groups: shift(part.groups) }
     }
 
-    /// The rank, group, and bank numbers of `place`.
+    /// Numbers of the rank, group, and bank of `place`.
     #[inline]
     pub(super) fn spot(self, place: Place) -> Spot {
         let group_in_rank = place.bank >> self.banks;

@@ -1,4 +1,4 @@
-//! The channel: open rows, and earliest clocks of commands.
+//! A channel: its open rows, and the earliest clocks of commands.
 
 use super::bank::{Bank, Shifts, Spot};
 use super::command::{Command, Place};
@@ -41,28 +41,28 @@ pub struct Whole {
 
 /// A channel with equal ranks.
 ///
-/// Commands to a bank are issued in clock order, and refreshes of a rank after all earlier commands. Other
-/// commands may be inserted before commands already issued if these keep their clocks. This allows a row to
-/// be opened and read while another command waits for its bank.
+/// Commands to a bank are issued in clock order. A refresh of a rank follows all earlier commands of the
+/// rank. Other commands may be inserted before commands that were already issued, if the clocks of these do
+/// not change. A row can therefore be opened and read while another command waits for its bank.
 #[derive(Clone, Debug, State)]
 pub struct Channel {
     #[state(skip = "from the configuration")]
     part: Part,
     #[state(skip = "from the configuration")]
     shifts: Shifts,
-    /// Constraints of each kind of earlier command.
+    /// Constraints that each kind of command imposes on later commands.
     #[state(skip = "from the configuration")]
     holds: [Holds; KINDS],
     ranks: Vec<Earliest>,
     groups: Vec<Earliest>,
     banks: Vec<Bank>,
-    /// The last read and the last write.
+    /// The latest read and the latest write.
     latest: [Latest; 2],
     /// Row openings of each rank.
     opened: Vec<Opened>,
     moved: Moved,
     slots: Slots,
-    /// Number of commands of each kind.
+    /// Number of issued commands of each kind.
     given: [u64; KINDS],
 }
 
@@ -72,7 +72,7 @@ impl Channel {
         let all = rules(&part);
         let (ranks, groups) = (ranks as usize, part.groups);
         let banks = ranks * part.banks_in_all() as usize;
-        // The spacing between two bursts of a row, and between those of rows in several groups.
+        // Spacing of two bursts of a row, and spacing of two bursts of rows in several groups.
         let far = part.access_to_access;
         let near = part.access_to_access_in_group.map_or(far, |time| part.constraint(time)).max(far);
         Channel {
@@ -95,8 +95,8 @@ impl Channel {
         &self.part
     }
 
-    /// The first clock, starting at `from`, at which `command` is possible in the current state. Errors: the
-    /// command is never possible.
+    /// The first clock from `from` at which `command` is possible in the current state. Errors: the command
+    /// is never possible in this state.
     pub fn probe(&self, command: Command, from: u64) -> Result<u64, Unready> {
         self.allowed(command)?;
         Ok(self.first_clock(command, from))
@@ -113,7 +113,8 @@ impl Channel {
         self.give(command, clock);
     }
 
-    /// Issues `command`, which the state must allow, as early as possible from `from`; returns the clock.
+    /// Issues `command` as early as possible from `from`. The state must allow the command. Returns the
+    /// clock.
     #[inline(always)]
     pub fn give(&mut self, command: Command, from: u64) -> u64 {
         let Command { kind, place } = command;
@@ -135,8 +136,8 @@ impl Channel {
         clock
     }
 
-    /// Opens the row of `place` from `from`, issues `count` reads or writes of it, and auto-precharges it,
-    /// all as early as possible. The bank must have no open row.
+    /// Opens the row of `place`, issues `count` reads or writes of the row, and auto-precharges it. Each
+    /// command is issued as early as possible from `from`. The bank must have no open row.
     #[inline]
     pub fn give_whole(&mut self, kind: Kind, place: Place, from: u64, count: u64) -> Whole {
         debug_assert_eq!(self.open_row(place), None, "{place:?}");
@@ -146,10 +147,12 @@ impl Channel {
         Whole { opened, first, last, closed: self.close_spot(spot, place.row, first) }
     }
 
-    /// Issues `count` reads or writes of the open rows of `places`, alternating between them, each as early
-    /// as possible. Each row must be in a different group of one rank. Returns the clocks of the first and
-    /// the last command. For one location, this equals repeated calls of [`Channel::give`], but is faster.
-    /// The exception are bursts inserted before other commands, which stay together.
+    /// Issues `count` reads or writes of the open rows of `places`, alternating between the rows, each as
+    /// early as possible. Each row must be in a different group of one rank. Returns the clocks of the first
+    /// and the last command.
+    ///
+    /// For one location, the result equals that of repeated calls of [`Channel::give`], but this function is
+    /// faster. There is one exception: bursts that are inserted before other commands stay together.
     #[inline]
     pub fn give_bursts(&mut self, kind: Kind, places: &[Place], from: u64, count: u64) -> (u64, u64) {
         if let &[place] = places {
@@ -201,8 +204,8 @@ impl Channel {
         }
     }
 
-    /// Auto-precharges the row of `place` after its last reads or writes, as early as possible from `from`;
-    /// returns the clock. This takes no command.
+    /// Auto-precharges the row of `place` after its last reads or writes, as early as possible from `from`.
+    /// Returns the clock. An auto-precharge needs no clock of the command bus.
     #[inline]
     pub fn close_by_itself(&mut self, place: Place, from: u64) -> u64 {
         self.close_spot(self.spot(place), place.row, from)
@@ -215,10 +218,10 @@ impl Channel {
         clock.cast_unsigned()
     }
 
-    /// Reads or writes `count` bursts of the row of `place` before a command already issued closes it, as
-    /// early as possible from `from`. All other commands keep their clocks. Returns the clocks of the first
-    /// and the last burst, and of closing the row. `None` if that row is not the one being closed or there is
-    /// not enough time.
+    /// Reads or writes `count` bursts of the row of `place`, as early as possible from `from`, before a
+    /// command that was already issued closes the row. All other commands keep their clocks. Returns the
+    /// clocks of the first burst, of the last burst, and of closing the row. Returns `None` if no issued
+    /// command closes this row, or if not enough time is left.
     pub fn give_before_closing(
         &mut self,
         kind: Kind,
@@ -251,30 +254,30 @@ impl Channel {
         Some((first, (clock + length).cast_unsigned(), closed.cast_unsigned()))
     }
 
-    /// End of the refresh of a rank, before which none of its rows is opened.
+    /// End of the refresh of a rank. No row of the rank is opened earlier.
     #[inline]
     pub fn refreshed(&self, rank: u32) -> u64 {
         self.ranks[rank as usize][Kind::Activate as usize].max(0).cast_unsigned()
     }
 
-    /// The open row in the bank of `place`.
+    /// The open row in the bank of `place`, if any.
     #[inline]
     pub fn open_row(&self, place: Place) -> Option<u32> {
         self.banks[self.spot(place).bank].open_row()
     }
 
-    /// Number of commands of `kind`.
+    /// Number of issued commands of `kind`.
     pub fn given(&self, kind: Kind) -> u64 {
         self.given[kind as usize]
     }
 
-    /// Closes every row and drops all commands, as after a power loss.
+    /// Closes every row and drops all commands after a power loss.
     pub fn clear(&mut self) {
         let given = self.given;
         *self = Channel { given, ..Channel::new(self.part.clone(), self.ranks.len() as u32) };
     }
 
-    /// Adds `count` refreshes of every rank while idle. All rows must be closed.
+    /// Adds `count` refreshes to the number of refreshes. The rows of the idle rank must be closed.
     pub fn count_refreshes(&mut self, count: u64) {
         self.given[Kind::Refresh as usize] += count;
     }
@@ -295,7 +298,7 @@ impl Channel {
         }
     }
 
-    /// The first clock from `from` that constraints and the command bus allow.
+    /// The first clock from `from` that the constraints and the command bus allow for `command`.
     fn first_clock(&self, command: Command, from: u64) -> u64 {
         let Command { kind, place } = command;
         if !matches!(kind, Kind::Read | Kind::Write) {
@@ -319,7 +322,7 @@ impl Channel {
         let mut clock = earliest;
         loop {
             if let Some(allowed) = opened.behind_all(clock, spot.group_in_rank) {
-                // Later clocks are also allowed.
+                // All later clocks are allowed, too.
                 return self.slots.first_free(allowed.cast_unsigned());
             }
             let allowed = opened.earliest(clock, spot.group_in_rank);
@@ -331,8 +334,8 @@ impl Channel {
         }
     }
 
-    /// The first clock from `from` that refreshes, the bank, and its group allow. For data commands, it
-    /// follows all issued commands.
+    /// The first clock from `from` that the constraints of the rank, the bank, and its group allow. For reads
+    /// and writes, this clock is after all issued commands.
     #[inline]
     fn earliest(&self, kind: Kind, spot: Spot, from: i64) -> i64 {
         let kind = kind as usize;
@@ -340,14 +343,14 @@ impl Channel {
         from.max(self.ranks[spot.rank][kind]).max(near)
     }
 
-    /// Like [`Channel::earliest`], ignoring the bank.
+    /// Like [`Channel::earliest`], but without the constraints of the bank.
     #[inline(always)]
     fn earliest_beyond_bank(&self, kind: Kind, spot: Spot, from: i64) -> i64 {
         from.max(self.groups[spot.group][kind as usize]).max(self.ranks[spot.rank][kind as usize])
     }
 
-    /// A train of alternating reads or writes of `places`: the clock at which their banks are ready, and the
-    /// train.
+    /// Clock at which the banks of `places` are ready, and a train of alternating reads or writes of these
+    /// locations.
     #[inline]
     fn train(&self, kind: Kind, places: &[Place], from: u64, count: u64) -> (i64, Train) {
         let spacing = self.slots.spacing(places.len()).cast_signed();
@@ -368,8 +371,8 @@ impl Channel {
         (ready, Train::new(kind, places[0], ALL_GROUPS, length))
     }
 
-    /// The first clock from `ready` at which all of `train` can be inserted before other commands, if there
-    /// is one.
+    /// The first clock from `ready` at which the whole train can be inserted before other commands. `None` if
+    /// there is no such clock.
     #[inline]
     fn room(&self, train: Train, ready: i64, places: usize, count: u64) -> Option<u64> {
         let mut from = ready;
@@ -383,7 +386,8 @@ impl Channel {
         }
     }
 
-    /// The first clock from `ready` at which reads or writes of `places` can start after all issued commands.
+    /// The first clock from `ready` at which reads or writes of `places` can start, after all issued
+    /// commands.
     #[inline]
     fn behind_all(&self, kind: Kind, places: &[Place], ready: i64) -> u64 {
         let spacing = self.slots.spacing(places.len()).cast_signed();
@@ -396,7 +400,7 @@ impl Channel {
         self.behind_ranks(kind, places[0].rank as usize, first)
     }
 
-    /// Like [`Channel::behind_all`] from `first`, after the commands of ranks other than `rank`.
+    /// Like [`Channel::behind_all`] from `first`, for the constraints by commands of ranks other than `rank`.
     #[inline(always)]
     fn behind_ranks(&self, kind: Kind, rank: usize, mut first: i64) -> u64 {
         if self.ranks.len() > 1 {
@@ -408,8 +412,8 @@ impl Channel {
         first.cast_unsigned()
     }
 
-    /// Records reads or writes of `places` that are issued from `clock`, and the `begun` commands before
-    /// them. Returns the clocks of the first and the last command.
+    /// Records reads or writes of `places` that are issued from `clock`. `begun` is the number of earlier
+    /// commands of the train. Returns the clocks of the first and the last command.
     #[inline]
     fn note_train(&mut self, kind: Kind, places: &[Place], clock: u64, begun: u64, given: u64) -> (u64, u64) {
         let (turns, spacing) = (places.len() as u64, self.slots.spacing(places.len()));
@@ -432,7 +436,8 @@ impl Channel {
         (clock, last)
     }
 
-    /// Records commands of `kind`, the last of which is issued at `clock`, by updating the earliest clocks.
+    /// Records `count` commands of `kind` by updating the earliest clocks. The last command is issued at
+    /// `clock`.
     #[inline(always)]
     fn note(&mut self, kind: Kind, spot: Spot, row: u32, clock: i64, count: u64) {
         let bank = &mut self.banks[spot.bank];
@@ -449,7 +454,7 @@ impl Channel {
         self.note_beyond_bank(kind, spot, clock, count);
     }
 
-    /// Updates the constraints on other banks.
+    /// Updates the constraints on other banks after `count` commands of `kind`.
     #[inline(always)]
     fn note_beyond_bank(&mut self, kind: Kind, spot: Spot, clock: i64, count: u64) {
         self.given[kind as usize] += count;

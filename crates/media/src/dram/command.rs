@@ -6,11 +6,11 @@ use nacre_kernel::state::Value;
 /// Location of an access in a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Place {
-    /// The rank.
+    /// Number of the rank.
     pub rank: u32,
-    /// The bank, numbered across all groups of the rank.
+    /// Number of the bank, counted across all groups of the rank.
     pub bank: u32,
-    /// The row.
+    /// Number of the row.
     pub row: u32,
 }
 

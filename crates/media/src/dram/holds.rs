@@ -1,4 +1,4 @@
-//! Constraints of a command on later commands: tables of earliest clocks.
+//! Constraints of a command on later commands, as tables of clocks.
 
 use super::kind::Kind::{self, Activate};
 use super::rules::{Rule, Scope};
@@ -6,9 +6,9 @@ use super::rules::{Rule, Scope};
 /// Number of kinds of commands.
 pub(super) const KINDS: usize = 5;
 
-/// Earliest clock of a command, by kind.
+/// Earliest possible clock of a command, by kind of command.
 pub(super) type Earliest = [i64; KINDS];
-/// A clock that no constraint reaches.
+/// A clock that is so early that it constrains no command.
 pub(super) const NEVER_BINDS: i64 = i64::MIN / 2;
 
 /// Constraints of one kind of command on later commands.
@@ -17,11 +17,11 @@ pub(super) struct Holds {
     pub(super) bank: Held,
     pub(super) group: Held,
     pub(super) rank: Held,
-    /// Constraints in other ranks, by constrained kind.
+    /// Constraints on commands in other ranks, by kind of the later command.
     pub(super) other_ranks: [i64; KINDS],
 }
 
-/// Constrained kinds of commands, each with a number of clocks.
+/// Kinds of commands that are constrained, each with a minimum number of clocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Held {
     count: usize,
@@ -29,8 +29,8 @@ pub(super) struct Held {
 }
 
 impl Holds {
-    /// Constraints of commands of kind number `earlier`. With one bank group, the constraints within the
-    /// group apply to the rank.
+    /// Constraints imposed by commands of kind number `earlier`. If there is only one bank group, the
+    /// constraints within the group apply to the rank.
     pub(super) fn of(rules: &[Rule], earlier: usize, groups: u32) -> Holds {
         let all = |scopes: &[Scope]| {
             let is_of = |rule: &&Rule| {
@@ -68,13 +68,13 @@ impl Held {
         clocks
     }
 
-    /// Number of clocks for which commands of kind `later` are constrained.
+    /// Minimum number of clocks before a command of kind `later`. Zero if this kind is not constrained.
     pub(super) fn clocks(&self, later: Kind) -> i64 {
         let held = self.of[..self.count].iter().find(|(kind, _)| *kind == later as usize);
         held.map_or(0, |&(_, clocks)| clocks)
     }
 
-    /// Applies the constraints of a command at `clock`.
+    /// Updates `earliest` for a command at `clock`.
     #[inline]
     pub(super) fn since(&self, clock: i64, earliest: &mut Earliest) {
         for &(later, clocks) in &self.of[..self.count] {

@@ -1,4 +1,5 @@
-//! A channel with commands in clock order: its open rows, and the earliest time of the next command.
+//! A channel whose commands are issued in clock order: its open rows, and the earliest clock of the next
+//! command.
 
 use super::bank::{Shifts, Spot};
 use super::command::Place;
@@ -9,29 +10,31 @@ use super::rules::rules;
 use nacre_kernel::state::{State, Value};
 use std::array::from_fn;
 
-/// A channel with equal ranks, for a controller that makes a decision in each clock. One command is issued
-/// per clock. A command that is invalid in the state of its bank is a bug of the controller.
+/// A channel with equal ranks, for a controller that makes a decision in each clock. At most one command is
+/// issued per clock. If the controller issues a command that is invalid in the state of its bank, this is a
+/// bug.
 #[derive(Clone, Debug, State)]
 pub struct InOrder {
     #[state(skip = "from the configuration")]
     part: Part,
     #[state(skip = "from the configuration")]
     shifts: Shifts,
-    /// Constraints of each kind of earlier command.
+    /// Constraints that each kind of command imposes on later commands.
     #[state(skip = "from the configuration")]
     holds: [Holds; KINDS],
-    /// Clocks between two bursts, indexed by the number of alternating groups minus one.
+    /// Number of clocks between two bursts, indexed by the number of alternating groups minus one.
     #[state(skip = "from the configuration")]
     spacing: Vec<u64>,
-    /// Minimum clocks between row openings in a group and in a rank, and the window for four openings.
+    /// Minimum numbers of clocks between row openings in a group and in a rank, and the window in which at
+    /// most four rows are opened.
     #[state(skip = "from the configuration")]
     openings: [i64; 3],
     ranks: Vec<Rank>,
     groups: Vec<Group>,
     banks: Vec<OneBank>,
-    /// Clocks of the latest bursts, which occupy the bus periodically.
+    /// Clocks of the latest bursts, which occupy the command bus periodically.
     bursts: Bursts,
-    /// Number of commands of each kind.
+    /// Number of issued commands of each kind.
     given: [u64; KINDS],
 }
 
@@ -92,13 +95,13 @@ impl InOrder {
         &self.part
     }
 
-    /// The open row in the bank of `place`.
+    /// The open row in the bank of `place`, if any.
     #[inline]
     pub fn open_row(&self, place: Place) -> Option<u32> {
         self.banks[self.shifts.spot(place).bank].open
     }
 
-    /// The number of the bank of `place` in the channel.
+    /// Number of the bank of `place` in the channel.
     #[inline]
     pub fn bank_number(&self, place: Place) -> usize {
         self.shifts.spot(place).bank
@@ -109,8 +112,8 @@ impl InOrder {
         self.banks.len()
     }
 
-    /// The first clock from `from` that constraints and the bus allow for a command of `kind` to `place`, if
-    /// no other command is issued before it.
+    /// The first clock from `from` that constraints and the command bus allow for a command of `kind` to
+    /// `place`. No other command may be issued before this clock.
     #[inline]
     pub fn allowed(&self, kind: Kind, place: Place, from: u64) -> u64 {
         let clock = self.earliest(kind, self.shifts.spot(place)).max(from.cast_signed()).cast_unsigned();
@@ -137,7 +140,7 @@ impl InOrder {
         all.max(group.opened + in_group).max(last).max(rank.opened[0] + four)
     }
 
-    /// Issues a command to open or close a row, or to refresh, at `clock`.
+    /// Issues a command that opens or closes a row, or a refresh, at `clock`.
     pub fn give(&mut self, kind: Kind, place: Place, clock: u64) {
         let spot = self.shifts.spot(place);
         debug_assert!(self.earliest(kind, spot) <= clock.cast_signed(), "{kind:?} of {place:?} at {clock}");
@@ -156,9 +159,9 @@ impl InOrder {
         self.note(kind, spot, clock, 1);
     }
 
-    /// Issues `count` reads or writes of the open rows of `places` from `clock`, alternating between them;
-    /// returns the clock of the last. Each row must be in a different group of one rank. No other data
-    /// command may be in between.
+    /// Issues `count` reads or writes of the open rows of `places` from `clock`, alternating between the
+    /// rows. Each row must be in a different group of one rank. No other read or write may be in between.
+    /// Returns the clock of the last command.
     pub fn give_bursts(&mut self, kind: Kind, places: &[Place], clock: u64, count: u64) -> u64 {
         let spacing = self.spacing[places.len() - 1];
         let last = clock + (count - 1) * spacing;
@@ -174,7 +177,8 @@ impl InOrder {
         last
     }
 
-    /// Auto-precharges the row of `place` as early as possible; returns the clock. This takes no command.
+    /// Auto-precharges the row of `place` as early as possible. Returns the clock. An auto-precharge needs no
+    /// clock of the command bus.
     pub fn close_by_itself(&mut self, place: Place) -> u64 {
         let spot = self.shifts.spot(place);
         let clock = self.earliest(Kind::Precharge, spot).max(0).cast_unsigned();
@@ -183,7 +187,7 @@ impl InOrder {
         clock
     }
 
-    /// End of the refresh of a rank, before which none of its rows is opened.
+    /// End of the refresh of a rank. No row of the rank is opened earlier.
     pub fn refreshed(&self, rank: u32) -> u64 {
         self.ranks[rank as usize].earliest[Kind::Activate as usize].max(0).cast_unsigned()
     }
@@ -195,22 +199,22 @@ impl InOrder {
         (0..banks).zip(of_rank).filter_map(move |(bank, state)| Some(Place { rank, bank, row: state.open? }))
     }
 
-    /// Number of commands of `kind`.
+    /// Number of issued commands of `kind`.
     pub fn given(&self, kind: Kind) -> u64 {
         self.given[kind as usize]
     }
 
-    /// Adds `count` refreshes of every rank while idle. All rows must be closed.
+    /// Adds `count` refreshes to the number of refreshes. The rows of the idle rank must be closed.
     pub fn count_refreshes(&mut self, count: u64) {
         self.given[Kind::Refresh as usize] += count;
     }
 
-    /// Subtracts `count` issued bursts of `kind` that did not happen.
+    /// Subtracts `count` issued bursts of `kind` that a power loss canceled.
     pub fn take_back(&mut self, kind: Kind, count: u64) {
         self.given[kind as usize] -= count;
     }
 
-    /// Closes every row and drops all commands, as after a power loss.
+    /// Closes every row and drops all commands after a power loss.
     pub fn clear(&mut self) {
         *self = InOrder { given: self.given, ..InOrder::new(self.part.clone(), self.ranks.len() as u32) };
     }

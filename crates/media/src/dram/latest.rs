@@ -1,9 +1,9 @@
-//! The latest data command of one kind.
+//! The latest read or the latest write.
 
 use super::holds::NEVER_BINDS;
 use nacre_kernel::state::Value;
 
-/// The latest command, and the latest one in another rank.
+/// Clocks of the latest command, and of the latest command in another rank.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Latest {
     rank: usize,
@@ -12,10 +12,10 @@ pub(super) struct Latest {
 }
 
 impl Latest {
-    /// There was no command.
+    /// State before the first command.
     pub(super) const NONE: Latest = Latest { rank: 0, clock: NEVER_BINDS, before: NEVER_BINDS };
 
-    /// The latest command outside `rank`.
+    /// Clock of the latest command outside `rank`.
     #[inline]
     pub(super) fn in_others(&self, rank: usize) -> i64 {
         if self.rank == rank { self.before } else { self.clock }

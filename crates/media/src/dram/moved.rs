@@ -1,4 +1,4 @@
-//! Data transfers: finds gaps for reads and writes between others.
+//! Data transfers, and a search for gaps in which reads and writes can be inserted.
 
 use super::command::Place;
 use super::holds::NEVER_BINDS;
@@ -7,11 +7,11 @@ use super::part::Part;
 use super::rules::{Rule, Scope};
 use nacre_kernel::state::{State, Value};
 
-/// Minimum number of trains stored. Earlier requests are placed after the last dropped train.
+/// Minimum number of stored trains. Earlier clocks are not searched for gaps.
 const KEPT: usize = 64;
-/// Train lengths in clocks for which the search for gaps is remembered.
+/// Train lengths in clocks for which [`Moved`] remembers from which clock on there are no gaps.
 const LENGTHS: [i64; 4] = [0, 16, 60, 120];
-/// Marks a train that alternates between the groups of its rank.
+/// Group number of a train that alternates between the groups of its rank.
 pub(super) const ALL_GROUPS: u32 = u32::MAX;
 
 /// Consecutive reads or writes of one row, or of one row in each of several groups.
@@ -23,13 +23,13 @@ pub(super) struct Train {
     pub(super) last: i64,
     pub(super) is_write: bool,
     pub(super) rank: u32,
-    /// The group of banks, or [`ALL_GROUPS`].
+    /// Number of the bank group, or [`ALL_GROUPS`].
     pub(super) group: u32,
 }
 
 impl Train {
-    /// A train of `kind` to the bank of `place` in `group`, with this number of clocks from its first to its
-    /// last command.
+    /// A train of commands of `kind` to the bank of `place` in `group`. `length` is the number of clocks from
+    /// its first to its last command.
     #[inline]
     pub(super) fn new(kind: Kind, place: Place, group: u32, length: i64) -> Train {
         Train { first: 0, last: length, is_write: kind == Kind::Write, rank: place.rank, group }
@@ -41,14 +41,14 @@ impl Train {
         (self.is_write, self.rank, self.group) == (other.is_write, other.rank, other.group)
     }
 
-    /// This train moved to `clock`.
+    /// This train, moved so that it starts at `clock`.
     #[inline]
     pub(super) fn at(self, clock: i64) -> Train {
         Train { first: clock, last: clock + self.last - self.first, ..self }
     }
 }
 
-/// Trains in clock order, without overlap.
+/// Trains in clock order. They do not overlap.
 #[derive(Clone, Debug, State)]
 pub(super) struct Moved {
     #[state(skip = "from the configuration")]
@@ -57,21 +57,22 @@ pub(super) struct Moved {
     log: Vec<Train>,
     /// Clock before which no train can be inserted.
     begin: i64,
-    /// Clock from which no train has a gap before it for a train of the given length, indexed like
+    /// Clock from which there is no gap between trains for another train of this length. Indices are those of
     /// [`LENGTHS`].
     filled_from: [i64; LENGTHS.len()],
 }
 
-/// Minimum clocks between two consecutive reads or writes, by kind of both.
+/// Minimum numbers of clocks between two consecutive reads or writes, by kind of both commands.
 #[derive(Clone, Copy, Debug)]
 struct Holds {
     /// Constraints in the same group, in the same rank, and in other ranks.
     by_scope: [[[i64; 2]; 2]; 3],
     /// The longest of the constraints.
     reach: i64,
-    /// Minimum clocks between two trains with another one in between.
+    /// Minimum number of clocks between two trains with a third train between them.
     room: i64,
-    /// Minimum clocks between two trains with another one in between, for equal kind, rank, and group.
+    /// Minimum number of clocks between two trains with a third train between them, if all trains have the
+    /// same kind, rank, and group.
     room_within: i64,
 }
 
@@ -103,7 +104,7 @@ impl Holds {
         Holds { by_scope, reach, room: around(0).min(around(1)), room_within: 2 * within.cast_signed() }
     }
 
-    /// Clocks from the last command of `earlier` to the first command of `later`.
+    /// Minimum number of clocks from the last command of `earlier` to the first command of `later`.
     #[inline]
     fn between(&self, earlier: &Train, later: &Train) -> i64 {
         let scope = if earlier.rank != later.rank {
@@ -127,7 +128,8 @@ impl Moved {
         }
     }
 
-    /// The first clock from `from` at which `train` fits before an issued train, if there is one.
+    /// The first clock from `from` at which `train` can be inserted before an issued train. `None` if there
+    /// is no such clock.
     #[inline]
     pub(super) fn room(&self, train: Train, from: i64) -> Option<i64> {
         let mut clock = from.max(self.begin);
@@ -155,7 +157,7 @@ impl Moved {
         None
     }
 
-    /// The first clock for `train` that the trains before number `next` allow.
+    /// The first clock at which `train` can start after the trains before number `next`.
     #[inline]
     fn after(&self, next: usize, mut train: Train) -> i64 {
         for earlier in self.log[..next].iter().rev() {
@@ -168,7 +170,7 @@ impl Moved {
         train.first
     }
 
-    /// Whether `train` does not delay train number `next` and the later ones.
+    /// Whether `train` does not delay train number `next` and later trains.
     #[inline]
     fn is_before(&self, next: usize, train: Train) -> bool {
         let mut soon =
@@ -188,7 +190,7 @@ impl Moved {
             if let Some(last) = self.log.last_mut().filter(|last| last.is_of_one(&train))
                 && gap < self.holds.room_within
             {
-                // No command fits in between, so this is the same train.
+                // No command fits between the two trains, so they are stored as one train.
                 last.last = train.last;
                 return;
             }

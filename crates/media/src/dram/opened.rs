@@ -1,4 +1,4 @@
-//! Times at which rows of a rank were opened: finds gaps for another opening.
+//! Clocks at which rows of a rank were opened, and a search for gaps in which another row can be opened.
 
 use super::holds::NEVER_BINDS;
 use super::kind::Kind::Activate;
@@ -7,7 +7,7 @@ use nacre_kernel::state::{State, Value};
 
 /// Maximum number of rows that are opened within tFAW.
 const WINDOW: usize = 4;
-/// Minimum number of openings stored. Earlier requests are placed after the last dropped opening.
+/// Minimum number of stored openings. Earlier clocks are not searched for gaps.
 const KEPT: usize = 64;
 
 /// Row openings of a rank, in clock order.
@@ -19,11 +19,12 @@ pub(super) struct Opened {
     log: Vec<Opening>,
     /// Clock before which no opening can be inserted.
     begin: i64,
-    /// Clock from which no opening has a gap before it for another one.
+    /// Clock from which there is no gap between openings for another opening.
     filled_from: i64,
 }
 
-/// Minimum clocks between openings in two groups, in one group, and from an opening to the fifth after it.
+/// Minimum numbers of clocks between openings in two groups, between openings in one group, and from an
+/// opening to the fourth opening after it.
 #[derive(Clone, Copy, Debug)]
 struct Spans {
     far: i64,
@@ -38,7 +39,7 @@ struct Opening {
 }
 
 impl Opened {
-    /// No opened rows, with `rules` for banks in this number of `groups`.
+    /// State without openings. The banks of a rank are in `groups` groups and follow `rules`.
     pub(super) fn new(rules: &[Rule], groups: u32) -> Opened {
         let clocks = |scope, nth| {
             let is_of = |rule: &&Rule| {
@@ -48,7 +49,7 @@ impl Opened {
         };
         let far = clocks(Scope::Rank, 1);
         let near = clocks(Scope::Group, 1).max(far);
-        // With one group, all banks are in it.
+        // If there is only one group, all banks are in this group.
         let far = if groups == 1 { near } else { far };
         Opened {
             spans: Spans { far, near, window: clocks(Scope::Rank, WINDOW) },
@@ -58,15 +59,16 @@ impl Opened {
         }
     }
 
-    /// The first clock from `from` at which a row of `group` can be opened after all others.
+    /// The first clock from `from` at which a row of `group` can be opened after all other openings. `None`
+    /// if it may be possible before another opening.
     #[inline]
     pub(super) fn behind_all(&self, from: i64, group: u32) -> Option<i64> {
         let clock = from.max(self.begin);
         (clock >= self.filled_from).then(|| self.after(self.log.len(), clock, group))
     }
 
-    /// The first clock from `from` at which a row of `group` can be opened, possibly before one already
-    /// opened.
+    /// The first clock from `from` at which a row of `group` can be opened. The clock may be before that of
+    /// another opening.
     pub(super) fn earliest(&self, from: i64, group: u32) -> i64 {
         let mut clock = from.max(self.begin);
         let mut next = self.log.len();
@@ -85,12 +87,12 @@ impl Opened {
         self.after(next, clock, group)
     }
 
-    /// Whether another opening fits before opening number `next`.
+    /// Whether another opening fits before opening number `next`, apart from groups.
     #[inline]
     fn has_room(&self, next: usize) -> bool {
         let Spans { far, window, .. } = self.spans;
         let clock = |number: usize| self.log[number].clock;
-        // A window of five openings that includes the new one has one, two, or three of them before it.
+        // A window of five openings that includes the new opening has one, two, or three earlier openings.
         (next == 0 || clock(next) - clock(next - 1) >= 2 * far)
             && (1..WINDOW).all(|before| {
                 let fifth = next + WINDOW - 1 - before;
@@ -98,7 +100,8 @@ impl Opened {
             })
     }
 
-    /// The first clock from `clock` that the openings before number `next` allow.
+    /// The first clock from `clock` at which a row of `group` can be opened after the openings before number
+    /// `next`.
     #[inline]
     fn after(&self, next: usize, clock: i64, group: u32) -> i64 {
         let Spans { far, near, window } = self.spans;
@@ -118,7 +121,7 @@ impl Opened {
         clock
     }
 
-    /// Whether an opening at `clock` does not delay opening number `next` and the later ones.
+    /// Whether an opening at `clock` does not delay opening number `next` and later openings.
     #[inline]
     fn is_before(&self, next: usize, clock: i64, group: u32) -> bool {
         let Spans { far, near, window } = self.spans;
@@ -129,7 +132,7 @@ impl Opened {
         if near > far && soon.any(|opening| opening.group == group) {
             return false;
         }
-        // This checks the fifth opening from this one; `has_room` has checked the others.
+        // This checks the fourth opening after the new one. `has_room` has checked the others.
         let fifth = self.log.get(next + WINDOW - 1);
         fifth.is_none_or(|fifth| fifth.clock >= clock + window)
     }
@@ -146,7 +149,7 @@ impl Opened {
         } else {
             self.log.insert(at, Opening { clock, group });
         }
-        // The gap before an opening only shrinks as others are added.
+        // Later openings can only make the gap before an opening smaller.
         if self.has_room(at) {
             self.filled_from = self.filled_from.max(clock);
         }

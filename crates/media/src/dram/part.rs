@@ -109,17 +109,18 @@ pub struct Part {
 }
 
 impl Part {
-    /// `time` in clocks, rounded up.
+    /// Number of clocks in `time`, rounded up.
     #[inline]
     pub fn clocks(&self, time: Time) -> u64 {
         time.as_ps().div_ceil(self.clock.as_ps())
     }
 
-    /// Clocks for a constraint of `time`.
+    /// Number of clocks for a constraint of `time`, with the rounding of the part.
     pub fn constraint(&self, time: Time) -> u64 {
         match self.rounding {
             Rounding::Up => self.clocks(time),
-            // jedec-21c-spd-ddr4 and jesd79-4 compute in thousandths of a clock and also drop the remainder.
+            // jedec-21c-spd-ddr4 and jesd79-4 calculate in thousandths of a clock, and also drop the
+            // remainder.
             Rounding::Ddr4 => (time.as_ps() * 1000 / self.clock.as_ps() + 974) / 1000,
         }
     }

@@ -1,4 +1,4 @@
-//! Timing constraints of a part, one per row.
+//! Timing constraints of a part as a table, with one constraint per row.
 
 use super::kind::Kind::{self, Activate, Precharge, Read, Refresh, Write};
 use super::part::Part;
@@ -16,7 +16,8 @@ pub(super) enum Scope {
     OtherRanks,
 }
 
-/// A constraint: `later` must come at least `clocks` after the `nth` last `earlier` in its scope.
+/// A constraint. The command `later` must be at least `clocks` clocks after the `nth` last command `earlier`
+/// in the scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rule {
     pub(super) scope: Scope,
@@ -26,7 +27,7 @@ pub(super) struct Rule {
     pub(super) clocks: u64,
 }
 
-/// Every constraint of `part`.
+/// All constraints of `part`.
 pub(super) fn rules(part: &Part) -> Vec<Rule> {
     let clocks = |time| part.constraint(time);
     let (data, rl, wl) = (part.burst / 2, part.read_latency, part.write_latency);
@@ -51,7 +52,7 @@ pub(super) fn rules(part: &Part) -> Vec<Rule> {
         rule(Scope::Group, Write, Write, near),
         rule(Scope::Rank, Read, Read, far),
         rule(Scope::Rank, Write, Write, far),
-        // Turning the bus around takes two clocks.
+        // A change of the bus direction takes two clocks.
         rule(Scope::Rank, Read, Write, (rl + far + 2).saturating_sub(wl)),
         rule(Scope::Group, Write, Read, written + clocks(near_turn)),
         rule(Scope::Rank, Write, Read, written + clocks(part.write_to_read)),

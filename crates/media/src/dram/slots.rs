@@ -1,27 +1,27 @@
-//! The command bus: at most one command per clock, stored for recent clocks.
+//! The command bus, which transfers at most one command per clock. The state of recent clocks is stored.
 
 use nacre_kernel::state::State;
 use std::hint::select_unpredictable;
 
-/// Number of clocks stored. Earlier requests are placed after them.
+/// Number of stored clocks. Commands are not inserted at earlier clocks.
 pub(super) const CLOCKS: u64 = 1 << 16;
 const WORDS: usize = (CLOCKS / 64) as usize;
 
-/// Clocks that have a command.
+/// Clocks that are occupied by a command.
 #[derive(Clone, Debug, State)]
 #[state(after = "Slots::check")]
 pub(super) struct Slots {
-    /// One bit per clock for the last [`CLOCKS`].
+    /// One bit per clock, for the last [`CLOCKS`] clocks.
     taken: Vec<u64>,
-    /// The clock after the last valid bit, a multiple of 64.
+    /// The clock after the last valid bit. It is a multiple of 64.
     end: u64,
-    /// Spacings of trains with one row, two alternating rows, and so on.
+    /// Spacing of commands in trains with one row, with two alternating rows, and so on.
     #[state(skip = "from the configuration")]
     spacings: Vec<Spacing>,
 }
 
-/// Clocks between two commands of a train, and a mask with a bit for each command of a train that starts at a
-/// word boundary.
+/// Number of clocks between two commands of a train, and a bit mask of the commands of a train that starts at
+/// the first bit of a word.
 #[derive(Clone, Copy, Debug)]
 struct Spacing {
     clocks: u64,
@@ -29,7 +29,8 @@ struct Spacing {
 }
 
 impl Slots {
-    /// A free bus for trains with these command distances, indexed by the number of alternating rows.
+    /// A free bus. `spacings` has the number of clocks between two commands of a train, by the number of
+    /// alternating rows.
     pub(super) fn new(spacings: impl Iterator<Item = u64>) -> Slots {
         let spacings = spacings.map(|clocks| {
             let train = (0..64).step_by(clocks as usize).fold(0, |train, clock| train | 1 << clock);
@@ -38,7 +39,7 @@ impl Slots {
         Slots { taken: vec![0; WORDS], end: CLOCKS, spacings: spacings.collect() }
     }
 
-    /// Clocks between two commands of a train with this number of alternating rows.
+    /// Number of clocks between two commands of a train with this number of alternating rows.
     #[inline]
     pub(super) fn spacing(&self, rows: usize) -> u64 {
         self.spacings[rows - 1].clocks
@@ -48,7 +49,7 @@ impl Slots {
     #[inline]
     pub(super) fn first_free(&self, from: u64) -> u64 {
         let clock = from.max(self.end - CLOCKS);
-        // Whether the clock is that late is unpredictable, so this avoids a branch.
+        // The result of the comparison is unpredictable, so a branch would be slow.
         let taken = select_unpredictable(clock < self.end, self.taken[word_of(clock)], 0);
         let free = !taken >> (clock % 64);
         if free != 0 {
@@ -57,7 +58,7 @@ impl Slots {
         self.first_free_word((clock / 64 + 1) * 64)
     }
 
-    /// Like [`Slots::first_free`], if no clock is free before the word that starts at `clock`.
+    /// Like [`Slots::first_free`], for a search that starts at the word of `clock`.
     fn first_free_word(&self, clock: u64) -> u64 {
         let free_in = |&clock: &u64| clock >= self.end || self.taken[word_of(clock)] != u64::MAX;
         let clock = (clock..).step_by(64).find(free_in).expect("there is an end");
@@ -71,8 +72,9 @@ impl Slots {
         self.taken[word_of(clock)] |= 1 << (clock % 64);
     }
 
-    /// Number of the `count` commands of a train of `rows` whose clocks from `clock` are free.
-    /// [`Slots::first_free`] must have returned `clock`.
+    /// Number of commands of a train that can be issued: the commands before the first occupied clock. The
+    /// train has `count` commands from `clock` on, and `rows` alternating rows. [`Slots::first_free`] must
+    /// have returned `clock`.
     #[inline]
     pub(super) fn free_train(&self, clock: u64, count: u64, rows: usize) -> u64 {
         let mut free = 0;
@@ -90,7 +92,8 @@ impl Slots {
         count
     }
 
-    /// Issues the commands of such a train up to the first occupied clock; returns their number.
+    /// Issues the commands of such a train before the first occupied clock. Returns the number of these
+    /// commands.
     #[inline]
     pub(super) fn take_train(&mut self, clock: u64, count: u64, rows: usize) -> u64 {
         let spacing = self.spacings[rows - 1];
@@ -143,7 +146,8 @@ impl Slots {
     }
 }
 
-/// Words of a train: a clock within each, the bits of its commands, and their number.
+/// Iterator over the words of a train. Each item has a clock in the word, the bits of the commands in the
+/// word, and the number of these commands.
 struct Words {
     spacing: Spacing,
     at: u64,

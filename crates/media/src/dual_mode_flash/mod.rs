@@ -47,9 +47,9 @@ pub use wrong_bits::{Aging, ErrorLaw};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 #[repr(u8)]
 pub enum Mode {
-    /// One bit per cell: a slot is one page.
+    /// One bit per cell. A slot is one page.
     Slc,
-    /// Two bits per cell: a slot is two pages.
+    /// Two bits per cell. A slot is two pages.
     #[default]
     Mlc,
 }
@@ -65,7 +65,7 @@ impl Mode {
     }
 }
 
-/// Flash blocks with two modes, including their content.
+/// Flash blocks whose slots have one of two modes, including their data.
 #[derive(Debug, State)]
 #[state(bound = "S: Store")]
 pub struct DualModeFlash<S> {
@@ -73,11 +73,12 @@ pub struct DualModeFlash<S> {
     store: S,
     #[state(skip = "from the configuration")]
     aging: Aging,
-    /// Pages of a block as a shift: a block has `1 << page_shift` pages if all slots are in MLC mode.
+    /// Number of pages of a block, as a shift. A block has `1 << page_shift` pages if all slots are in MLC
+    /// mode.
     #[state(skip = "from the configuration")]
     page_shift: u32,
     blocks: Vec<Block>,
-    /// Random factor on the bit error rate of each slot, for each mode.
+    /// Random factors on the bit error rate of each slot, one per mode.
     #[state(skip = "drawn from the seed")]
     weakness: Vec<[f32; 2]>,
     pages: Vec<Page>,
@@ -89,17 +90,17 @@ pub struct DualModeFlash<S> {
 /// One erase block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Value)]
 struct Block {
-    /// The next page to program, numbered as in MLC mode.
+    /// Number of the next page to program, counted as in MLC mode.
     next: u32,
     erases: u32,
-    /// Bit error rate in each mode for a slot of median strength.
+    /// Bit error rate of a slot of median strength, in each mode.
     rates: [f64; 2],
 }
 
 /// One programmed page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Value)]
 struct Page {
-    /// Time up to which the bit errors of the page are computed.
+    /// Time up to which bit errors of the page were simulated.
     known: Time,
     bits: u32,
     wrong: u16,
@@ -109,8 +110,8 @@ struct Page {
 }
 
 impl<S: Store> DualModeFlash<S> {
-    /// Creates `blocks` erased blocks of `slots` slots each, a power of two, with data in `store` and random
-    /// strengths.
+    /// Creates `blocks` erased blocks of `slots` slots each, with data in `store`. The number of slots must
+    /// be a power of two. The strengths of the slots are random.
     pub fn new(blocks: u32, slots: u32, aging: Aging, mut random: Random, store: S) -> DualModeFlash<S> {
         assert!(slots.is_power_of_two(), "{slots} slots");
         let all = (blocks * slots) as usize;
@@ -128,15 +129,15 @@ impl<S: Store> DualModeFlash<S> {
         }
     }
 
-    /// The next page of `block` to program, unless it is full.
+    /// Number of the next page of `block` to program. `None` if the block is full.
     #[inline]
     pub fn next(&self, block: u32) -> Option<u32> {
         let next = self.blocks[block as usize].next;
         (next < 1 << self.page_shift).then_some((block << self.page_shift) + next)
     }
 
-    /// Programs the next page of `block` in `mode` at `now`. The page uses `bits` bits, including spare
-    /// bytes. The caller then stores the data with [`DualModeFlash::fill`].
+    /// Programs the next page of `block` in `mode` at `now`, and returns its number. The page uses `bits`
+    /// bits, including spare bytes. The caller then stores the data with [`DualModeFlash::fill`].
     ///
     /// # Panics
     ///
@@ -184,7 +185,8 @@ impl<S: Store> DualModeFlash<S> {
             let mode = state.mode as usize;
             let rate = block.rates[mode] * f64::from(self.weakness[(page >> 1) as usize][mode]);
             let mean = rate * f64::from(state.bits) * self.aging.drifted(now - state.known);
-            // Errors are so rare that the computation waits until more time has passed.
+            // Bit errors are rare. If the mean is tiny, they are sampled in a later call, when more time has
+            // passed.
             if mean > 1e-6 {
                 let more = wrong_bits::poisson(mean, &mut self.random);
                 state.wrong = (u32::from(state.wrong) + more).min(state.bits / 4) as u16;
@@ -194,8 +196,8 @@ impl<S: Store> DualModeFlash<S> {
         u32::from(state.wrong)
     }
 
-    /// Copies the bytes of `page` (data first), with its bit errors, into `into`; returns false if it was
-    /// programmed without data.
+    /// Copies the bytes of `page` to `into`, including its bit errors. The data comes before the spare bytes.
+    /// Returns false if the page was programmed without data.
     pub fn read(&self, page: u32, into: &mut [u8]) -> bool {
         let has_bytes = S::CARRIES_BYTES && self.store.read(u64::from(page), 0, into);
         if has_bytes {
@@ -204,7 +206,7 @@ impl<S: Store> DualModeFlash<S> {
         has_bytes
     }
 
-    /// Inverts the bit errors of `page` in `bytes`. A second call restores the data.
+    /// Inverts the bits of `bytes` that have errors in `page`. A second call restores the data.
     pub fn invert(&self, page: u32, bytes: &mut [u8]) {
         let Page { wrong, serial, bits, .. } = self.pages[page as usize];
         wrong_bits::invert(bytes, bits, u32::from(wrong), u64::from(page) << 16 | u64::from(serial));
@@ -220,13 +222,13 @@ impl<S: Store> DualModeFlash<S> {
         self.store.erase(u64::from(block) << self.page_shift, 1 << self.page_shift);
     }
 
-    /// The mode in which `page` was programmed.
+    /// Mode in which `page` was programmed.
     #[inline]
     pub fn mode(&self, page: u32) -> Mode {
         self.pages[page as usize].mode
     }
 
-    /// The block of `page`.
+    /// Block that contains `page`.
     #[inline]
     pub fn block_of(&self, page: u32) -> u32 {
         page >> self.page_shift

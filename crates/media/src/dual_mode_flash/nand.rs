@@ -88,7 +88,7 @@ pub struct Nand {
 }
 
 impl Nand {
-    /// Bit error rate as a function of cycles and time.
+    /// Bit error rates as a function of erase cycles and time.
     #[must_use]
     pub fn aging(&self) -> Aging {
         let endurance = [self.slc_endurance as f64, self.mlc_endurance as f64];

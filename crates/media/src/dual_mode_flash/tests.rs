@@ -42,8 +42,9 @@ fn a_page_is_programmed_once() {
     });
 }
 
-/// In both modes, mean and variance are those of a Poisson distribution with the rate of the formula: 8 times
-/// the rate at twice the MLC endurance, and 1/125 of it at 20 % of the SLC endurance.
+/// In both modes, mean and variance are those of a Poisson distribution with the rate of the formula. At
+/// twice the MLC endurance, the rate is 8 times the rate at the endurance. At 20 % of the SLC endurance, it
+/// is 1/125 of that rate.
 #[test]
 fn wrong_bits_follow_the_law() {
     let mut flash = flash(AGING);
@@ -54,7 +55,7 @@ fn wrong_bits_follow_the_law() {
             let page = match flash.next(0) {
                 Some(_) => flash.program(0, mode, BITS, Time::ZERO),
                 None => {
-                    // This simulates a new block of the same age by setting its rates.
+                    // This simulates a new block of the same age, by setting the next page of the block to 0.
                     flash.blocks[0].next = 0;
                     flash.program(0, mode, BITS, Time::ZERO)
                 }

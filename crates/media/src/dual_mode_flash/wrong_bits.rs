@@ -32,20 +32,19 @@ pub struct ErrorLaw {
 }
 
 impl ErrorLaw {
-    /// Bit error rate of cells of median strength at this share of their endurance, relative to the rate at
-    /// their endurance.
+    /// Bit error rate of cells of median strength after the share `worn` of their endurance.
     #[inline]
     pub fn rate_at(&self, worn: f64) -> f64 {
         self.bit_error_rate * libm::pow(worn, self.error_exponent)
     }
 
-    /// Random factor on the bit error rate of some cells, whose endurance is log-normal.
+    /// Random factor on the bit error rate of one group of cells. The endurance is log-normally distributed.
     pub(crate) fn weakness(&self, random: &mut Random) -> f32 {
         libm::exp(-self.error_exponent * self.endurance_spread * random.normal()) as f32
     }
 }
 
-/// Bit errors of a medium as a function of cycles and time.
+/// Bit errors of a medium as a function of erase cycles and time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aging {
     /// Endurance of each mode in erases: SLC, then MLC.
@@ -57,17 +56,17 @@ pub struct Aging {
 }
 
 impl Aging {
-    /// Bit error rate of a slot of median strength after `erases`, in each mode.
+    /// Bit error rate of a slot of median strength after `erases` erases, in each mode.
     pub fn rates(&self, erases: u32) -> [f64; 2] {
         [Mode::Slc, Mode::Mlc].map(|mode| self.rate_at(mode, f64::from(erases)))
     }
 
-    /// Bit error rate in one mode after `erases`.
+    /// Bit error rate of a slot of median strength in one mode after `erases` erases.
     pub fn rate_at(&self, mode: Mode, erases: f64) -> f64 {
         self.errors.rate_at(erases / self.endurance[mode as usize])
     }
 
-    /// Random factors on the rates of a slot, one per mode.
+    /// Random factors on the bit error rates of a slot, one per mode.
     pub(super) fn weakness(&self, random: &mut Random) -> [f32; 2] {
         [0, 1].map(|_| self.errors.weakness(random))
     }
@@ -79,11 +78,11 @@ impl Aging {
     }
 }
 
-/// A Poisson sample with this mean, computed by inversion.
+/// Random number with a Poisson distribution of mean `mean`, computed by inversion.
 #[inline]
 pub(crate) fn poisson(mean: f64, random: &mut Random) -> u32 {
     let draw = random.unit();
-    // e^-m > 1 - m, so this is nearly always sufficient.
+    // e^-m is greater than 1 - m, so this test is nearly always sufficient.
     if draw < 1.0 - mean {
         return 0;
     }
@@ -102,7 +101,7 @@ pub(crate) fn poisson(mean: f64, random: &mut Random) -> u32 {
     count
 }
 
-/// Inverts `count` different bits of the first `bits` of `bytes`, determined by `key`.
+/// Inverts `count` different bits among the first `bits` bits of `bytes`. `key` determines the positions.
 pub(crate) fn invert(bytes: &mut [u8], bits: u32, count: u32, key: u64) {
     if count == 0 {
         return;

@@ -29,7 +29,7 @@ pub use nand::{Nand, Operation, OperationEnergy, ProgramErase, Timing};
 use crate::store::Store;
 use nacre_kernel::state::{State, Value};
 
-/// Blocks of flash with their content.
+/// Blocks of flash with their data.
 #[derive(Debug, State)]
 #[state(after = "Self::check")]
 #[state(bound = "S: Store")]
@@ -56,7 +56,8 @@ pub struct Block {
 
 impl<S: Store> Flash<S> {
     /// Creates `blocks` erased blocks of `pages_per_block` pages each, with data in `store`. The page numbers
-    /// of each block start at a multiple of a power of two; unused numbers in between have no page.
+    /// of each block start at a multiple of a power of two. Numbers between the last page of a block and the
+    /// next block are not used.
     pub fn new(blocks: u32, pages_per_block: u32, store: S) -> Flash<S> {
         assert!(pages_per_block > 0, "a block has a page");
         let blocks = vec![Block::default(); blocks as usize];
@@ -64,8 +65,8 @@ impl<S: Store> Flash<S> {
         Flash { store, pages_per_block, page_shift, blocks, programs: 0, erases: 0 }
     }
 
-    /// Reserves the next page of `block` for a program; returns its global number. The caller then stores the
-    /// data with [`Flash::fill`] or [`Flash::fill_from`].
+    /// Reserves the next page of `block` for a program, and returns its global number. The caller then stores
+    /// the data with [`Flash::fill`] or [`Flash::fill_from`].
     ///
     /// # Panics
     ///
@@ -75,7 +76,7 @@ impl<S: Store> Flash<S> {
         self.program_run(block, 1)
     }
 
-    /// Reserves the next `count` pages; returns the number of the first page.
+    /// Reserves the next `count` pages of `block`. Returns the number of the first page.
     ///
     /// # Panics
     ///
@@ -90,7 +91,8 @@ impl<S: Store> Flash<S> {
         page
     }
 
-    /// Cancels the reservation of the last `count` pages of `block`, which are reserved again later.
+    /// Cancels the reservation of the last `count` pages of `block`. These pages will be reserved again
+    /// later.
     ///
     /// # Panics
     ///
@@ -118,7 +120,8 @@ impl<S: Store> Flash<S> {
         }
     }
 
-    /// Copies bytes of `page`, starting at `offset`. A page programmed without data reads as zeros.
+    /// Copies bytes of `page`, starting at `offset`, to `into`. A page programmed without data reads as
+    /// zeros.
     #[inline]
     pub fn read(&self, page: u32, offset: usize, into: &mut [u8]) {
         if !self.store.read(u64::from(page), offset, into) && self.is_programmed(page) {
@@ -140,7 +143,7 @@ impl<S: Store> Flash<S> {
         self.store.erase(u64::from(block) << self.page_shift, u64::from(self.pages_per_block));
     }
 
-    /// The block of `page`.
+    /// Block that contains `page`.
     #[inline]
     pub fn block_of(&self, page: u32) -> u32 {
         page >> self.page_shift
@@ -152,7 +155,7 @@ impl<S: Store> Flash<S> {
         self.pages_per_block
     }
 
-    /// The blocks.
+    /// Blocks, in the order of their numbers.
     #[inline]
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
@@ -175,7 +178,7 @@ impl<S: Store> Flash<S> {
         }
     }
 
-    /// The store with the data.
+    /// Store that contains the data.
     pub fn store(&self) -> &S {
         &self.store
     }

@@ -1,4 +1,4 @@
-//! NAND flash: operation times, and endurance of the blocks.
+//! NAND flash: operation times, and endurance of blocks.
 
 use crate::charge::{Energies, check_energies};
 use nacre_config::{Configuration, FieldType, Reader};

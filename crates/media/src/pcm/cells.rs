@@ -1,4 +1,4 @@
-//! Cells of phase change memory: times of operations, and endurance.
+//! Cells of phase-change memory: operation times and endurance.
 
 use crate::charge::{Energies, check_energies};
 use nacre_config::{Configuration, Reader};
@@ -18,7 +18,7 @@ impl Operation {
     pub const COUNT: usize = 2;
 }
 
-/// Times, wear and energy of phase change memory.
+/// Times, wear, and energy of phase-change memory.
 #[derive(Clone, Debug, Configuration)]
 pub struct Cells {
     /// Time of a read.
@@ -39,13 +39,13 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// Energies by [`Operation`].
+    /// Energies, indexed by [`Operation`].
     #[must_use]
     pub fn energies(&self) -> Energies<{ Operation::COUNT }> {
         Energies::of([self.read_energy, self.program_energy])
     }
 
-    /// Reports incomplete energies; `read` and `program` are their names in documents.
+    /// Reports an error if some energies are missing. `read` and `program` are the names of the settings.
     pub fn check_energies(&self, reader: &mut Reader<'_>, [read, program]: [&str; 2]) {
         let energies = [(read, self.read_energy), (program, self.program_energy)];
         check_energies(reader, &energies, self.idle_power);

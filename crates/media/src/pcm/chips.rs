@@ -1,11 +1,11 @@
-//! Chips of phase change memory that work in parallel: times of operations, and endurance of cells.
+//! Chips of phase-change memory that operate in parallel: operation times, and endurance of cells.
 
 use super::{CHIP_WORD, Cells, KINDS, Rank};
 use crate::charge::Energies;
 use nacre_config::{Configuration, Reader};
 use nacre_kernel::{Bytes, Energy, Time};
 
-/// Sizes, times, wear and energy of the chips of a rank.
+/// Sizes, times, wear, and energy of the chips of a rank.
 #[derive(Clone, Debug, Configuration)]
 pub struct Chips {
     /// Number of chips of a rank that hold data.
@@ -25,7 +25,7 @@ pub struct Chips {
     /// Number of bytes read from a chip at once.
     #[config(default = "16 B", min = "1 B", max = "4 KiB", source = "paper: akel-2011 section 2.2")]
     pub read_unit: Bytes,
-    /// Latency and endurance of their cells.
+    /// Latency and endurance of the cells.
     #[config(flatten)]
     #[config(with(read(
         doc = "Time of one read of a rank.",
@@ -66,7 +66,7 @@ pub struct Chips {
         source = "assumed: 32 words of a chip, 100 ns each, the usual write cycle of such chips"
     )]
     pub fill: Time,
-    /// Time of a rank to program write buffers that hold only zeros. Each word that is not zero adds an equal
+    /// Time for a rank to program write buffers that contain only zeros. Each nonzero word adds an equal
     /// share of the difference between `program` and this time. If absent, the time does not depend on the
     /// data.
     #[config(min = "1 ps", max = "1 s")]
@@ -74,13 +74,13 @@ pub struct Chips {
 }
 
 impl Chips {
-    /// Chips of a rank.
+    /// Number of chips of a rank.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.data_chips + self.spare_chips
     }
 
-    /// A rank of these chips; a controller adds `control` to each read.
+    /// A rank of these chips. The controller adds `control` to the time of each read.
     #[must_use]
     pub fn rank(&self, control: Time) -> Rank {
         let data_chips = u64::from(self.data_chips);
@@ -95,7 +95,7 @@ impl Chips {
         }
     }
 
-    /// Reports programs of zeros that take longer than those of arbitrary data.
+    /// Reports an error if programs of zeros take longer than those of arbitrary data.
     pub fn check_times(&self, reader: &mut Reader<'_>) {
         let program = self.cells.program;
         if let Some(zeros) = self.program_zeros.filter(|&zeros| zeros > program) {
@@ -105,16 +105,16 @@ impl Chips {
         }
     }
 
-    /// Reports incomplete energies. Only that of a program may be required, e.g. by capacitors: energy is not
-    /// modeled then.
+    /// Reports an error if some energies are missing. If `may_lack_reads` is true, the energy of a program
+    /// may be the only one, e.g. because capacitors need it. Energy is then not modeled.
     pub fn check_energies(&self, reader: &mut Reader<'_>, may_lack_reads: bool) {
         if !may_lack_reads || self.cells.read_energy.is_some() || self.cells.idle_power.is_some() {
             self.cells.check_energies(reader, ["read_energy", "program_energy"]);
         }
     }
 
-    /// Energies of a whole rank, by [`Operation`](super::Operation), and of a programmed word that is not
-    /// zero. The energy of a program is in proportion to its time.
+    /// Energies of a whole rank, indexed by [`Operation`](super::Operation), and the energy of a programmed
+    /// nonzero word. The energy of a program is proportional to its time.
     #[must_use]
     pub fn energies(&self) -> Energies<KINDS> {
         let rank = self.rank(Time::ZERO);

@@ -35,54 +35,54 @@ use nacre_kernel::Time;
 use nacre_kernel::state::State;
 use prefetch_index::prefetch_index;
 
-/// Kinds of counted work: each [`Operation`], and programmed words that are not zero.
+/// Number of kinds of counted work: each [`Operation`], and programmed nonzero words.
 pub const KINDS: usize = Operation::COUNT + 1;
-/// The kind of programmed words that are not zero.
+/// Index of the kind for programmed nonzero words.
 pub const WRITTEN_WORD: usize = Operation::COUNT;
-/// Bytes that the data lines of a chip carry at a time.
+/// Number of bytes that the data lines of a chip transfer at a time.
 pub const CHIP_WORD: u64 = 2;
 
-/// Rows that have their counters together.
+/// Number of rows whose counters are allocated together.
 const ROWS_PER_PART: usize = 4096;
 
-/// Chips that work in concert.
+/// Chips that operate together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rank {
-    /// Bytes of one read, over all data chips.
+    /// Number of bytes of one read, over all data chips.
     pub beat: u64,
     /// Time of one read.
     pub read: Time,
-    /// Bytes of one program, over all data chips.
+    /// Number of bytes of one program, over all data chips.
     pub chunk: u64,
     /// Time of one program of arbitrary data, after the write buffers of the chips are filled.
     pub program: Time,
     /// Time of one program of zeros.
     pub zeros: Time,
-    /// Bytes of a word, over all data chips.
+    /// Number of bytes of a word, over all data chips.
     pub word: u64,
 }
 
 impl Rank {
-    /// Number of reads for bytes `offset..offset + bytes`.
+    /// Number of reads for the bytes `offset..offset + bytes`.
     #[inline]
     pub fn beats(&self, offset: u64, bytes: u64) -> u64 {
         divided(offset + bytes - 1, self.beat) - divided(offset, self.beat) + 1
     }
 
-    /// The first chunk of bytes `offset..offset + bytes`, and the number of chunks.
+    /// Index of the first chunk of the bytes `offset..offset + bytes`, and number of chunks.
     #[inline]
     pub fn chunks(&self, offset: u64, bytes: u64) -> (u64, u64) {
         let first = divided(offset, self.chunk);
         (first, divided(offset + bytes - 1, self.chunk) - first + 1)
     }
 
-    /// Words of a chunk.
+    /// Number of words per chunk.
     #[inline]
     pub fn words(&self) -> u64 {
         self.chunk.div_ceil(self.word)
     }
 
-    /// Time of a program with this number of words that are not zero.
+    /// Time of a program with `written` nonzero words.
     #[inline]
     pub fn program_of(&self, written: u32) -> Time {
         if self.zeros == self.program {
@@ -92,8 +92,9 @@ impl Rank {
         self.zeros + Time::from_ps(more)
     }
 
-    /// Words of each chunk that are not zero, if `bytes` are written at `offset`. The rest of a chunk that is
-    /// written in part counts as if it were alike; fractions of a word are rounded up.
+    /// Number of nonzero words in each chunk if `bytes` are written at `offset`. If a chunk is only partly
+    /// written, the rest is assumed to have the same share of nonzero words. Fractions of a word are rounded
+    /// up.
     pub fn written_words(&self, offset: u64, bytes: &[u8]) -> Vec<u32> {
         let (mut chunks, mut from, end) = (Vec::new(), offset, offset + bytes.len() as u64);
         while from < end {
@@ -113,13 +114,14 @@ impl Rank {
     }
 }
 
-/// `bytes / unit`. Units are nearly always powers of two, for which a shift takes 10 % of a division's time.
+/// Quotient `bytes / unit`. Units are nearly always powers of two, for which a shift takes 10 % of the time
+/// of a division.
 #[inline]
 fn divided(bytes: u64, unit: u64) -> u64 {
     if unit.is_power_of_two() { bytes >> unit.trailing_zeros() } else { bytes / unit }
 }
 
-/// The wear of rows.
+/// Numbers of programs of rows.
 #[derive(Debug, State)]
 pub struct Rows {
     #[state(same)]
@@ -133,7 +135,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Memory of `count` rows in bytes: before any write, and after writes to all.
+    /// Memory for `count` rows in bytes: before any write, and after writes to all rows.
     pub fn memory_bytes(count: u64) -> (u64, u64) {
         let places = count.div_ceil(ROWS_PER_PART as u64);
         let (place, part) =
@@ -141,13 +143,13 @@ impl Rows {
         (places.saturating_mul(place as u64), places.saturating_mul((place + part) as u64))
     }
 
-    /// `count` rows without writes, with this `endurance` in programs.
+    /// Creates `count` rows that were never written, with an endurance of `endurance` programs.
     pub fn new(count: u64, endurance: u64) -> Rows {
         let parts = (0..count.div_ceil(ROWS_PER_PART as u64)).map(|_| None).collect();
         Rows { count, endurance, parts, programs: 0, worn_out: 0 }
     }
 
-    /// Programs `row`.
+    /// Records one program of `row`.
     #[inline]
     pub fn program(&mut self, row: u64) {
         let count = &mut self.part(row)[row as usize % ROWS_PER_PART];
@@ -157,7 +159,7 @@ impl Rows {
         self.programs += 1;
     }
 
-    /// Programs `row` `times` times.
+    /// Records `times` programs of `row`.
     pub fn program_often(&mut self, row: u64, times: u64) {
         let programs = &mut self.part(row)[row as usize % ROWS_PER_PART];
         let before = u64::from(*programs);
@@ -166,14 +168,14 @@ impl Rows {
         self.programs += times;
     }
 
-    /// Programs `row`, its predecessor, and so on: `count` rows.
+    /// Records one program each of `count` rows: `row` and the rows before it.
     pub fn program_down(&mut self, row: u64, count: u64) {
         let (mut end, mut left, endurance) = (row as usize + 1, count as usize, self.endurance);
         while left > 0 {
             let to = (end - 1) % ROWS_PER_PART + 1;
             let from = to.saturating_sub(left);
             let counts = &mut self.part(end as u64 - 1)[from..to];
-            // Two passes over few lines, each of which the compiler makes wide.
+            // Two passes over a few cache lines. The compiler vectorizes each pass.
             counts.iter_mut().for_each(|count| *count = count.saturating_add(1));
             let worn = counts.iter().filter(|&&count| u64::from(count) == endurance + 1).count();
             self.worn_out += worn as u64;
@@ -182,8 +184,8 @@ impl Rows {
         self.programs += count;
     }
 
-    /// The first of `count` rows, from `row` downward, that one more program wears out, as its distance from
-    /// `row`.
+    /// Considers `count` rows from `row` downward. Returns the distance from `row` of the first row that one
+    /// more program would wear out, if any.
     pub fn first_worn_down(&self, row: u64, count: u64) -> Option<u64> {
         let is_worn = |&index: &u64| u64::from(self.programs_of(row - index)) == self.endurance;
         match self.programs_in(row + 1 - count, row + 1).1 {
@@ -200,7 +202,7 @@ impl Rows {
         }
     }
 
-    /// Lifetime programs of `row`.
+    /// Number of programs of `row` over its lifetime.
     #[inline]
     pub fn programs_of(&self, row: u64) -> u32 {
         let part = self.parts[row as usize / ROWS_PER_PART].as_ref();
@@ -217,7 +219,7 @@ impl Rows {
         self.endurance
     }
 
-    /// Total programs of all rows.
+    /// Total number of programs of all rows.
     pub fn programs(&self) -> u64 {
         self.programs
     }
@@ -227,13 +229,13 @@ impl Rows {
         self.worn_out
     }
 
-    /// Lifetime programs of each row.
+    /// Number of programs of each row over its lifetime.
     pub fn counts(&self) -> impl Iterator<Item = u32> + '_ {
         let count = |row: u64| self.programs_of(row);
         (0..self.count).map(count)
     }
 
-    /// Programs of rows `first..end`: total, and maximum per row.
+    /// Programs of the rows `first..end`: their total number, and the maximum per row.
     pub fn programs_in(&self, first: u64, end: u64) -> (u64, u32) {
         let (mut sum, mut most) = (0, 0);
         let (mut row, end) = (first as usize, end.min(self.count) as usize);
@@ -249,14 +251,14 @@ impl Rows {
         (sum, most)
     }
 
-    /// The counters of the part that `row` is in.
+    /// Counters of the part that contains `row`.
     #[inline]
     fn part(&mut self, row: u64) -> &mut [u32; ROWS_PER_PART] {
         debug_assert!(row < self.count, "row {row} of {}", self.count);
         self.parts[row as usize / ROWS_PER_PART].get_or_insert_with(|| Box::new([0; ROWS_PER_PART]))
     }
 
-    /// Panics unless every program belongs to a row.
+    /// Panics if the total number of programs differs from the sum over all rows.
     pub fn check_invariants(&self) {
         let counted: u64 =
             self.parts.iter().flatten().flat_map(|part| part.iter()).map(|&count| u64::from(count)).sum();

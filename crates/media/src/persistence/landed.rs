@@ -1,4 +1,4 @@
-//! Data that is written in place. Each write is applied when it ends, so a power loss needs no undo.
+//! Data that is written in place. A write is applied when it ends, so a power loss does not undo any write.
 
 use crate::store::{InPlace, Layout, Nothing, Store};
 use nacre_kernel::event::Payload;
@@ -7,16 +7,17 @@ use std::ops::Range;
 
 /// Size of a page of the store, in bytes.
 const PAGE_BYTES: u64 = 4096;
-/// Address range of a device without a capacity limit, in bytes.
+/// Size of the address range of a device without a capacity limit, in bytes.
 const UNLIMITED: u64 = 1 << 50;
 /// Number of adjacent pages that a store allocates together.
 const PAGES_PER_EXTENT: u64 = 64;
 
-/// Data that is written in place. With [`Nothing`](crate::store::Nothing), this has no cost and no effect.
+/// Data that is written in place. With [`Nothing`](crate::store::Nothing), all functions have no effect and
+/// no cost.
 #[derive(Debug)]
 pub struct Landed<S> {
     bytes: InPlace<S>,
-    /// Atomic write unit in bytes: after a power loss, each is either old or new.
+    /// Atomic write unit in bytes. After a power loss, a unit has either the old or the new data.
     unit: u32,
 }
 
@@ -33,12 +34,13 @@ impl Landed<Nothing> {
 }
 
 impl<S: Store> Landed<S> {
-    /// The data of `store`, with power-loss atomicity of `unit` bytes.
+    /// Creates the data in `store`. After a power loss, each unit of `unit` bytes has either the old or the
+    /// new data.
     pub fn new(store: S, unit: u32) -> Landed<S> {
         Landed { bytes: InPlace::new(store), unit }
     }
 
-    /// The bytes of a read.
+    /// Returns the data of a read.
     #[inline]
     pub fn read(&self, request: &Request) -> Payload {
         if !S::CARRIES_BYTES {
@@ -49,7 +51,7 @@ impl<S: Store> Landed<S> {
         into.into()
     }
 
-    /// Applies a write at `address`.
+    /// Applies a write of `data` at `address`.
     #[inline]
     pub fn write(&mut self, address: u64, data: &Payload) {
         if S::CARRIES_BYTES
@@ -59,7 +61,7 @@ impl<S: Store> Landed<S> {
         }
     }
 
-    /// Zeroes the trimmed bytes.
+    /// Sets the trimmed bytes to zero.
     #[inline]
     pub fn trim(&mut self, request: &Request) {
         if S::CARRIES_BYTES {
@@ -67,8 +69,8 @@ impl<S: Store> Landed<S> {
         }
     }
 
-    /// Handles a power loss during a write at `address`. `chance` decides for each unit whether it has the
-    /// new data. Returns the number of new bytes.
+    /// Handles a power loss during a write at `address`. Each unit has the new data with a probability of
+    /// 1/2. Returns the number of bytes with new data.
     pub fn tear(&mut self, address: u64, data: &Payload, chance: &mut Random) -> u64 {
         let Some(bytes) = data.bytes().filter(|_| S::CARRIES_BYTES) else { return 0 };
         let mut landed = 0;
@@ -81,8 +83,8 @@ impl<S: Store> Landed<S> {
     }
 }
 
-/// The units of `unit` bytes within `bytes` that are randomly selected for one version. The others get the
-/// other version.
+/// Selects units of `unit` bytes within the address range `bytes`, each with a probability of 1/2. A caller
+/// gives these units one version of the data, and the other units the other version.
 pub fn drawn_units(bytes: Range<u64>, unit: u32, chance: &mut Random) -> Vec<Range<u64>> {
     let unit = u64::from(unit);
     let next = |&start: &u64| Some((start / unit + 1) * unit).filter(|&next| next < bytes.end);

@@ -2,9 +2,9 @@
 
 use super::Store;
 
-/// Bytes at addresses, over the pages of a store.
+/// Bytes that are accessed by address, stored in the pages of a store.
 ///
-/// Bits are stored inverted, because unprogrammed bytes read as ones from a store but must read as zeros.
+/// Bits are stored inverted. Unprogrammed bytes of a store read as ones, but must read as zeros here.
 #[derive(Debug)]
 pub struct InPlace<S> {
     store: S,
@@ -12,13 +12,13 @@ pub struct InPlace<S> {
 }
 
 impl<S: Store> InPlace<S> {
-    /// The data in `store`.
+    /// Creates the data in `store`.
     pub fn new(store: S) -> InPlace<S> {
         let page = vec![0; store.page_bytes()];
         InPlace { store, page }
     }
 
-    /// Copies bytes, starting at `address`, into `into`.
+    /// Copies bytes to `into`, starting at `address`.
     pub fn read(&self, address: u64, into: &mut [u8]) {
         for (page, offset, range) in pieces(address, into.len(), self.page.len()) {
             let into = &mut into[range];
@@ -27,7 +27,7 @@ impl<S: Store> InPlace<S> {
         }
     }
 
-    /// Replaces the bytes starting at `address`.
+    /// Replaces the bytes at `address` and after it.
     pub fn write(&mut self, address: u64, bytes: &[u8]) {
         for (page, offset, range) in pieces(address, bytes.len(), self.page.len()) {
             let bytes = &bytes[range];
@@ -40,7 +40,7 @@ impl<S: Store> InPlace<S> {
         }
     }
 
-    /// Zeroes `bytes` bytes, starting at `address`. Whole pages use no memory afterwards.
+    /// Sets `bytes` bytes to zero, starting at `address`. Whole pages then use no memory.
     pub fn clear(&mut self, address: u64, bytes: u64) {
         let page_bytes = self.page.len() as u64;
         let end = address + bytes;
@@ -58,14 +58,14 @@ impl<S: Store> InPlace<S> {
         self.store.copy(from, to);
     }
 
-    /// Size of a page in bytes, or 0 without data.
+    /// Size of a page in bytes, or 0 if the store has no data.
     pub fn page_bytes(&self) -> usize {
         self.page.len()
     }
 }
 
-/// Divides `bytes` bytes from `address` into ranges within pages, each with its page, the offset in the page,
-/// and the range of bytes.
+/// Divides `bytes` bytes from `address` into ranges within pages. Each range has the number of its page, its
+/// offset in the page, and its position among the bytes.
 fn pieces(
     address: u64,
     bytes: usize,

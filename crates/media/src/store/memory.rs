@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 /// Number of pages per chunk, which equals the number of bits in a word.
 const CHUNK_PAGES: u64 = 64;
 
-/// Data in memory, for the pages that are programmed, rounded up to chunks of 64.
+/// Data of programmed pages in memory. Memory is allocated in chunks of 64 pages.
 #[derive(Clone, Debug)]
 pub struct Memory {
     page_bytes: usize,
@@ -22,25 +22,25 @@ struct Chunk {
 }
 
 impl Memory {
-    /// A store of erased pages of `page_bytes` each.
+    /// A store of erased pages with `page_bytes` bytes each.
     pub fn new(page_bytes: usize) -> Memory {
         Memory { page_bytes, chunks: FxHashMap::default() }
     }
 
-    /// Offset of `page` in its chunk, and its bit in the chunk.
+    /// Offset of `page` in its chunk in bytes, and bit of the page in [`Chunk::programmed`].
     fn place(&self, page: u64) -> (usize, u64) {
         let slot = page % CHUNK_PAGES;
         (slot as usize * self.page_bytes, 1 << slot)
     }
 
-    /// The bytes of `page`, if it is programmed.
+    /// Data of `page`, if the page is programmed.
     pub fn programmed(&self, page: u64) -> Option<&[u8]> {
         let (start, bit) = self.place(page);
         let chunk = self.chunks.get(&(page / CHUNK_PAGES))?;
         (chunk.programmed & bit != 0).then(|| &chunk.bytes[start..start + self.page_bytes])
     }
 
-    /// The data of `page`, which this marks as programmed.
+    /// Marks `page` as programmed, and returns its data for changes.
     fn claim(&mut self, page: u64) -> &mut [u8] {
         let ((start, bit), page_bytes) = (self.place(page), self.page_bytes);
         let chunk = self.chunks.entry(page / CHUNK_PAGES).or_insert_with(|| Chunk {
@@ -51,7 +51,7 @@ impl Memory {
         &mut chunk.bytes[start..start + page_bytes]
     }
 
-    /// Erases the pages whose bits are set in `erased`, in chunk `number`.
+    /// Erases pages of chunk `number`. `erased` has one bit per page.
     fn erase_in(&mut self, number: u64, erased: u64) {
         if let Some(chunk) = self.chunks.get_mut(&number) {
             chunk.programmed &= !erased;

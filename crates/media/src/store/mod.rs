@@ -1,7 +1,7 @@
-//! Content of a medium: either bytes, or none if only time, wear, and energy are simulated.
+//! Content of a medium. It has either data, or none if only time, wear, and energy are simulated.
 //!
 //! A medium is generic over its [`Store`]. Cleaning and wear leveling call the same methods in both cases.
-//! With [`Nothing`], these compile to no code.
+//! With [`Nothing`], the compiler removes these calls.
 
 mod in_place;
 mod memory;
@@ -13,18 +13,18 @@ pub use memory::Memory;
 
 /// The data of a medium's pages.
 ///
-/// Pages are numbered across the whole medium, and all have [`Store::page_bytes`] bytes. A store is notified
-/// of operations and never rejects one, because the medium checks which pages may be programmed. A store on a
-/// file reports failures at the end of an operation, outside this trait.
+/// Pages are numbered across the whole medium, and all have [`Store::page_bytes`] bytes. A store never
+/// rejects an operation, because the medium checks which pages may be programmed. A store on a file reports
+/// failures after an operation, outside this trait.
 pub trait Store: Send {
     /// Whether the store has data.
     const CARRIES_BYTES: bool;
 
-    /// Size of a page in bytes, or 0 without data.
+    /// Size of a page in bytes, or 0 if the store has no data.
     fn page_bytes(&self) -> usize;
 
-    /// Copies the bytes of `page`, starting at `offset`, into `into`. If the page is not programmed, it reads
-    /// as 0xFF, and this returns false.
+    /// Copies the bytes of `page` to `into`, starting at `offset`. A page that is not programmed reads as
+    /// 0xFF. Returns whether the page is programmed.
     fn read(&self, page: u64, offset: usize, into: &mut [u8]) -> bool;
 
     /// Programs a whole page.
@@ -37,7 +37,7 @@ pub trait Store: Send {
     fn erase(&mut self, first: u64, count: u64);
 }
 
-/// A store that is selected when a stack is built, with the methods of [`Store`].
+/// A store that is selected when a stack is built. It has the methods of [`Store`].
 pub trait Pages: Send {
     /// See [`Store::page_bytes`].
     fn page_bytes(&self) -> usize;
@@ -97,7 +97,7 @@ impl Store for Box<dyn Pages> {
     }
 }
 
-/// Size of the store of a device.
+/// Page size and number of pages of a device's store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Size of a page, in bytes.

@@ -14,7 +14,7 @@ enum Step {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    // Pages at the edges of chunks, and a distant page.
+    // Pages near the boundaries of chunks, and a distant page.
     let page = prop_oneof![0..140u64, Just(1 << 40)];
     let step = prop_oneof![
         (page.clone(), any::<u8>()).prop_map(|(page, byte)| Step::Program(page, byte)),

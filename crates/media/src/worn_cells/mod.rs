@@ -20,10 +20,10 @@ use crate::dual_mode_flash::{ErrorLaw, wrong_bits};
 use nacre_kernel::Random;
 use nacre_kernel::state::{State, Value};
 
-/// Rows with their wear.
+/// Rows with their wear and their bit errors.
 #[derive(Debug, State)]
 pub struct WornCells {
-    /// Endurance of a row, in writes.
+    /// Endurance of a row, as a number of writes.
     #[state(skip = "from the configuration")]
     endurance: f64,
     #[state(skip = "from the configuration")]
@@ -42,7 +42,7 @@ struct Row {
 }
 
 impl WornCells {
-    /// Creates `rows` new rows with an endurance of `endurance` writes and this error formula.
+    /// Creates `rows` new rows with an endurance of `endurance` writes and the error formula `errors`.
     pub fn new(rows: u32, endurance: u64, errors: ErrorLaw, mut random: Random) -> WornCells {
         let weakness = (0..rows).map(|_| errors.weakness(&mut random)).collect();
         WornCells {
@@ -55,7 +55,7 @@ impl WornCells {
         }
     }
 
-    /// Records a write of `row`, which uses `bits` bits.
+    /// Records a write of `row`. The row uses `bits` bits.
     #[inline]
     pub fn program(&mut self, row: u32, bits: u32) {
         let row = row as usize;
@@ -66,7 +66,8 @@ impl WornCells {
         self.rows[row] = Row { bits, wrong: wrong.min(bits / 4) as u16 };
     }
 
-    /// Adds `wrong` uncorrected bit errors of the source to `row`, which was just written.
+    /// Raises the number of bit errors of `row`, which was just written, to at least `wrong`. `wrong` is the
+    /// number of uncorrected bit errors in the written data.
     pub fn worsen(&mut self, row: u32, wrong: u32) {
         let found = &mut self.rows[row as usize].wrong;
         *found = (*found).max(wrong as u16);
@@ -78,7 +79,7 @@ impl WornCells {
         u32::from(self.rows[row as usize].wrong)
     }
 
-    /// Inverts the bit errors of `row` in `bytes`.
+    /// Inverts the bits of `bytes` that have errors in `row`.
     #[inline]
     pub fn invert(&self, row: u32, bytes: &mut [u8]) {
         let Row { bits, wrong } = self.rows[row as usize];
@@ -86,7 +87,7 @@ impl WornCells {
         wrong_bits::invert(bytes, bits, u32::from(wrong), key);
     }
 
-    /// Number of writes of every row.
+    /// Number of writes of each row.
     pub fn programs(&self) -> &[u32] {
         &self.programs
     }

@@ -1,13 +1,13 @@
-//! The constraints as conditions on pairs of commands: an independent model that the channel is compared
-//! with.
+//! An independent model, with which the channel is compared. The constraints are conditions on pairs of
+//! commands.
 
 use super::super::Kind::{Activate, Precharge, Read, Refresh, Write};
 use super::super::*;
 use super::{at, ddr3, ddr4, random_command, st_ddr3};
 use nacre_kernel::{Streams, Time};
 
-/// Clocks of `time`, found by trial: the first number that covers it, for DDR4 within 26 thousandths of a
-/// clock.
+/// Number of clocks of `time`, found by trial: the first number of clocks that is long enough. For DDR4, it
+/// may be too short by 26 thousandths of a clock.
 fn rounded(part: &Part, time: Time) -> u64 {
     let (time, clock) = (time.as_ps() as f64, part.clock.as_ps() as f64);
     let short = if part.rounding == Rounding::Ddr4 { 0.026 } else { 0.0 };
@@ -57,8 +57,8 @@ fn between(part: &Part, earlier: Command, later: Command) -> u64 {
     rows.max(bursts)
 }
 
-/// Whether `command` is possible at `clock`. No pair of commands in either order may forbid it, and no five
-/// rows may be opened within tFAW. Accesses of a bank keep their order, and so do refreshes of a rank.
+/// Whether `command` is possible at `clock`. No pair of commands may violate a constraint, and no five rows
+/// may be opened within tFAW. Accesses to a bank keep their order, and so do refreshes of a rank.
 fn is_legal(part: &Part, given: &[(Command, u64)], command: Command, clock: u64) -> bool {
     let place = command.place;
     let pairs = given.iter().all(|&(other, at)| {
@@ -84,8 +84,8 @@ fn slow_earliest(part: &Part, given: &[(Command, u64)], command: Command, from: 
     (from..).find(|&clock| is_legal(part, given, command, clock)).expect("there is an end to what was given")
 }
 
-/// Some commands are requested long before the newest one and are inserted between others if the constraints
-/// allow it.
+/// Some commands are requested at clocks long before the newest command. They are inserted between other
+/// commands if the constraints allow this.
 #[test]
 fn random_commands_are_ready_when_no_pair_of_commands_forbids_it() {
     let mut random = Streams::new(1).stream("commands");
@@ -101,7 +101,7 @@ fn random_commands_are_ready_when_no_pair_of_commands_forbids_it() {
             if is_idle {
                 continue;
             }
-            // No constraint reaches further back.
+            // Earlier commands do not constrain this command.
             let recent = &given[given.len().saturating_sub(120)..];
             assert_eq!(earliest, slow_earliest(&part, recent, command, from), "{command:?} from {from}");
             channel.issue(command, earliest);
@@ -120,8 +120,8 @@ fn random_commands_are_ready_when_no_pair_of_commands_forbids_it() {
     assert!(data_before > 60 && rows_before > 25, "{data_before} of data, {rows_before} of rows");
 }
 
-/// No pair of commands forbids an access that is inserted before its row closes, and all other commands keep
-/// their clocks.
+/// If an access is inserted before its row is closed, no pair of commands violates a constraint. All other
+/// commands keep their clocks.
 #[test]
 fn what_goes_before_the_closing_of_its_row_keeps_all_constraints() {
     let mut random = Streams::new(3).stream("passing");
@@ -129,7 +129,7 @@ fn what_goes_before_the_closing_of_its_row_keeps_all_constraints() {
     for part in [ddr3(), ddr4(), st_ddr3()] {
         let mut channel = Channel::new(part.clone(), 2);
         let (mut given, mut newest): (Vec<(Command, u64)>, u64) = (Vec::new(), 0);
-        // For each bank that a command closed, the row and the clocks between which it was open.
+        // For each bank whose row was closed by a command: the row, and the clocks between which it was open.
         let mut rows: Vec<(Command, u64, u64)> = Vec::new();
         while given.len() < 1500 {
             let mut command = random_command(&part, &mut random);

@@ -68,8 +68,9 @@ fn ddr4() -> Part {
     }
 }
 
-/// The expected clocks are those that a DDR4-2400 data sheet lists with the nanoseconds of each constraint.
-/// tRFC of 350 ns takes one clock more at 0.833 ns than at the standard's 0.8333 ns.
+/// The expected clocks are those that a DDR4-2400 data sheet lists next to the nanoseconds of each
+/// constraint. tRFC of 350 ns is an exception: it takes one clock more with 0.833 ns than with the 0.8333 ns
+/// of the standard.
 #[test]
 fn constraints_of_ddr4_in_nanoseconds_take_the_clocks_of_the_standard() {
     let clocks = |hundredths| ddr4().constraint(ns(hundredths));
@@ -116,8 +117,8 @@ fn at(kind: Kind, rank: u32, bank: u32, row: u32) -> Command {
     Command { kind, place: Place { rank, bank, row } }
 }
 
-/// Issues all commands except the last one as early as possible. Returns the clocks from the `first` command
-/// to the last one, which is rejected one clock earlier.
+/// Issues all commands except the last one as early as possible. Returns the number of clocks from command
+/// number `first` to the last command, which must not be possible one clock earlier.
 fn wait(part: Part, commands: &[Command], first: usize) -> u64 {
     let mut channel = Channel::new(part, 2);
     let mut clocks = Vec::new();
@@ -166,7 +167,7 @@ fn every_constraint_of_ddr3_is_kept_to_the_clock() {
     }
 }
 
-/// everspin-emd3d256m has 8-47-36 and a tRTP of 5 clocks.
+/// everspin-emd3d256m has timings of 8-47-36 and a tRTP of 5 clocks.
 #[test]
 fn mram_opens_and_closes_rows_more_slowly_and_needs_no_refresh() {
     let (open, read, close) = (at(Activate, 0, 0, 1), at(Read, 0, 0, 1), at(Precharge, 0, 0, 1));
@@ -212,8 +213,8 @@ fn random_command(part: &Part, random: &mut Random) -> Command {
     at(kind, random.below(2) as u32, bank, random.below(2) as u32)
 }
 
-/// After all other commands, bursts issued together equal single bursts. A train that is inserted before
-/// other commands stays together.
+/// After all other commands, bursts that are issued together have the clocks of single bursts. A train that
+/// is inserted before other commands stays together.
 #[test]
 fn many_bursts_at_once_are_as_many_one_by_one() {
     let mut random = Streams::new(2).stream("bursts");
@@ -260,8 +261,8 @@ fn a_row_as_a_whole_takes_the_clocks_of_its_commands() {
     }
 }
 
-/// The spacing is tCCD_S, four clocks, instead of tCCD_L, six, because only every fourth burst is in the same
-/// group.
+/// The spacing is tCCD_S (four clocks) instead of tCCD_L (six clocks), because only every fourth burst is in
+/// the same group.
 #[test]
 fn rows_of_four_groups_are_read_in_turn() {
     let places = [0, 4, 8, 12].map(|bank| Place { rank: 0, bank, row: 1 });
@@ -306,8 +307,8 @@ fn a_channel_takes_on_the_state_of_another() {
     (500..1000).for_each(|number| step(&mut [&mut channel, &mut other], 20 * number));
 }
 
-/// The open row can be read at clocks 15 and 19, which are between tRCD and tRTP before it is closed, but not
-/// at 23.
+/// The open row can be read at clocks 15 and 19, which are at least tRCD after it is opened and at least tRTP
+/// before it is closed. It cannot be read at clock 23.
 #[test]
 fn a_row_is_read_before_it_is_closed_for_another_as_long_as_there_is_time() {
     let mut channel = Channel::new(ddr3(), 1);
