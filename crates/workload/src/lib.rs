@@ -89,7 +89,8 @@ pub trait Workload: State + Send {
     /// Source of issue times.
     fn pacing(&self) -> Pacing;
 
-    /// Interface for completions if [`Workload::pacing`] is [`Pacing::CompletionDriven`].
+    /// Returns the interface for completions if [`Workload::pacing`] is [`Pacing::CompletionDriven`], and
+    /// `None` otherwise.
     fn interactive(&mut self) -> Option<&mut dyn Interactive> {
         None
     }
@@ -221,7 +222,7 @@ pub trait WorkloadBuilder {
     fn pattern(&mut self, slot: &Slot<PatternFamily>) -> Result<Box<dyn Pattern>, Problems>;
 
     /// Opens the trace in `files`, which are paths relative to the scenario or names of built-in traces.
-    /// `path` is the setting for error messages.
+    /// Error messages name the setting `path`.
     fn open_trace(
         &mut self,
         path: &str,

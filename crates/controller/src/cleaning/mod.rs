@@ -237,7 +237,7 @@ pub struct Partition {
     pub moved_in: u64,
     /// Number of cleanings of segments in the partition.
     pub cleanings: u64,
-    /// Valid pages copied by those cleanings.
+    /// Number of valid pages that these cleanings copied.
     pub copied: u64,
 }
 

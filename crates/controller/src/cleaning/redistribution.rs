@@ -116,7 +116,7 @@ impl Redistribution {
         Redistribution { settings, writes: Vec::new(), counted: Vec::new(), began: 0 }
     }
 
-    /// Valid pages of a victim in `partition` that move to the previous and to the next partition.
+    /// Numbers of valid pages of a victim in `partition` that move to the previous and to the next partition.
     pub(super) fn shares(&mut self, view: &View<'_>, partition: usize) -> (u32, u32) {
         self.learn(view);
         let (mut before, mut all) = (Space::default(), Space::default());

@@ -236,7 +236,7 @@ impl Array {
     }
 }
 
-/// A generator of page numbers to write: a share of the writes goes to a share of the pages.
+/// A generator of page numbers to write. A share of the writes goes to a share of the pages.
 #[derive(Clone)]
 pub(crate) struct Writes {
     random: Random,
@@ -246,8 +246,8 @@ pub(crate) struct Writes {
 }
 
 impl Writes {
-    /// A generator that sends the share `to_hot` of the writes to the first `hot` of `pages`, or, if
-    /// `scattered`, to as many pages at random positions.
+    /// A generator that sends the share `to_hot` of the writes to a share `hot` of the `pages` pages. These
+    /// are the first pages or, if `scattered`, pages at random positions.
     pub(crate) fn new(pages: u32, hot: f64, to_hot: f64, scattered: bool, seed: u64) -> Writes {
         let mut random = Streams::new(seed).stream("writes");
         let mut order: Vec<u32> = (0..pages).collect();

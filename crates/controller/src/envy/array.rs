@@ -56,7 +56,7 @@ pub(super) struct Array<S> {
     /// Owner tables by segment, or `None` for segments that were never programmed.
     #[state(skip = "they follow from the page table")]
     pub(super) owners: Vec<Option<Owners>>,
-    /// Owner tables of erased segments, kept for reuse.
+    /// Owner tables of erased segments. They are stored for reuse.
     #[state(skip = "memory to be used again")]
     pub(super) spare_owners: Vec<Owners>,
     /// Number of valid pages by segment.
@@ -201,7 +201,7 @@ impl<S: Store> Array<S> {
             return false;
         }
         let full = self.geometry.pages_per_segment;
-        // Segments are filled in the order of their positions; the search resumes where it stopped.
+        // Segments are filled in the order of their positions. The search resumes after the active segment.
         let behind = (active + 1..first + count).chain(first..active);
         let has_room = |&place: &usize| self.places[place].programmed < full && !self.is_filling(place);
         let found = behind.into_iter().find(has_room);

@@ -54,7 +54,7 @@ pub(super) struct Task {
     /// Further positions to relocate, starting with the last element. Each position is relocated into the
     /// segment that was erased before.
     pub(super) chain: Vec<u32>,
-    /// The positions whose data is exchanged for wear leveling.
+    /// The two positions whose data is exchanged, if the relocation is part of a wear swap.
     pub(super) swap: Option<[u32; 2]>,
 }
 
@@ -157,8 +157,8 @@ impl Background {
         }
     }
 
-    /// Index of the operation in progress that ends first. In a tie, the operation in the bank with the lower
-    /// number.
+    /// Index of the operation in progress that ends first, if any. In a tie, the operation in the bank with
+    /// the lower number.
     #[inline]
     fn next_done(&self) -> Option<usize> {
         if self.running.len() == 1 {
@@ -167,7 +167,7 @@ impl Background {
         (0..self.running.len()).min_by_key(|&index| (self.running[index].done, self.running[index].bank))
     }
 
-    /// Starts operations while work remains and fewer than the limit are in progress.
+    /// Starts operations while work remains and the number of operations in progress is below the limit.
     #[inline]
     fn begin_operations<S: Store>(
         &mut self,
@@ -189,7 +189,7 @@ impl Background {
     }
 
     /// Continues a relocation whose bank is free. Copies that are certain to end before `end` are completed
-    /// immediately.
+    /// immediately. Returns whether a copy or an erase was started.
     fn advance_task<S: Store>(&mut self, array: &mut Array<S>, end: Time) -> bool {
         for index in 0..self.tasks.len() {
             if self.tasks[index].is_erasing {
@@ -261,7 +261,8 @@ impl Background {
     }
 
     /// Starts to drain a page of the buffer, or to clean the partition of the page. If programs are not
-    /// concurrent, a program that is certain to end before `end` is completed immediately.
+    /// concurrent, a program that is certain to end before `end` is completed immediately. Returns whether an
+    /// operation was started or completed.
     #[inline]
     fn drain_one<S: Store>(&mut self, array: &mut Array<S>, buffer: &mut WriteBuffer, end: Time) -> bool {
         if self.pace.concurrency == 1 && !self.tasks.is_empty() {
@@ -317,8 +318,8 @@ impl Background {
     }
 
     /// Whether a copy from `segment`, or for its relocation, would end no sooner than an erase that starts
-    /// now. This happens if the host overwrote the page meanwhile: the segment then has no valid page, but
-    /// its relocation has not ended.
+    /// now. This happens if the host overwrote the page during the copy. The segment then has no valid page,
+    /// but its relocation has not ended.
     fn outlasts_erase<S: Store>(&self, array: &Array<S>, segment: u32) -> bool {
         let erased = self.clock + self.pace.erase;
         let is_of = |operation| match operation {

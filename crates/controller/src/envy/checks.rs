@@ -51,8 +51,8 @@ fn power_of_two(reader: &mut Reader<'_>, field: &str, bytes: Bytes, what: &str) 
     fits
 }
 
-/// Checks that the value of `field`, `segment` or `buffer`, is a whole number of pages. A segment must also
-/// be a power of two.
+/// Checks that the value of `field`, i.e. `segment` or `buffer`, is a whole number of pages. A segment must
+/// also be a power of two. Returns whether the value is valid.
 fn multiple(reader: &mut Reader<'_>, field: &str, bytes: Bytes, page: Bytes) -> bool {
     let fits = bytes.0 >= page.0
         && bytes.0.is_multiple_of(page.0)

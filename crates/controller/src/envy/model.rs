@@ -30,7 +30,7 @@ pub(super) struct Envy<S> {
     pub(super) buffer: WriteBuffer,
     pub(super) background: Background,
     pub(super) translation: Translation,
-    /// Requests in arrival order; the first is in service.
+    /// Requests in arrival order. The first request is in service.
     #[state(varies)]
     pub(super) visits: VecDeque<Visit>,
     pub(super) service: Service,

@@ -53,7 +53,8 @@ impl<S: Store> Envy<S> {
         }
     }
 
-    /// Restores power at `at`. Each page of a rolled-back transaction takes one SRAM access.
+    /// Restores power at `at`, and returns the result of the recovery. Each page of a rolled-back transaction
+    /// takes one SRAM access.
     pub(super) fn repair(&mut self, at: Time) -> Recovery {
         self.has_failed = false;
         let pages = self.roll_back().unwrap_or(0);

@@ -51,8 +51,8 @@ pub(super) struct Taken {
 }
 
 impl<S: Store> Array<S> {
-    /// Asks the policy for a victim in `partition`, whose segments are all full, and starts to clean this
-    /// victim.
+    /// Asks the policy for a victim in `partition`, whose segments are all full. Starts to clean this victim,
+    /// and returns its relocation.
     pub(super) fn begin_cleaning(&mut self, partition: usize) -> Relocation {
         let decision = self.decide(partition);
         let place = decision.victim;
@@ -128,7 +128,7 @@ impl<S: Store> Array<S> {
         Some(((relocation.from << self.geometry.page_shift()) + index, place))
     }
 
-    /// Index of the first valid page of `segment` at or after `cursor`.
+    /// Index of the first valid page of `segment` at or after `cursor`, if any.
     #[inline]
     pub(super) fn find_live(&self, segment: u32, cursor: u32) -> Option<u32> {
         let live = &self.owners[segment as usize].as_ref()?.live;
@@ -141,8 +141,8 @@ impl<S: Store> Array<S> {
         Some(word as u32 * 64 + bits.trailing_zeros())
     }
 
-    /// Returns the next page to take from another partition, and its destination. The valid pages of the
-    /// segment are copied first. A relocation that is restarted after a power loss has therefore taken no
+    /// Returns the next page to take from another partition, and its destination, if any. The valid pages of
+    /// the segment are copied first. A relocation that is restarted after a power loss has therefore taken no
     /// page.
     fn next_taken(&self, relocation: &mut Relocation) -> Option<(u32, usize)> {
         let place = relocation.place as usize;
@@ -177,7 +177,7 @@ impl<S: Store> Array<S> {
         Some((segment << self.geometry.page_shift()) + index)
     }
 
-    /// The last valid page of `segment` before `end`.
+    /// Index of the last valid page of `segment` before `end`, if any.
     fn find_live_before(&self, segment: u32, end: u32) -> Option<u32> {
         let live = &self.owners[segment as usize].as_ref()?.live;
         (0..end).rev().find(|&index| live[index as usize / 64] >> (index % 64) & 1 == 1)
@@ -305,7 +305,7 @@ impl<S: Store> Array<S> {
     pub(super) fn moved(&mut self, relocation: &Relocation, from: u32, to: u32, place: usize) {
         let cleaned = self.partition_of(relocation.place as usize);
         self.count_copies(relocation.cause, cleaned, 1);
-        // The host may have written a newer version meanwhile. In that case, the copy is invalid.
+        // The host may have overwritten the page during the copy. In that case, the copy is invalid.
         let Some(lpn) = self.owner(from) else { return };
         self.flash.fill_from(to, from);
         self.disown(from);

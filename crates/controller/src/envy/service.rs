@@ -70,7 +70,7 @@ impl<S: Store> Envy<S> {
             }
             Phase::Drains => self.drain_until(until.saturating_sub(Time::from_ps(1))),
             Phase::Copies => {
-                // Cleaning may have moved the page meanwhile.
+                // Cleaning may have moved the page since the last look-up.
                 let lpn = self.page_of(self.part().0);
                 self.copy_on_write(lpn);
                 self.access(at);

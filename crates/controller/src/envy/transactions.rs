@@ -139,7 +139,7 @@ impl<S: Store> Envy<S> {
         assert!(self.visits.is_empty(), "requests are outstanding while a transaction begins or ends");
     }
 
-    /// Charges one SRAM access per page, for `pages` pages.
+    /// Charges one SRAM access for each of `pages` pages. Returns the completion of these accesses.
     fn touch(&mut self, now: Time, pages: u64) -> Completion {
         let done = self.free_at.max(now) + Time::from_ps(self.config.access.as_ps() * pages);
         (self.free_at, self.worked_until) = (done, done);

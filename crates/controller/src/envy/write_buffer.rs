@@ -90,7 +90,7 @@ impl WriteBuffer {
         self.count(SlotState::Draining) + self.count(SlotState::Superseded)
     }
 
-    /// Number of pages in the buffer, including those being programmed into flash.
+    /// Number of pages in the buffer, including pages that are being programmed into flash.
     #[inline]
     pub(super) fn held(&self) -> u32 {
         self.capacity() - self.count(SlotState::Free) - self.count(SlotState::Released)

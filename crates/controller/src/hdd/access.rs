@@ -1,4 +1,4 @@
-//! Accesses of the arm and read-ahead, with their times.
+//! Starts and ends accesses of the arm, and serves reads from the read-ahead buffer.
 
 use super::arm::{Busy, Waiting};
 use super::buffer::ReadAhead;
@@ -137,7 +137,7 @@ impl<S: Store> Hdd<S> {
         ledger
     }
 
-    /// Idle energy over `elapsed`.
+    /// Idle energy over the time `elapsed`, or `None` if the power is unknown.
     pub(super) fn idle_energy(&self, elapsed: Time) -> Option<Energy> {
         self.config.idle_energy(elapsed, self.counts.standing.min(elapsed))
     }

@@ -46,10 +46,10 @@ pub(super) struct Hdd<S> {
 /// Atomic write unit in bytes. After a power loss, a sector has either the old or the new data.
 const SECTOR: u32 = 512;
 
-/// Counters since measurement started, in addition to those of the mechanics.
+/// Counters since measurement started, in addition to the ledger of the mechanics.
 #[derive(Default, Value)]
 pub(super) struct Counts {
-    /// Arrival time of the first request.
+    /// Arrival time of the first request, if any.
     pub(super) since: Option<Time>,
     host: HostCounts,
     pub(super) read_ahead_hits: u64,

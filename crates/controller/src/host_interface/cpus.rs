@@ -38,7 +38,7 @@ impl<J> Cpus<J> {
         self.servers.next()
     }
 
-    /// Ends the next job that ends before `until`. Returns its end time, the job, and its duration.
+    /// Ends the next job that ends before `until`, if any. Returns its end time, the job, and its duration.
     #[inline]
     pub fn end_before(&mut self, until: Time) -> Option<(Time, J, Time)> {
         let busy = &mut self.busy;

@@ -62,7 +62,7 @@ fn check(config: &ExpressConfig, reader: &mut Reader<'_>) {
 }
 
 impl ExpressConfig {
-    /// The packet sizes of the link.
+    /// Generation, number of lanes, and packet sizes of the link.
     pub(super) fn pcie(&self) -> Pcie {
         Pcie {
             generation: self.generation as u8,

@@ -41,7 +41,7 @@ enum Event {
     Arrived(Part),
     /// The reply to a line has reached the CPU. The value is the time spent until then.
     Back(Part, Spent),
-    /// The load after the last store has reached the device. The time is the one at which the device had
+    /// The load after the last store has reached the device. The value is the time at which the device had
     /// served all stores.
     Fenced(u32, Time),
     Ended(u32, Spent),
@@ -87,7 +87,7 @@ struct Open {
     there: VecDeque<(Time, Spent)>,
     /// Time spent until the end of the leg *brought*.
     brought: Spent,
-    /// Time at which the device had served the part.
+    /// Time at which the device had served the part. `None` until then.
     served: Option<Time>,
 }
 
@@ -190,7 +190,7 @@ impl Lines {
         self.agenda.schedule(there, Event::Ended(number, spent));
     }
 
-    /// Handles the arrival of a line of `part` at the device.
+    /// Handles the arrival of a line of `part` at the device. Returns the leg that this completes, if any.
     fn arrived(&mut self, at: Time, part: Part) -> Option<Arrival> {
         let op = self.programs[part.request as usize].op;
         let is_answered = self.is_answered(op);
@@ -228,7 +228,7 @@ impl Lines {
         self.agenda.schedule(back, Event::Back(part, spent));
     }
 
-    /// Handles the reply to a line.
+    /// Handles the reply to a line. Returns the leg that this completes, if any.
     fn back(&mut self, at: Time, part: Part, spent: Spent) -> Option<Arrival> {
         let program = &mut self.programs[part.request as usize];
         program.under_way -= 1;

@@ -36,7 +36,7 @@ impl Family for LatencyFamily {
     type Built = Box<dyn Latency>;
     type Context<'a> = dyn Builder + 'a;
 
-    /// Interprets text that starts like a number as a duration.
+    /// Interprets text that starts like a number as a duration. Returns `None` for other text.
     fn shorthand(text: &str) -> Option<(&'static str, &'static str)> {
         text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'))
             .then_some(("constant", "latency"))
@@ -45,7 +45,7 @@ impl Family for LatencyFamily {
 
 /// A stream of latencies.
 pub trait Latency: State + Send {
-    /// The next sample.
+    /// Returns the next random latency.
     fn draw(&mut self) -> Time;
 
     /// Mean in seconds, exact for the distribution that [`Latency::draw`] samples.

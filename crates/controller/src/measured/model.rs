@@ -79,7 +79,7 @@ enum Event {
     Ended { active: u32, activity: Activity, time: Time },
 }
 
-/// Counters since measurement started. [`Op`] is the index of `units`.
+/// Counters since measurement started. `units` is indexed by [`Op`].
 #[derive(Default, Value)]
 struct Counts {
     ledger: Ledger,
@@ -155,8 +155,8 @@ impl<S: Store> Measured<S> {
         self.servers.arrive(now, unit, |unit, at| begin(read, write, counts, agenda, unit, at));
     }
 
-    /// Ends the service of the next unit that ends before `until`, and assigns its server to the next waiting
-    /// unit.
+    /// Ends the service of the next unit that ends before `until`, if any, and assigns its server to the next
+    /// waiting unit. Returns the end time and the unit.
     #[inline(always)]
     fn end_service(&mut self, until: Time) -> Option<(Time, Unit)> {
         let (read, write, counts) = (&mut self.read, &mut self.write, &mut self.counts);

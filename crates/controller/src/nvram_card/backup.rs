@@ -177,7 +177,7 @@ impl Backup {
         self.plan.is_volatile && self.plan.unreadable > 0.0
     }
 
-    /// Unreadable pages, sampled independently among all pages that were ever written.
+    /// Selects unreadable pages at random among all pages that were ever written, each independently.
     pub(super) fn misread(&mut self, chance: &mut Random) -> Vec<u64> {
         if !self.misreads() {
             return Vec::new();

@@ -20,7 +20,7 @@ pub(super) struct Piece {
     pub(super) channels: u64,
     /// Number of remaining accesses.
     pub(super) accesses: u32,
-    /// Start of the first data transfer.
+    /// Start of the first data transfer, if it has started.
     pub(super) begun: Option<Time>,
     /// End of the last data transfer.
     pub(super) done: Time,

@@ -62,7 +62,7 @@ struct Waiting {
     is_write: bool,
     /// The piece of a request to which the access belongs.
     piece: u32,
-    /// Clock at which the access entered the scheduler's window.
+    /// Clock at which the access entered the scheduler's window. `None` before that.
     seen: Option<u64>,
     /// Clock at which another row was closed for this access.
     precharged: u64,
@@ -173,7 +173,8 @@ impl Scheduler {
         self.next.map_or(Time::MAX, |next| self.clocks.time(next.clock))
     }
 
-    /// Issues the next command, and selects the command after it.
+    /// Issues the next command, and selects the command after it. Returns the access that the command
+    /// completes, if any.
     pub(super) fn step(&mut self) -> Option<Moved> {
         let Next { clock, choice } = self.next.take().expect("a command is due");
         let moved = self.perform(clock, choice);
@@ -194,7 +195,8 @@ impl Scheduler {
         found
     }
 
-    /// The command with the earliest possible clock for the oldest `seen` accesses, from clock `from`.
+    /// Returns the command with the earliest possible clock from `from`, for the oldest `seen` accesses.
+    /// `None` if there are no accesses.
     fn scan(&mut self, seen: usize, from: u64) -> Option<Next> {
         self.mark_wanted(seen, from);
         let mut best: Option<(u64, u8, Choice)> = None;
@@ -323,7 +325,7 @@ impl Scheduler {
         None
     }
 
-    /// Reads or writes the access at `number`.
+    /// Reads or writes the data of the access at position `number`. Returns the completed access.
     fn burst(&mut self, clock: u64, number: usize) -> Moved {
         let Waiting { access, is_write, piece, seen, precharged, activated } =
             self.waiting.remove(number).expect("it waits");

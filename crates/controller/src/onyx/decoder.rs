@@ -8,8 +8,8 @@ use crate::ecc::{Ecc, Verdict, binomial_tail};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Energy, Ledger, Random, Time};
 
-/// Numbers of bit errors are not generated if fewer than this share of the codewords with bit errors have
-/// them.
+/// If fewer than this share of the codewords with bit errors have more than `n` bit errors, the numbers above
+/// `n` are treated as one case.
 const NEGLIGIBLE: f64 = 1e-15;
 
 /// The decoder of one controller.
@@ -111,8 +111,8 @@ impl Decoder {
         self.beat.max((self.beat * beats).saturating_sub(read * (beats - 1)))
     }
 
-    /// Decodes `beats` beats, which take `read` each to arrive. The last beat arrives at `last`. Copies of
-    /// wear leveling have no bit errors.
+    /// Decodes `beats` beats, which take `read` each to arrive. The last beat arrives at `last`. Returns the
+    /// end time and the bit errors. Copies of wear leveling have no bit errors.
     pub(super) fn read(&mut self, activity: Activity, last: Time, read: Time, beats: u64) -> Decoded {
         let mut decoded = Decoded { done: last, ..Decoded::default() };
         let mut more = Time::ZERO;

@@ -57,7 +57,7 @@ pub(super) struct Drive<S> {
     pub(super) ready: Time,
     /// Result of the last power loss.
     pub(super) interrupted: Recovery,
-    /// Time at which the first row exceeded its endurance.
+    /// Time at which the first row exceeded its endurance, if any has.
     #[state(varies)]
     pub(super) worn_out_at: Option<Time>,
     pub(super) counts: Counts,
@@ -116,7 +116,7 @@ pub(super) struct Active {
     pub(super) device: Time,
 }
 
-/// Events other than those of the host port, the pipeline, the ring, and row operations.
+/// Events other than events of the host port, the pipeline, the ring, and row operations.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) enum Event {
     /// The drive is ready for a request that arrived earlier.

@@ -137,7 +137,7 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// Restores power at `at`, and repeats interrupted row copies.
+    /// Restores power at `at`, and repeats interrupted row copies. Returns the result of the recovery.
     pub(super) fn repair(&mut self, at: Time) -> Recovery {
         let mut recovery = std::mem::take(&mut self.interrupted);
         let start = at.max(recovery.done);

@@ -24,7 +24,7 @@ pub(super) struct Scoreboard {
     ranks_free: Vec<Time>,
     #[state(varies)]
     waiting: VecDeque<Task>,
-    /// Start time and index of the next operation.
+    /// Start time and index of the next operation, if one waits.
     #[state(varies)]
     next: Option<(Time, u32)>,
     /// Ranks that waiting operations need.
@@ -298,7 +298,8 @@ impl Scoreboard {
         }
     }
 
-    /// Starts a read. It occupies the lines and ranks beat by beat, and then the decoder.
+    /// Starts a read, which occupies the lines and ranks beat by beat, and then the decoder. Returns the
+    /// changed task and the result of decoding.
     fn begin_read(&mut self, now: Time, task: Task) -> (Task, Decoded) {
         let (pass, activity, read) =
             (self.pass(&task), Self::activity(task.job, false), self.timing.rank.read);
@@ -318,7 +319,8 @@ impl Scoreboard {
         (Task { left: 0, done: decoded.done, ..task }, decoded)
     }
 
-    /// Programs one chunk per rank. The chips of the ranks are filled one rank after the other.
+    /// Programs one chunk per rank. The chips of the ranks are filled one rank after the other. Returns the
+    /// changed task, and the start and end times of the programs.
     fn begin_pass(&mut self, now: Time, task: Task) -> (Task, Vec<(Time, Time)>) {
         let (pass, activity) = (self.pass(&task), Self::activity(task.job, true));
         let Timing { fill, row_ranks, .. } = self.timing;

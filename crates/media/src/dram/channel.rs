@@ -137,7 +137,8 @@ impl Channel {
     }
 
     /// Opens the row of `place`, issues `count` reads or writes of the row, and auto-precharges it. Each
-    /// command is issued as early as possible from `from`. The bank must have no open row.
+    /// command is issued as early as possible from `from`. The bank must have no open row. Returns the clocks
+    /// of the commands.
     #[inline]
     pub fn give_whole(&mut self, kind: Kind, place: Place, from: u64, count: u64) -> Whole {
         debug_assert_eq!(self.open_row(place), None, "{place:?}");

@@ -9,7 +9,7 @@ use nacre_kernel::state::{State, Value};
 
 /// Minimum number of stored trains. Earlier clocks are not searched for gaps.
 const KEPT: usize = 64;
-/// Train lengths in clocks for which [`Moved`] remembers from which clock on there are no gaps.
+/// Train lengths in clocks. For each length, [`Moved`] stores the clock from which no gap is large enough.
 const LENGTHS: [i64; 4] = [0, 16, 60, 120];
 /// Group number of a train that alternates between the groups of its rank.
 pub(super) const ALL_GROUPS: u32 = u32::MAX;

@@ -20,7 +20,7 @@ pub(super) struct Checkpoint {
     /// Clients whose page writes were outstanding at the start of the checkpoint and have not completed.
     #[state(varies)]
     pub(super) unsettled: Vec<u32>,
-    /// The client that waits for these page writes.
+    /// The client that waits for these page writes, if any.
     #[state(varies)]
     pub(super) settler: Option<u32>,
     /// Log position from which recovery starts after the checkpoint has completed.
@@ -53,7 +53,7 @@ impl Checkpoint {
     }
 
     /// Records that a page write of `client` has completed. After the last of these writes, returns the
-    /// client that waits for them.
+    /// client that waits for them, if any.
     #[inline]
     pub(super) fn settle(&mut self, client: u32) -> Option<u32> {
         self.unsettled.retain(|&other| other != client);

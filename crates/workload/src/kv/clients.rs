@@ -14,7 +14,7 @@ pub(super) struct Client {
     pub(super) has_read: bool,
     /// End of the log at the start of the current transaction. `None` if no transaction is open.
     pub(super) began: Option<u64>,
-    /// Purpose of the outstanding request.
+    /// Purpose of the outstanding request, if any.
     pub(super) asked: Option<Purpose>,
 }
 

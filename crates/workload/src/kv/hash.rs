@@ -104,7 +104,7 @@ impl Hash {
         self.pages.insert(page, at, pair);
     }
 
-    /// Appends an overflow page to `page`.
+    /// Appends an overflow page to `page`. Returns the number of the new page.
     fn overflow(&mut self, page: u32) -> u32 {
         let added = self.free.pop().unwrap_or_else(|| {
             let added = self.pages.extend(1);

@@ -23,7 +23,7 @@ pub(super) struct Log {
     durable: u64,
     /// Position from which recovery starts.
     start: u64,
-    /// Write or flush in progress.
+    /// Write or flush in progress, if any.
     #[state(varies)]
     work: Option<Work>,
     /// End positions of commits that are not durable, in ascending order.

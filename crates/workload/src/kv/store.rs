@@ -154,7 +154,7 @@ impl<M: Method> Store<M> {
         self.limit = u64::MAX;
     }
 
-    /// Runs `client` until it submits a request, waits, or becomes idle.
+    /// Runs `client` until it submits a request, waits, or becomes idle. Returns the request, if any.
     #[inline]
     fn run(&mut self, client: u32) -> Option<(Purpose, Request)> {
         if self.log.is_led_by(client) {
@@ -217,8 +217,8 @@ impl<M: Method> Store<M> {
         self.waiting.wake_for_page(page, |client| turns.wake(client, now));
     }
 
-    /// Starts a transaction if the log has space. Locks are acquired in page order, so transactions cannot
-    /// deadlock.
+    /// Starts a transaction of `client`, if the log has space for it. Locks are acquired in page order, so
+    /// transactions cannot deadlock.
     fn begin(&mut self, client: u32) -> Turn {
         if self.begun == self.limit {
             return Turn::Wait(Until::Woken);
@@ -418,7 +418,7 @@ impl<M: Method> Store<M> {
         }
     }
 
-    /// Continues after `time` of CPU time.
+    /// Makes the client continue after it has used a CPU for `time`.
     #[inline]
     fn after(&self, time: Time) -> Turn {
         if time.is_zero() { Turn::On } else { Turn::Wait(Until::Time(self.now + time)) }

@@ -46,7 +46,7 @@ pub(super) fn keep(request: &mut Request) -> Result<(), Misfit> {
 pub(super) struct Compact {
     /// New location of each extent.
     places: FxHashMap<u64, u64>,
-    /// Key and location of the extent accessed last, which most requests access again.
+    /// Key and location of the extent accessed last, if any. Most requests access this extent again.
     #[state(varies)]
     last: Option<(u64, u64)>,
 }

@@ -42,7 +42,7 @@ const CLASSES: [(f64, u64); 4] = [(0.35, 1_024), (0.50, 10_240), (0.14, 102_400)
 const POPULARITY: [f64; FILES] = [0.039, 0.059, 0.088, 0.177, 0.353, 0.118, 0.071, 0.050, 0.045];
 /// Alignment of files in bytes.
 const BLOCK: u64 = 2048;
-/// Number of bytes sent per unit of CPU time.
+/// Number of sent bytes to which the CPU time `send` applies.
 const SENT: u64 = 64 << 10;
 
 /// SPECweb99, with the files of a web server.

@@ -19,7 +19,7 @@ const POWERS_OF_TEN: [u64; 20] = {
 };
 
 impl<'a> Fields<'a> {
-    /// Parses a sequence of at least one digit with a value below 2^64.
+    /// Parses one or more digits. Returns `None` if there are no digits, or if the value is not below 2^64.
     #[inline]
     pub fn number(&mut self) -> Option<u64> {
         let (value, digits) = run(self.0, 0);
@@ -32,14 +32,15 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Parses digits followed by a comma.
+    /// Parses digits followed by a comma. Returns `None` for other text.
     #[inline]
     pub fn number_comma(&mut self) -> Option<u64> {
         let value = self.number()?;
         self.byte(b',').then_some(value)
     }
 
-    /// Parses digits after optional blanks. A blank or the end of the line must follow the digits.
+    /// Parses digits after optional blanks. Returns `None` unless a blank or the end of the line follows the
+    /// digits.
     #[inline]
     pub fn number_blank(&mut self) -> Option<u64> {
         self.blanks();
@@ -47,8 +48,8 @@ impl<'a> Fields<'a> {
         matches!(self.0.first(), None | Some(b' ' | b'\t')).then_some(value)
     }
 
-    /// Parses a non-negative decimal number of units of `unit_ps` picoseconds. Returns picoseconds, rounded
-    /// to nearest.
+    /// Parses a time as a decimal number of units of `unit_ps` picoseconds. Returns the time in picoseconds,
+    /// rounded to nearest. Returns `None` for other text, e.g. a negative number.
     #[inline]
     pub fn time(&mut self, unit_ps: u64) -> Option<u128> {
         let text = self.0;

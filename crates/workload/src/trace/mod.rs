@@ -108,10 +108,11 @@ pub struct Format {
     pub unit_unsaid: Option<&'static str>,
     /// Relation between several inputs.
     pub several: Several,
-    /// For formats with several events per request, a function that returns whether the head of a file
-    /// contains a queue event.
+    /// Function that returns whether the head of a file contains a queue event. `None` if the format has only
+    /// one event per request.
     pub queued: Option<fn(Head<'_>) -> bool>,
-    /// Page size in bytes for formats whose addresses are opaque numbers. The user may override it.
+    /// Page size in bytes for formats whose addresses are opaque numbers. `None` for other formats. The user
+    /// may override the page size.
     pub page_bytes: Option<u64>,
     /// Function that scores the head of a file, from 0 (impossible) to 100 (certain).
     pub detect: fn(Head<'_>) -> u8,

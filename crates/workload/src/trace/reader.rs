@@ -72,7 +72,7 @@ impl Feed {
         Ok(())
     }
 
-    /// Decodes more requests into an empty buffer.
+    /// Decodes more requests if the buffer is empty.
     fn refill(&mut self) -> Result<(), TraceError> {
         while self.next == self.buffer.len() && self.more {
             self.buffer.clear();
@@ -164,7 +164,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Appends up to `wanted` requests of all feeds in time order.
+    /// Appends up to `wanted` requests of all feeds in time order. Returns false at the end of all feeds.
     fn merge(&mut self, wanted: usize) -> Result<bool, TraceError> {
         if !self.started && self.heads.is_empty() {
             self.align()?;

@@ -58,9 +58,9 @@ pub struct Log {
     pub format: &'static str,
     /// Whether the first bad record is fatal.
     pub strict: bool,
-    /// Time unit that the user selected.
+    /// Time unit that the user selected, if any.
     pub unit_given: Option<TimeUnit>,
-    /// Number of requests decoded so far. Decoders update it before they call [`Log::bad`].
+    /// Number of requests decoded so far. Decoders update this number before they call [`Log::bad`].
     pub good: u64,
     /// Number of bad records so far.
     pub bad: u64,
@@ -101,7 +101,7 @@ impl Log {
         self.bad_because(place, 1, reason)
     }
 
-    /// Records `count` bad records at one location.
+    /// Records `count` bad records at one location. Returns errors like [`Log::bad`].
     #[cold]
     pub fn bad_because(&mut self, place: Location, count: u64, reason: String) -> Result<(), TraceError> {
         if self.strict {

@@ -57,7 +57,8 @@ impl Closed {
         into.len() == before + low.len()
     }
 
-    /// Roots of `x^2 + b x + c`. The substitution `x = b y` gives `y^2 + y = c / b^2`.
+    /// Roots of `x^2 + b x + c`, or `None` if there are fewer than two. The substitution `x = b y` gives `y^2
+    /// + y = c / b^2`.
     #[inline]
     fn of_square(&self, field: &Field, b: u16, c: u16) -> Option<[u16; 2]> {
         if b == 0 {
@@ -69,7 +70,8 @@ impl Closed {
         (field.square(y) ^ y == c).then_some([x, x ^ b])
     }
 
-    /// Roots of `x^3 + a x^2 + b x + c`. The substitution `x = z + a` gives `z^3 + p z + q`.
+    /// Roots of `x^3 + a x^2 + b x + c`, or `None` if there are fewer than three. The substitution `x = z +
+    /// a` gives `z^3 + p z + q`.
     #[inline]
     fn of_cube(&self, field: &Field, a: u16, b: u16, c: u16) -> Option<[u16; 3]> {
         let (p, q) = (field.square(a) ^ b, field.multiply(a, b) ^ c);
@@ -96,8 +98,9 @@ impl Closed {
         (y != 0).then(|| field.multiply(y, scale))
     }
 
-    /// Roots of `x^4 + a x^3 + b x^2 + c x + d`. The polynomial is shifted by `e`, at which its derivative `a
-    /// e^2 + c` is zero. The shifted polynomial has no linear term, so its reverse has no cubic term.
+    /// Roots of `x^4 + a x^3 + b x^2 + c x + d`, or `None` if there are fewer than four. The polynomial is
+    /// shifted by `e`, at which its derivative `a e^2 + c` is zero. The shifted polynomial has no linear
+    /// term, so its reverse has no cubic term.
     fn of_fourth(&self, field: &Field, [a, b, c, d]: [u16; 4]) -> Option<[u16; 4]> {
         if a == 0 {
             return self.of_affine(field, b, c, d);

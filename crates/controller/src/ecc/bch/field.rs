@@ -12,12 +12,13 @@ pub(super) struct Field {
     /// `exp[i]` is `a^i`. The powers are stored twice so that the sum of two logarithms is an index, and are
     /// followed by zeros for the logarithm of zero.
     exp: Box<[u16]>,
-    /// Logarithm of each element; the logarithm of zero is twice the order.
+    /// Logarithm of each element. The logarithm of zero is twice the order.
     log: Box<[u32]>,
 }
 
 impl Field {
-    /// The field with 2^m elements, with the primitive polynomial from [`PRIMITIVE`].
+    /// The field with 2^m elements and the primitive polynomial from [`PRIMITIVE`]. `None` if the table has
+    /// no polynomial of degree `m`.
     pub(super) fn new(m: u32) -> Option<Field> {
         let &(_, polynomial) = PRIMITIVE.iter().find(|&&(degree, _)| degree == m)?;
         Some(Field::of(m, polynomial))

@@ -14,7 +14,7 @@ type Row = [u16; STRENGTH_MAX];
 /// Logarithms of coefficients.
 type Logs = [u32; STRENGTH_MAX];
 
-/// A monic polynomial; `low` has all coefficients but the highest.
+/// A monic polynomial. `low` has all coefficients except the highest.
 #[derive(Clone, Copy)]
 struct Monic {
     low: Row,

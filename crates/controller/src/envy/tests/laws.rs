@@ -51,8 +51,8 @@ fn energy_follows_from_counts() {
     }
 }
 
-/// Wear caused by `turnovers` times the number of pages in writes, after as many writes before. `page`
-/// selects the pages.
+/// Wear that writes cause, after equally many writes before the measurement. The number of writes is
+/// `turnovers` times the number of pages. `page` selects the pages.
 fn worn(settings: &str, turnovers: u64, mut page: impl FnMut(u64) -> u64) -> Wear {
     let mut device = workbench(1).build(&format!("{ARRAY}{settings}")).unwrap();
     let pages = device.capacity().unwrap().0 / PAGE;
@@ -261,7 +261,7 @@ fn concurrent_programs_drain_in_proportion() {
     }
 }
 
-/// The tables of a 1 TiB array with one percent written take only as much memory as that percent needs.
+/// If 1 % of a 1 TiB array is written, its tables take only memory for this share.
 #[test]
 fn memory_follows_what_was_touched_and_not_the_capacity() {
     let settings = "segments = 65536\npage = \"4 KiB\"\npreload = \"0 B\"\nbanks = 64\n";

@@ -5,12 +5,12 @@ use crate::envy::background::Operation;
 use nacre_kernel::event::Device;
 use nacre_kernel::{Streams, Time};
 
-/// Four segments of four pages, one of them a spare. Nine of the twelve data pages may be valid, so segments
-/// are full.
+/// Four segments of four pages, including one spare segment. Nine of the twelve data pages may be valid, so a
+/// segment may have only valid pages.
 const FULL: &str = "segments = 4\nsegment = \"32 B\"\npage = \"8 B\"\nbuffer = \"32 B\"\nbanks = 4\n\
     utilization = \"75 %\"\nthreshold = \"0 %\"\nwear_swap_gap = 1\nerase = \"20 us\"\n";
 
-/// Writes until `is_reached`, up to a limit; returns whether it was reached.
+/// Writes until `is_reached` returns true, up to a limit. Returns whether it did.
 fn write_until(pair: &mut Pair, seed: u64, is_reached: impl Fn(&Pair) -> bool) -> bool {
     let mut random = Streams::new(seed).stream("pages");
     (0..2000).any(|number| {

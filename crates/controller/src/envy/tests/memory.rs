@@ -59,7 +59,7 @@ pub(super) struct Pair {
     cleaner: Exchanging,
     pub(super) now: Time,
     bytes: Vec<u8>,
-    /// Content of the plain memory at the start of the open transaction.
+    /// Content of the plain memory at the start of the open transaction, if any.
     before: Option<Vec<u8>>,
     /// A counter that gives every write different data.
     stamp: u8,

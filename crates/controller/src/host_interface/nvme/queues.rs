@@ -217,7 +217,7 @@ impl Nvme {
         (window.1, true)
     }
 
-    /// Handles the end of command `number`, which frees a slot of its pair.
+    /// Ends command `number`, which frees a slot of its pair. Returns the completed leg.
     fn ended(&mut self, at: Time, number: u32, software: Time) -> Arrival {
         self.express.post_for(Direction::ToDevice, self.packets.register);
         let command = &mut self.commands[number as usize];

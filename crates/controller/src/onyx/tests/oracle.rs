@@ -113,7 +113,7 @@ struct Operation {
     left: u64,
     beats: u64,
     lead: u64,
-    /// For a host write, the row that is copied after the write.
+    /// For a host write, the row that is copied after the write, if any.
     copies: Option<u64>,
     end: u64,
 }
@@ -312,8 +312,8 @@ impl Naive {
         self.decoder
     }
 
-    /// Index of the oldest operation that can start at `now` and does not overtake an older operation that
-    /// needs one of its ranks.
+    /// Index of the oldest operation that can start at `now`, if any. An operation must not overtake an older
+    /// one that needs one of its ranks.
     fn decide(&self, now: u64) -> Option<usize> {
         let mut older = [false; 16];
         for (number, operation) in self.waiting.iter().enumerate() {

@@ -31,7 +31,8 @@ impl Domain {
         Some(if rotated >= self.start { rotated - self.start } else { rotated + rows - self.start })
     }
 
-    /// Moves the row before the gap into the gap. If the gap is at position 0, the last row moves.
+    /// Moves the row before the gap into the gap, and returns this move. If the gap is at position 0, the
+    /// last row moves.
     #[inline]
     pub(super) fn move_gap(&mut self, rows: u64) -> Move {
         let to = self.gap;
@@ -45,7 +46,7 @@ impl Domain {
     }
 
     /// Number of moves until the gap passes `physical` or reaches position 0. If the gap is at position 0,
-    /// one move, in which the gap wraps around.
+    /// the result is 1, for a move in which the gap wraps around.
     pub(super) fn moves_in_line(&self, physical: u64) -> u64 {
         match self.gap {
             0 => 1,

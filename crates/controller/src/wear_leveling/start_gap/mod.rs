@@ -202,7 +202,7 @@ impl StartGap {
 }
 
 impl Adaptation {
-    /// Interval of a domain during its next window.
+    /// Ends the window of domain `number`. Returns the interval for its next window.
     #[cold]
     fn next(&mut self, number: usize, now: u64, longest: u64) -> u64 {
         let share = self.watches[number].close();

@@ -16,11 +16,11 @@ type Contents = Vec<Vec<(u32, u32)>>;
 struct Event {
     request: Request,
     done: Time,
-    /// Number of the page and its pairs, for a page write.
+    /// Number and pairs of the page for a page write. `None` for other requests.
     page: Option<(usize, Vec<(u32, u32)>)>,
     /// End of the log after a log write.
     appended: u64,
-    /// Number of transactions that have ended; `None` if no transaction ends with this request.
+    /// Number of transactions that have ended. `None` if no transaction ends with this request.
     ended: Option<u64>,
 }
 

@@ -86,7 +86,7 @@ impl LineFormat for DiskSim {
     }
 }
 
-/// Parses flags, which DiskSim reads as hexadecimal numbers.
+/// Parses flags, which DiskSim reads as hexadecimal numbers. Returns `None` for other text.
 fn flags(word: &[u8]) -> Option<u32> {
     u32::from_str_radix(std::str::from_utf8(word).ok()?, 16).ok()
 }

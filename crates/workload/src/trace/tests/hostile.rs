@@ -6,7 +6,8 @@ use crate::trace::{Options, Summary, open};
 use nacre_kernel::{Op, Request};
 use proptest::prelude::*;
 
-/// Reads `bytes` with `options`, and checks invariants of every outcome.
+/// Reads `bytes` with `options`, and checks invariants of every outcome. Returns the requests if there is no
+/// error.
 fn read_any(bytes: &[u8], options: &Options, buffer: usize) -> Option<Vec<Request>> {
     let mut reader = open(vec![source("x", bytes, buffer)], options).ok()?;
     let mut requests = Vec::new();
