@@ -191,7 +191,7 @@ impl<S: Store> Array<S> {
     }
 
     /// If the active segment of `partition` is full, makes a segment with erased pages active. Returns false
-    /// if the partition has no such segment, so that a segment must be cleaned.
+    /// if the partition has no such segment, or if the active segment is the destination of a relocation.
     pub(super) fn find_room(&mut self, partition: usize) -> bool {
         if self.room(partition) > 0 {
             return true;

@@ -188,7 +188,7 @@ pub trait HostPort: State + Send {
     fn submit(&mut self, now: Time, number: u32, request: &Request, work: Time) -> Option<Spent>;
 
     /// Starts the leg *brought* of `part`, which has `bytes` bytes, at `now`. The returned times and stages
-    /// include the time since the start of the request.
+    /// are counted from the end of the leg *begun* of the request.
     fn bring(&mut self, now: Time, part: Part, op: Op, bytes: u64) -> Option<Spent>;
 
     /// Starts the leg *answered* of `part`, which the device has served.

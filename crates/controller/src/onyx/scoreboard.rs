@@ -32,8 +32,8 @@ pub(super) struct Scoreboard {
     /// All ranks of the controller.
     #[state(skip = "from the configuration")]
     all: Ranks,
-    /// Occupied lines and ranks for which the time may not have ended. A power loss reverts the remaining
-    /// time.
+    /// Periods in which lines or ranks are occupied, and which may not have ended. A power loss reverts the
+    /// rest of these periods.
     #[state(varies)]
     begun: Vec<Span>,
     pub(super) polling: Polling,

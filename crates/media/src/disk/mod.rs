@@ -179,7 +179,7 @@ impl Disk {
         }
     }
 
-    /// Moves the arm to the end of `access`, and charges the time and energy of the access.
+    /// Moves the arm to `end_address`, and charges the time and energy of the access.
     #[inline]
     pub fn perform(&mut self, access: Access, end_address: u64) {
         self.head_at = end_address;

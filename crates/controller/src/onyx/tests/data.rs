@@ -55,7 +55,7 @@ fn writes_without_data_have_the_stated_share_of_zeros() {
     };
     assert_eq!(alone("0 %") - alone("100 %"), Time::from_us(64));
     assert_eq!(alone("50 %") - alone("100 %"), Time::from_us(32));
-    // 1 % of 32 words is rounded down to zero words.
+    // 1 % of 32 words is less than one word, so no word is zero.
     assert_eq!(alone("1 %"), alone("0 %"));
 }
 
