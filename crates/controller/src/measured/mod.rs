@@ -87,7 +87,7 @@ pub struct Config {
         source = "assumed: one, since a measurement at queue depth 1 shows no more"
     )]
     pub parallelism: u32,
-    /// Bandwidth shared by all units; absent means no limit.
+    /// Bandwidth shared by all units. Absent means no limit.
     #[config(min = "1 B/s")]
     pub bandwidth: Option<Bandwidth>,
     /// Energy to read one unit, in addition to idle power.

@@ -92,7 +92,7 @@ pub struct Part {
     /// Clocks between the data of two ranks: tRTRS.
     #[config(default = 2, max = 256, source = "assumed: one clock per change of the bus owner")]
     pub rank_to_rank: u64,
-    /// Refresh interval of each rank: tREFI; absent for a part without refresh.
+    /// Refresh interval of each rank: tREFI. Absent for a part without refresh.
     #[config(min = "100 ns", max = "1 s")]
     pub refresh_every: Option<Time>,
     /// Duration of a refresh: tRFC.

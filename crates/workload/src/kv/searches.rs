@@ -43,7 +43,7 @@ impl Searches {
         Searches { random, pairs, keys, pages: Vec::new(), lengths, places, next: AHEAD }
     }
 
-    /// Writes the path to the next random key for which `is_free` returns `true` to `way`. Returns the key.
+    /// Writes to `way` the path to the next random key for which `is_free` returns `true`. Returns the key.
     #[inline]
     pub(super) fn next(
         &mut self,

@@ -229,8 +229,8 @@ mod tests {
     #[test]
     fn a_wrong_unit_is_warned_of_and_the_right_one_named() {
         let mut summary = Summary::new();
-        // Read as milliseconds, the 1000 requests are 20 s apart. Read as nanoseconds, they would be 20,000 ns
-        // apart.
+        // Read as milliseconds, the 1000 requests are 20 s apart. Read as nanoseconds, they would be 20,000
+        // ns apart.
         for i in 0..1000 {
             summary.add(&[at(i * 20_000, Op::Read, 0, 0, 4096)]);
         }

@@ -64,10 +64,10 @@ pub struct Config {
     /// Bit errors that the code corrects per codeword.
     #[config(min = 1, max = 40)]
     pub t: u32,
-    /// Degree of the field, 13 to 16; absent means the smallest that holds a codeword.
+    /// Degree of the field, 13 to 16. If absent, the degree of the smallest field that holds a codeword.
     #[config(min = 13, max = 16)]
     pub m: Option<u32>,
-    /// Data bytes of a codeword; absent means a whole page.
+    /// Number of data bytes per codeword. If absent, a codeword has the data of a whole page.
     #[config(min = "1 B", max = "8 KiB")]
     pub codeword: Option<Bytes>,
     /// Store a CRC-32 of the data in each codeword. The CRC-32 detects miscorrections.

@@ -98,7 +98,7 @@ pub struct Config {
     /// Absent means no limit.
     #[config(min = 1, max = 1048576)]
     pub tags: Option<u32>,
-    /// Maximum number of outstanding commands per queue pair; absent means no limit.
+    /// Maximum number of outstanding commands per queue pair. Absent means no limit.
     #[config(min = 1, max = 1048576)]
     pub queue_depth: Option<u32>,
     /// Number of queue pairs. Commands are distributed over the pairs in turn, and the device fetches one

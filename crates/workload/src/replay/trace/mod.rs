@@ -44,7 +44,7 @@ pub struct Config {
     pub file: Option<String>,
     /// Files of a trace that consists of several files, e.g. one per processor for blktrace.
     pub files: Option<Vec<String>>,
-    /// Trace format; if absent, it is detected from the content.
+    /// Trace format. If absent, Nacre detects it from the content.
     pub format: Option<String>,
     /// Time unit in the file: ns, 100ns, us, ms, or s. If absent, the unit is that of the format.
     pub time_unit: Option<String>,
@@ -58,13 +58,13 @@ pub struct Config {
     /// bytes; a power of two.
     #[config(min = "512 B", max = "1 GiB")]
     pub page: Option<Bytes>,
-    /// Number of requests to replay; if absent, all.
+    /// Number of requests to replay. If absent, Nacre replays all requests.
     #[config(min = 1)]
     pub limit: Option<u64>,
     /// Mapping of the volumes of the trace into the address space of the device.
     #[config(default = "as_recorded", source = "assumed: as recorded")]
     pub placement: Placement,
-    /// Part of the trace to replay; if absent, the whole trace.
+    /// Part of the trace to replay. If absent, Nacre replays the whole trace.
     pub part: Option<Part>,
     /// Arrival process of the requests.
     #[config(default = "recorded", source = "assumed: as recorded")]
@@ -74,7 +74,7 @@ pub struct Config {
 /// Mapping of the volumes of a trace into the address space of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Placement {
-    /// Volume k starts at k times 16 TiB; addresses within a volume are unchanged.
+    /// Volume k starts at k times 16 TiB. Addresses within a volume are unchanged.
     AsRecorded,
     /// Extents of 1 MiB are contiguous in the order of their first access.
     Compact,
