@@ -102,7 +102,7 @@ pub struct Config {
     /// Time that suspending a program or an erase adds to the host access.
     #[config(default = "0 s", max = "1 s", source = "paper: wu-1994 does not count this time")]
     pub suspend: Time,
-    /// Rated erases of a segment.
+    /// Rated number of erases of a segment.
     #[config(default = 1000000, min = 1, source = "paper: wu-1994 section 5.5")]
     pub endurance: u64,
     /// Energy per operation.

@@ -100,7 +100,7 @@ pub struct Config {
     pub price: Option<Price>,
     /// Currency of the price, e.g. "USD 2023". Prices in different currencies are not added.
     pub price_basis: Option<String>,
-    /// Rated bytes written to a whole drive.
+    /// Rated number of bytes written to a whole drive.
     pub endurance: Option<Bytes>,
 }
 

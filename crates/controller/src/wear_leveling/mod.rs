@@ -44,7 +44,7 @@ pub struct Region {
     pub number: u32,
     /// Number of logical rows.
     pub rows: u64,
-    /// Rated programs of a row.
+    /// Rated number of programs of a row.
     pub endurance: u64,
 }
 

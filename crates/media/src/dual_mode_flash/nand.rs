@@ -60,10 +60,10 @@ pub struct Nand {
         source = "paper: roberts-2009 section II.A"
     )))]
     pub mlc: Timing<Time>,
-    /// Rated erases of a slot in SLC mode.
+    /// Rated number of erases of a slot in SLC mode.
     #[config(default = 100_000, min = 1, max = 4294967294, source = "paper: roberts-2009 table I, 2009")]
     pub slc_endurance: u64,
-    /// Rated erases of a slot in MLC mode.
+    /// Rated number of erases of a slot in MLC mode.
     #[config(
         default = 10_000,
         min = 1,

@@ -27,7 +27,7 @@ pub struct Cells {
     /// Time of a program.
     #[config(max = "1 s")]
     pub program: Time,
-    /// Rated programs of a row.
+    /// Rated number of programs of a row.
     #[config(min = 1)]
     pub endurance: u64,
     /// Energy of a read, in addition to idle power.
