@@ -110,9 +110,9 @@ def crashed(folder: Path, mutant: Mutant | None, first_seed: int, stacks: int) -
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return Outcome("it never ends", None, None, time.monotonic() - began)
+        return Outcome("it does not end", None, None, time.monotonic() - began)
     seconds = time.monotonic() - began
-    points = re.search(r"^(\d+) points in", done.stdout, re.MULTILINE)
+    points = re.search(r"^total: (\d+) power losses", done.stdout, re.MULTILINE)
     count = int(points[1]) if points else None
     if done.returncode == 0:
         return Outcome("", None, count, seconds)

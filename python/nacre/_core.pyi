@@ -17,14 +17,14 @@ __all__ = [
     "check",
     "check_image",
     "crash",
-    "crash_drawn",
     "crash_faults",
+    "crash_random",
     "formats",
     "mixes",
+    "models",
     "number_and_unit",
     "repair_image",
     "resolve",
-    "rooms",
     "run",
     "run_part",
     "schema_of",
@@ -118,7 +118,7 @@ class CleaningView:
     def drained(self) -> int:
         """Pages drained from the write buffer so far: the clock of the columns."""
     @property
-    def live(self) -> _Column:
+    def valid(self) -> _Column:
         """Valid pages."""
     @property
     def programmed(self) -> _Column:
@@ -223,7 +223,7 @@ def crash(
     faults: list[str],
     progress: _TraceProgress = None,
 ) -> str: ...
-def crash_drawn(seed: int, points: int, progress: _TraceProgress = None) -> tuple[str, str]: ...
+def crash_random(seed: int, points: int, progress: _TraceProgress = None) -> tuple[str, str]: ...
 def crash_faults() -> list[str]: ...
 def number_and_unit(text: str) -> tuple[int, int, str] | None:
     """Digits of a number without the decimal point, number of decimals, and unit."""
@@ -251,7 +251,7 @@ def split_together(
 def shipped_scenarios() -> list[tuple[str, str, str]]: ...
 def catalog() -> str: ...
 def schema_of(records: bool) -> str: ...
-def rooms() -> str: ...
+def models() -> str: ...
 def formats() -> str: ...
 def serve(
     devices: Sequence[_Served],

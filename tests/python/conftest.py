@@ -43,7 +43,7 @@ def worn() -> Worn:
 
     def make(
         erases: Sequence[int] = (3, 5, 4, 8),
-        live_share: Sequence[float] = (0.9, 0.7, 1.0, 0.6),
+        valid_share: Sequence[float] = (0.9, 0.7, 1.0, 0.6),
         cost: Sequence[float] = (np.nan, 2.0, 1.5),
         endurance: int | None = 100,
         paths: Sequence[str] = ("stack",),
@@ -78,7 +78,7 @@ def worn() -> Worn:
                     "cleaning_cost": 1.5,
                 },
                 "tables": {
-                    "blocks": {"rows": len(erases), "columns": ["erases", "live_share"]},
+                    "blocks": {"rows": len(erases), "columns": ["erases", "valid_share"]},
                     "cleaning": {"rows": len(cost), "columns": ["end_s", "cost"]},
                 },
             }
@@ -87,7 +87,7 @@ def worn() -> Worn:
         for path in paths:
             columns |= {
                 f"{path}.blocks.erases": numbers.astype(np.uint64),
-                f"{path}.blocks.live_share": np.array(live_share, dtype=float),
+                f"{path}.blocks.valid_share": np.array(valid_share, dtype=float),
                 f"{path}.cleaning.end_s": span_s * np.arange(1.0, len(cost) + 1),
                 f"{path}.cleaning.cost": np.array(cost, dtype=float),
             }

@@ -89,7 +89,7 @@ def test_a_partial_write_bypasses_the_cache_and_is_counted(tmp_path: Path) -> No
 def test_a_study_uses_a_cleaning_function_of_a_module(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    body = "def most_invalid(view):\n    return int((view.programmed - view.live).argmax())\n"
+    body = "def most_invalid(view):\n    return int((view.programmed - view.valid).argmax())\n"
     (tmp_path / "cleaners_of_ours.py").write_text(body)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)

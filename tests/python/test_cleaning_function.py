@@ -33,7 +33,7 @@ SMALL: dict[str, Any] = {
 
 
 def greedy(view: nacre.policies.CleaningView) -> int:
-    invalid = view.programmed - view.live
+    invalid = view.programmed - view.valid
     most = np.flatnonzero(invalid == invalid.max())
     # Ties: the least recently cleaned segment, then the last one.
     oldest = view.cleaned_at[most]
@@ -62,9 +62,9 @@ def test_the_function_receives_one_partition() -> None:
     assert len(seen) >= record.components[0].counters.cleanings
     view = seen[-1]
     assert (view.partition, view.first, view.pages_per_segment) == (0, 0, 512)
-    for column in (view.live, view.programmed, view.erases, view.cleaned_at, view.written_at):
+    for column in (view.valid, view.programmed, view.erases, view.cleaned_at, view.written_at):
         assert (column.shape, column.dtype) == ((8,), np.dtype(np.int64))
-    assert (view.live <= view.programmed).all()
+    assert (view.valid <= view.programmed).all()
     assert view.programmed[view.active] == 512
     assert view.cleaned_at.max() <= view.drained
     assert seen[0].drained < view.drained
@@ -98,7 +98,7 @@ def test_an_invalid_result_is_named_with_the_valid_ones(value: object, problem: 
 
 def test_a_victim_without_invalid_pages_is_rejected_if_others_have_some() -> None:
     def worst(view: nacre.policies.CleaningView) -> int:
-        invalid = view.programmed - view.live
+        invalid = view.programmed - view.valid
         return int(np.argmin(invalid)) if invalid.min() == 0 else greedy(view)
 
     # One and a quarter passes: pages not yet overwritten in the second pass are still valid.
@@ -117,7 +117,7 @@ def test_a_function_can_divide_the_array_and_move_pages_between_partitions() -> 
 
     def fifo(view: nacre.policies.CleaningView) -> tuple[int, int, int]:
         seen.append(view)
-        invalid = view.programmed - view.live
+        invalid = view.programmed - view.valid
         fit = np.flatnonzero(invalid > 0)
         return int(fit[view.cleaned_at[fit].argmin()]), moved, 0
 
@@ -127,7 +127,7 @@ def test_a_function_can_divide_the_array_and_move_pages_between_partitions() -> 
         seen.clear()
         record = nacre.run(SMALL, {"stack.cleaning": fifo})
         assert {view.first for view in seen} == {0, 3, 6}
-        assert {len(view.live) for view in seen} == {3, 2}, "one segment stands by"
+        assert {len(view.valid) for view in seen} == {3, 2}, "one segment stands by"
         moves[moved] = record.cleaning_cost
     assert moves[0] != moves[10]
 
@@ -216,7 +216,7 @@ def test_a_function_in_a_setting_without_policies_is_an_error_of_the_scenario() 
 def test_a_study_accepts_functions_of_modules(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    body = "def first(view):\n    return int((view.programmed - view.live).argmax())\n"
+    body = "def first(view):\n    return int((view.programmed - view.valid).argmax())\n"
     (tmp_path / "policies.py").write_text(body)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)

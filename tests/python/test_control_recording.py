@@ -105,7 +105,7 @@ def test_a_recording_replaces_a_file_only_with_force_and_never_an_image(
     image = server.image.stat()
     for place in (trace, link):
         assert "the file already exists" in refused("record", server.image, place)
-    assert "what is there is not a file" in refused("record", server.image, link, "--force")
+    assert "the existing entry is not a file" in refused("record", server.image, link, "--force")
     for place in (server.image, other_image):
         for force in ([], ["--force"]):
             said = refused("record", server.image, place, *force)

@@ -55,9 +55,9 @@ def test_a_volatile_cache_loses_unflushed_data_and_reports_it(disk: str) -> None
     tried = next(each for each in found.faults if each.fault == "power_loss")
     assert found.finding is None
     assert found.points >= 1_000
-    assert found.promises.persistence == "on_flush"
-    assert tried.promise == "survives"
-    assert tried.blocks_behind >= tried.lost_and_told > 0
+    assert found.guarantees.persistence == "on_flush"
+    assert tried.guarantee == "survives"
+    assert tried.stale_blocks >= tried.lost_reported > 0
     assert found.branches.bytes_lost > 0
     assert sum(times for _, times in found.recovery.bars) == found.recovery.count
 
@@ -71,9 +71,9 @@ def test_a_seed_reproduces_its_results(disk: str) -> None:
 def test_undetectable_faults_are_counted_and_violate_no_guarantee(disk: str) -> None:
     found = nacre.crash(disk, points=1_000, faults=["misdirected_program"])
     tried = next(each for each in found.faults if each.fault == "misdirected_program")
-    assert tried.promise == "no means of detection"
+    assert tried.guarantee == "no means of detection"
     assert tried.injected > 0
-    assert tried.lost_unseen > 0
+    assert tried.lost_silently > 0
     assert found.finding is None
 
 
@@ -87,7 +87,7 @@ def test_silent_corruption_is_reported_first_and_is_not_a_success(
     assert done.returncode == 1
     first, *rest = done.stdout.splitlines()
     assert first == (
-        f"In {found.silent} of {found.lives} device runs the device returned corrupted data"
+        f"In {found.silent} of {found.device_runs} device runs the device returned corrupted data"
         " without an error, through misdirected program"
     )
     assert "no durability guarantee was violated: the device cannot detect those faults" in rest

@@ -23,7 +23,7 @@ CASES: dict[str, tuple[str, dict[str, Any], Code, dict[str, Any]]] = {
     "no such setting": (
         "onyx", {"workload.footprnt": "1 GiB"}, "unknown-setting", {"nearest": "footprint"},
     ),
-    "no such room": ("onyx", {"stack": "onix"}, "unknown-name", {"nearest": "onyx"}),
+    "no such model": ("onyx", {"stack": "onix"}, "unknown-name", {"nearest": "onyx"}),
     "no such preset": (
         "onyx", {"stack": {"preset": "onyxx"}}, "unknown-name", {"nearest": "onyx"},
     ),

@@ -87,7 +87,7 @@ def test_ticks_are_whole_and_few(low: int, span: int, about: int) -> None:
 def test_the_wear_figure_is_drawn_for_one_block_and_for_many(
     worn: Worn, erases: Sequence[int], said: str
 ) -> None:
-    chart = worn(erases=erases, live_share=[0.5] * len(erases), endurance=10**6).plot.wear()
+    chart = worn(erases=erases, valid_share=[0.5] * len(erases), endurance=10**6).plot.wear()
     assert heading(chart).startswith(said)
     assert sum(row["blocks"] for row in drawn(chart, "blocks")) == len(erases)
     assert ("a column is 323 blocks" in heading(chart)) == (len(erases) == 100_000)
@@ -121,8 +121,8 @@ def test_figures_of_one_drive_do_not_copy_its_blocks(worn: Worn) -> None:
     assert joined({"stack": erases}) is erases
 
 
-def test_blocks_are_drawn_with_their_live_share(worn: Worn) -> None:
-    chart = worn(live_share=(0.9, 0.7, np.nan, 0.6)).plot.blocks()
+def test_blocks_are_drawn_with_their_valid_share(worn: Worn) -> None:
+    chart = worn(valid_share=(0.9, 0.7, np.nan, 0.6)).plot.blocks()
     assert [(row["first"], row["high"]) for row in drawn(chart, "high")] == [
         (0, 0.9), (1, 0.7), (3, 0.6),
     ]  # fmt: skip
@@ -183,10 +183,10 @@ def test_every_activity_has_a_distinct_color() -> None:
 
 
 def test_blocks_are_drawn_by_position_and_spare_blocks_are_omitted(worn: Worn) -> None:
-    whole = worn(live_share=(0.9, 0.7, 0.0, 0.6))
+    whole = worn(valid_share=(0.9, 0.7, 0.0, 0.6))
     data, columns = whole.to_dict(), dict(whole.columns)
-    data["components"][0]["tables"]["blocks"]["columns"].append("place")
-    columns["stack.blocks.place"] = np.array([2.0, 0.0, -1.0, 1.0])
+    data["components"][0]["tables"]["blocks"]["columns"].append("position")
+    columns["stack.blocks.position"] = np.array([2.0, 0.0, -1.0, 1.0])
     chart = Record(data, columns).plot.blocks()
     assert [row["high"] for row in drawn(chart, "high")] == [0.7, 0.6, 0.9]
     assert heading(chart).startswith("73.3 % of the space of erase blocks is valid")

@@ -104,9 +104,9 @@ def test_an_image_of_another_device_is_unchanged(image: Path) -> None:
         small(image, {"stack.segments": 8, "stack.cleaning": "fifo", "run.seed": 5})
     text = str(raised.value)
     assert text.startswith(f"{image}: it holds another device: ")
-    assert "`stack.segments` is 4 in it, 8 was requested" in text
-    assert "`stack.cleaning.kind` is greedy in it, fifo was requested" in text
-    assert "`run.seed` is 1 in it, 5 was requested" in text
+    assert "`stack.segments` is 4 in the image, but 8 was requested" in text
+    assert "`stack.cleaning.kind` is greedy in the image, but fifo was requested" in text
+    assert "`run.seed` is 1 in the image, but 5 was requested" in text
     assert text.endswith("use the image's settings, or another image")
     assert digest(image) == before
 

@@ -147,7 +147,7 @@ def test_an_invalid_pair_of_extents_is_named() -> None:
 
 def test_a_drive_is_cleaned_by_a_function() -> None:
     def greedy(view: nacre.policies.CleaningView) -> int:
-        return int((view.programmed - view.live).argmax())
+        return int((view.programmed - view.valid).argmax())
 
     small = {"workload.requests": 3000, "run.warm_up": 0}
     mine = nacre.run("ssd", small | {"stack.garbage_collection.policy": greedy})

@@ -28,7 +28,7 @@ def test_wear_is_reached_by_attribute(worn: Worn) -> None:
 def test_blocks_and_cleaning_are_frames(worn: Worn) -> None:
     record = worn()
     blocks = record.blocks()
-    assert blocks.columns == ["component", "block", "erases", "live_share"]
+    assert blocks.columns == ["component", "block", "erases", "valid_share"]
     assert blocks["block"].to_list() == [0, 1, 2, 3]
     assert blocks["erases"].to_list() == [3, 5, 4, 8]
     cleaning = record.cleaning()
@@ -117,12 +117,12 @@ def test_components_may_have_different_block_columns(worn: Worn, tmp_path: Path)
     whole = worn(paths=PATHS)
     data, columns = whole.to_dict(), dict(whole.columns)
     data["components"][1]["tables"] = {"blocks": {"rows": 4, "columns": ["erases"]}}
-    for name in ("blocks.live_share", "cleaning.end_s", "cleaning.cost"):
+    for name in ("blocks.valid_share", "cleaning.end_s", "cleaning.cost"):
         del columns[f"stack.backing.{name}"]
     record = Record(data, columns)
     record.save(tmp_path)
     assert Record.load(tmp_path) == record
-    assert record.blocks()["live_share"].null_count() == 4
+    assert record.blocks()["valid_share"].null_count() == 4
 
 
 def test_a_table_without_rows_reads_back(worn: Worn, tmp_path: Path) -> None:

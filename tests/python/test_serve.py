@@ -283,7 +283,9 @@ def test_a_run_continues_from_a_served_image_and_a_server_from_a_run(tmp_path: P
             assert client.read(0, 4100) == b"s" * 4096 + b"more"
         server.stop()
         other = {"stack.capacity": "32 MiB"}
-        with pytest.raises(nacre.errors.Error, match=r"`stack\.capacity` is 64 MiB in it, 32 MiB"):
+        with pytest.raises(
+            nacre.errors.Error, match=r"`stack\.capacity` is 64 MiB in the image, but 32 MiB"
+        ):
             nacre.run(device, other, start=server.image)
         server.image, server.options = tmp_path / "new.img", ("--from", str(state))
         server.start()

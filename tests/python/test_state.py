@@ -173,7 +173,7 @@ def test_an_image_is_distinguished_from_a_state(tmp_path: Path) -> None:
 
 def test_a_policy_in_python_has_no_state_to_save(tmp_path: Path) -> None:
     def greedy(view: nacre.policies.CleaningView) -> int:
-        return int((view.programmed - view.live).argmax())
+        return int((view.programmed - view.valid).argmax())
 
     with fails_with("cannot-save", ConfigError):
         nacre.run(

@@ -1,8 +1,8 @@
 //! The command `crash`: power-loss tests of random stacks, and crash tests of their images, on all cores.
 
 use nacre_config::Families;
-use nacre_machine::crash::{Drawn, Fault as MediumFault, Nothing, Report, crash, drawn};
-use nacre_machine::rooms::Rooms;
+use nacre_machine::crash::{Fault as MediumFault, NoFiles, RandomStack, Report, crash, random_stack};
+use nacre_machine::models::Models;
 use nacre_memory::crash::{Crashed, Fault, Reported, crash as crash_image};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -44,11 +44,11 @@ struct Points {
 impl Points {
     /// Adds the points of the stack that `text` describes.
     fn add(&mut self, text: &str, report: &Report) {
-        let rooms = Rooms::new();
+        let models = Models::new();
         let (_, stack) = text.split_once("[stack]").expect("a scenario has a stack");
         let with = |family| {
             let has = |kind: &&str| stack.contains(&format!("kind = \"{kind}\""));
-            rooms.kinds(family).into_iter().filter(has).collect::<Vec<_>>()
+            models.kinds(family).into_iter().filter(has).collect::<Vec<_>>()
         };
         let (devices, faults) = (with("device"), with("fault"));
         for (fault, tried) in &report.faults {
@@ -79,7 +79,7 @@ pub(crate) fn command(arguments: &[String]) -> ExitCode {
         println!("xtask: usage: crash SEED STACKS, or crash SEED for SECONDS");
         return ExitCode::from(2);
     };
-    println!("stacks that are drawn from seed {seed} on");
+    println!("random stacks, starting with seed {seed}");
     // The message of a failed assertion is part of the finding, so it is not printed here.
     set_hook(Box::new(|_| {}));
     let (next, failed) = (AtomicU64::new(0), AtomicBool::new(false));
@@ -100,12 +100,16 @@ pub(crate) fn command(arguments: &[String]) -> ExitCode {
             let is_good = catch_unwind(AssertUnwindSafe(|| one(seed, go, &done))).unwrap_or_else(|panic| {
                 let text = panic.downcast_ref::<String>().map(String::as_str);
                 let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-                println!("seed {seed}, outside of a life: {}", text.unwrap_or("an assertion says nothing"));
+                println!(
+                    "seed {seed}, outside a device run: {}",
+                    text.unwrap_or("an assertion without a message")
+                );
                 false
             });
             if !is_good {
                 println!(
-                    "again: nacre crash --seed {seed} --points {POINTS}, or with its image: xtask crash {seed} 1"
+                    "reproduce with: nacre crash --seed {seed} --points {POINTS}; for the image: xtask crash \
+                     {seed} 1"
                 );
                 failed.store(true, Ordering::Relaxed);
             }
@@ -117,7 +121,7 @@ pub(crate) fn command(arguments: &[String]) -> ExitCode {
     print(&done);
     let points: u64 = done.by_kind.values().map(|own| own.points).sum::<u64>() + done.images.points();
     println!(
-        "{points} points, {} of them with faults, in {:.1} s from seed {seed} on",
+        "total: {points} power losses and kills, {} of them with a fault, in {:.1} s",
         done.points.faulty,
         began.elapsed().as_secs_f64()
     );
@@ -126,31 +130,44 @@ pub(crate) fn command(arguments: &[String]) -> ExitCode {
 
 fn print(done: &Done) {
     for (kind, OfKind { stacks, points, seconds }) in &done.by_kind {
-        println!("{kind}: {points} points in {stacks} stacks, {:.0} a second", *points as f64 / seconds);
+        println!(
+            "{kind}: {points} power losses in {stacks} stacks, {:.0} per second",
+            *points as f64 / seconds
+        );
     }
     let Crashed { kills, power_losses, inside_writes, torn_records, unsynced_lost, ref disk_faults, .. } =
         done.images;
     println!(
-        "images: {kills} kills and {power_losses} power losses of the host, {inside_writes} inside a write; \
-         {torn_records} torn records, {unsynced_lost} times what was not synced was lost"
+        "images: {kills} process kills and {power_losses} power losses of the host; {inside_writes} of them \
+         interrupted a write to the image, {torn_records} left a torn journal record, and {unsynced_lost} lost \
+         unsynced writes"
     );
     for ((fault, part), reported) in disk_faults {
         let Reported { refused, unreadable, torn, unmarked, overwritten, unharmed } = reported;
-        println!(
-            "images with {fault} in their {part}: {refused} did not open, {unreadable} reported a page, {unharmed} \
-             lost nothing; {torn} lost a torn record behind the last mark, {unmarked} one without a trace, \
-             {overwritten} the end of the journal with its marks"
-        );
+        let results = [
+            (refused, "did not open"),
+            (unreadable, "reported a damaged page"),
+            (unharmed, "lost nothing"),
+            (torn, "lost a torn record that had no sync mark"),
+            (unmarked, "lost a record without a trace"),
+            (overwritten, "lost the end of the journal with its sync marks"),
+        ];
+        let results = results.into_iter().filter(|(count, _)| **count > 0);
+        let results: Vec<String> = results.map(|(count, text)| format!("{count} {text}")).collect();
+        println!("images with {} in the {part}: {}", fault.replace('_', " "), results.join(", "));
     }
     let counted = |counts: &BTreeMap<&'static str, u64>| {
         let counts = counts.iter().filter(|(_, count)| **count > 0);
         counts.map(|(name, count)| format!("{name} {count}")).collect::<Vec<String>>().join(", ")
     };
-    println!("points by fault of the medium: {}", counted(&done.points.of_medium));
-    println!("points in stacks with a fault of a device: {}", counted(&done.points.of_devices));
-    println!("points in stacks with a component: {}", counted(&done.points.of_components));
-    println!("branches reached: {}", counted(&done.branches));
-    println!("faults injected, or losses under those that no one counts: {}", counted(&done.faults));
+    println!("power losses by fault of the medium: {}", counted(&done.points.of_medium));
+    println!(
+        "power losses in stacks with a fault of a `faulty` device: {}",
+        counted(&done.points.of_devices)
+    );
+    println!("power losses in stacks with each component: {}", counted(&done.points.of_components));
+    println!("power losses by event during power loss or recovery: {}", counted(&done.branches));
+    println!("injected faults (for faults without a count: power losses): {}", counted(&done.faults));
 }
 
 fn parsed(arguments: &[String]) -> Option<(u64, u64, f64)> {
@@ -169,19 +186,19 @@ fn parsed(arguments: &[String]) -> Option<(u64, u64, f64)> {
 
 /// Tests the stack of one seed until `go` stops the test. Returns `false` if the stack violated a guarantee.
 fn one(seed: u64, go: impl Fn() -> ControlFlow<()>, done: &Mutex<Done>) -> bool {
-    let drawn = drawn(seed, POINTS);
+    let stack = random_stack(seed, POINTS);
     let began = Instant::now();
-    let report = crash(&drawn.checked, &Nothing, &drawn.options, &mut |_| go());
-    let report = report.expect("it was built when it was drawn");
+    let report = crash(&stack.checked, &NoFiles, &stack.options, &mut |_| go());
+    let report = report.expect("it was built when it was generated");
     let seconds = began.elapsed().as_secs_f64();
     let image = seed.is_multiple_of(IMAGES).then(|| {
-        let crashed = crash_image(&drawn.checked, &Nothing, POINTS_OF_IMAGE, seed, Fault::None);
-        crashed.expect("what carries bytes can be kept")
+        let crashed = crash_image(&stack.checked, &NoFiles, POINTS_OF_IMAGE, seed, Fault::None);
+        crashed.expect("a device with data can have an image")
     });
     let mut done = done.lock().expect("no thread panics while it holds the lock");
     let Done { by_kind, branches, faults, points, images } = &mut *done;
-    points.add(&drawn.text, &report);
-    let own = by_kind.entry(drawn.checked.scenario.stack.kind().to_string()).or_default();
+    points.add(&stack.text, &report);
+    let own = by_kind.entry(stack.checked.scenario.stack.kind().to_string()).or_default();
     own.stacks += 1;
     own.points += report.points();
     own.seconds += seconds;
@@ -195,14 +212,18 @@ fn one(seed: u64, go: impl Fn() -> ControlFlow<()>, done: &Mutex<Done>) -> bool 
     if let Some(image) = image {
         images.add(&image);
         if let Some(finding) = image.finding {
-            println!("seed {seed}, its image: {finding}\n{}", drawn.text);
+            println!("seed {seed}, image: {finding}\n{}", stack.text);
             return false;
         }
     }
     let Some(finding) = report.finding else { return true };
-    let Drawn { text, .. } = drawn;
+    let RandomStack { text, .. } = stack;
     println!("seed {seed}, with {}: {}", finding.fault.name(), finding.problem);
     println!("{text}\n{}", finding.sequence);
-    println!("{} steps were drawn; repeats on a new device: {}", finding.steps_drawn, finding.repeats);
+    let reproduces = if finding.is_reproducible { "reproduces" } else { "does not reproduce" };
+    println!(
+        "the original sequence had {} steps; the sequence above {reproduces} the violation on a new device",
+        finding.steps_generated
+    );
     false
 }

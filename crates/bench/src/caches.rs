@@ -4,7 +4,7 @@ use crate::report::{Report, best_of};
 use crate::streams::{REQUESTS, STREAMS, Stream};
 use nacre_config::{FieldType, Node, Origin, Reader, Slot, Value};
 use nacre_hierarchy::replacement::{Context, ROOMS, Replacement, ReplacementFamily};
-use nacre_machine::rooms::Rooms;
+use nacre_machine::models::Models;
 
 /// Budgets in millions of requests per second: with blocks that fit into the processor caches, if measured,
 /// and with blocks that do not.
@@ -24,8 +24,8 @@ const ELSEWHERE: &str = "external";
 pub(crate) fn measure(report: &Report) {
     for stream in STREAMS {
         let keys = stream.keys(REQUESTS);
-        for room in ROOMS.iter().filter(|room| room.descriptor.kind != ELSEWHERE) {
-            let kind = room.descriptor.kind;
+        for model in ROOMS.iter().filter(|model| model.descriptor.kind != ELSEWHERE) {
+            let kind = model.descriptor.kind;
             let seconds = best_of(|| policy(kind, stream.cache_blocks()).replay(&keys));
             let budget = BUDGETS.iter().find(|(name, ..)| *name == kind);
             let budget =
@@ -42,13 +42,13 @@ pub(crate) fn measure(report: &Report) {
 
 /// Creates a policy of the table with its default settings.
 pub(crate) fn policy(kind: &str, capacity: usize) -> Box<dyn Replacement> {
-    let rooms = Rooms::new();
-    let mut reader = Reader::new(&rooms);
+    let models = Models::new();
+    let mut reader = Reader::new(&models);
     let origin = Origin::Override("bench".into());
     let node = Node { value: Value::Text(kind.into()), origin };
-    let slot = Slot::<ReplacementFamily>::read(&node, &mut reader).expect("a room of the table");
-    let room = ROOMS.iter().find(|room| room.descriptor.kind == kind).expect("a room of the table");
-    (room.build)(&slot, &mut Context { families: &rooms, capacity }).expect("a legal capacity")
+    let slot = Slot::<ReplacementFamily>::read(&node, &mut reader).expect("a model of the table");
+    let model = ROOMS.iter().find(|model| model.descriptor.kind == kind).expect("a model of the table");
+    (model.build)(&slot, &mut Context { families: &models, capacity }).expect("a legal capacity")
 }
 
 fn quick_cache(keys: &[u64], stream: Stream) -> u64 {

@@ -5,7 +5,7 @@ use crate::report::{Report, best_of};
 use nacre_config::{Configuration, Node, Reader, Slot};
 use nacre_controller::ecc::{Codec, Ecc, EccFamily, Page, Verdict, build};
 use nacre_kernel::{Bytes, Streams};
-use nacre_machine::rooms::Rooms;
+use nacre_machine::models::Models;
 
 /// Page size in bytes.
 const PAGE: usize = 2048;
@@ -45,7 +45,7 @@ pub(crate) fn measure(report: &Report) {
 fn bch(t: u32) -> Box<dyn Ecc> {
     let text = format!("[ecc]\nkind = \"bch\"\nm = 15\nt = {t}\n");
     let node = Node::parse_toml(&text, "bench").expect("it is TOML");
-    let families = Rooms::new();
+    let families = Models::new();
     let mut reader = Reader::new(&families);
     let document = Document::read(&node, &mut reader).expect("it is legal");
     build(&document.ecc, Page { families: &families, bytes: Bytes(PAGE as u64) }).expect("it fits")

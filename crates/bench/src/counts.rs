@@ -49,7 +49,7 @@ pub(crate) fn compare(file: &Path) -> Result<()> {
 /// Counts every benchmark and writes the counts to `file`.
 pub(crate) fn write(file: &Path) -> Result<()> {
     if !is_there() {
-        return Err("instructions are counted by valgrind, which is not here".into());
+        return Err("counting instructions needs valgrind, which is not installed".into());
     }
     let rounded = |(name, count): (String, f64)| (name, ((count * 10.0).round() / 10.0).into());
     let counts: serde_json::Map<String, serde_json::Value> = counted()?.into_iter().map(rounded).collect();

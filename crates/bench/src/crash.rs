@@ -3,7 +3,7 @@
 use crate::report::{Report, best_of, processor_seconds};
 use crate::streams::{NoFiles, checked};
 use nacre_crash::{Options, crash};
-use nacre_machine::crash::{Nothing, OfScenario, drawn};
+use nacre_machine::crash::{ScenarioStack, random_stack};
 use std::ops::ControlFlow;
 
 /// Number of power losses of the flash drive.
@@ -11,7 +11,7 @@ const POINTS: u64 = 40_000;
 /// Number of random stacks.
 const STACKS: u64 = 100;
 /// Number of power losses of each random stack.
-const POINTS_DRAWN: u64 = 2_000;
+const POINTS_OF_RANDOM: u64 = 2_000;
 
 /// A drive without capacitors that has two dies and superblocks of 64 units of 512 bytes.
 const DRIVE: &str = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"4 KiB\"\narrival = \"closed\"\n\
@@ -23,7 +23,7 @@ const DRIVE: &str = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \
 /// ten minutes on two cores for all stacks.
 pub(crate) fn measure(report: &Report) {
     let scenario = checked(DRIVE);
-    let mut stack = OfScenario::new(&scenario, &NoFiles).expect("it carries bytes");
+    let mut stack = ScenarioStack::new(&scenario, &NoFiles).expect("it carries bytes");
     let go = || ControlFlow::Continue(());
     let seconds = best_of(|| {
         let found = crash(&mut stack, &Options::new(POINTS, 1), &mut |_| go());
@@ -33,9 +33,14 @@ pub(crate) fn measure(report: &Report) {
     report.line("power losses of a small ssd", POINTS, seconds, Some(0.02), &[]);
     let (start, mut points) = (processor_seconds(), 0);
     for seed in 0..STACKS {
-        let drawn = drawn(seed, POINTS_DRAWN);
-        let found = nacre_machine::crash::crash(&drawn.checked, &Nothing, &drawn.options, &mut |_| go());
-        points += found.expect("it was built when it was drawn").points();
+        let random = random_stack(seed, POINTS_OF_RANDOM);
+        let found = nacre_machine::crash::crash(
+            &random.checked,
+            &nacre_machine::crash::NoFiles,
+            &random.options,
+            &mut |_| go(),
+        );
+        points += found.expect("it was built when it was generated").points();
     }
-    report.line("power losses of drawn stacks", points, processor_seconds() - start, Some(0.001), &[]);
+    report.line("power losses of random stacks", points, processor_seconds() - start, Some(0.001), &[]);
 }

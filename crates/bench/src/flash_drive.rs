@@ -1,7 +1,7 @@
 //! Speed of the SSD: page writes with steady garbage collection, page reads, and memory use.
 
 use crate::Result;
-use crate::asking::Asking;
+use crate::closed_loop::ClosedLoop;
 use crate::report::{Report, Times, processor_seconds, repeated};
 use crate::streams::{NoFiles, checked};
 use nacre_kernel::event::Device;
@@ -197,7 +197,7 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
 /// A drive in steady state and its host.
 pub(crate) struct Steady {
     device: Box<dyn Device>,
-    host: Asking,
+    host: ClosedLoop,
 }
 
 impl Steady {
@@ -212,7 +212,7 @@ impl Steady {
     /// Creates the drive of `scenario` after preconditioning and `timed` writes in simulated time.
     fn after(scenario: &str, timed: u64) -> Result<Steady> {
         let mut device = build_alone(&checked(scenario), &NoFiles)?;
-        let mut host = Asking::new(&*device, PAGE, DEPTH);
+        let mut host = ClosedLoop::new(&*device, PAGE, DEPTH);
         let pages = device.capacity().map_or(0, |capacity| capacity.0 / u64::from(PAGE));
         host.precondition(&mut *device, TURNOVERS * pages);
         host.ask(&mut *device, Op::Write, timed);

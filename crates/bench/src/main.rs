@@ -29,8 +29,8 @@
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark reads files and prints")]
 
 mod accuracy;
-mod asking;
 mod caches;
+mod closed_loop;
 mod codes;
 mod counts;
 mod crash;

@@ -2,7 +2,7 @@
 //! simulated.
 
 use crate::Result;
-use crate::asking::Asking;
+use crate::closed_loop::ClosedLoop;
 use crate::pcm_drive::DEPTH;
 use crate::report::{Report, best_of};
 use crate::streams::{NoFiles, checked};
@@ -33,7 +33,7 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
             "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"1 GiB\"\n[stack]\npreset = \"{preset}\"\n"
         ));
         let mut device = build_alone(&scenario, &NoFiles)?;
-        let mut host = Asking::new(&*device, 4096, DEPTH);
+        let mut host = ClosedLoop::new(&*device, 4096, DEPTH);
         host.ask(&mut *device, op, REQUESTS / 4);
         let seconds = best_of(|| host.ask(&mut *device, op, REQUESTS));
         let what = format!("{preset}, {}s of 4 KiB", op.name());

@@ -1,7 +1,7 @@
 //! Speed of Onyx: random requests of two sizes, 16 of them outstanding.
 
 use crate::Result;
-use crate::asking::Asking;
+use crate::closed_loop::ClosedLoop;
 use crate::report::{Report, best_of};
 use crate::streams::{NoFiles, checked};
 use nacre_kernel::Op;
@@ -22,7 +22,7 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
         ("onyx, writes of 512 B", Op::Write, 512, 4.0),
     ] {
         let mut device = device()?;
-        let mut host = Asking::new(&*device, bytes, DEPTH);
+        let mut host = ClosedLoop::new(&*device, bytes, DEPTH);
         host.ask(&mut *device, op, REQUESTS / 4);
         let seconds = best_of(|| host.ask(&mut *device, op, REQUESTS));
         report.line(what, REQUESTS, seconds, Some(budget), &[]);

@@ -2,8 +2,8 @@
 //! can be counted.
 
 use crate::Result;
-use crate::asking::Asking;
 use crate::caches::policy;
+use crate::closed_loop::ClosedLoop;
 use crate::curves::exact;
 use crate::report::{Report, clock_seconds, processor_seconds, repeated_by};
 use crate::runs::{SecondThread, of_long, write_long};
@@ -101,7 +101,7 @@ fn of_devices() -> Vec<Row> {
     let onyx = |op: Op| {
         move |count: u64, _: &Path| -> Result<Box<dyn FnMut()>> {
             let mut device = pcm_drive::device()?;
-            let mut host = Asking::new(&*device, 512, pcm_drive::DEPTH);
+            let mut host = ClosedLoop::new(&*device, 512, pcm_drive::DEPTH);
             Ok(Box::new(move || host.ask(&mut *device, op, count)))
         }
     };

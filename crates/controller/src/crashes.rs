@@ -13,7 +13,7 @@ const POINTS: u64 = 4_000;
 pub(crate) fn crash(toml: &str) {
     let report = keeps_its_bytes(workbench(1), toml, POINTS);
     let [again, behind] =
-        ["power_lost_while_recovering", "blocks_behind"].map(|branch| report.branches[branch]);
+        ["power_lost_while_recovering", "stale_blocks"].map(|branch| report.branches[branch]);
     assert!(
         report.restarts > 20 && again > 500 && behind > 50,
         "{} restarts, {:?}",

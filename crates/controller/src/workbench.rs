@@ -11,7 +11,7 @@ use nacre_config::{Configuration, Descriptor, Family, Problems, Slot};
 use nacre_kernel::event::{self, Completions, Payload, RequestId};
 use nacre_kernel::{Bytes, Request, Span, Status, Time};
 pub(crate) use nacre_testkit::Workbench;
-use nacre_testkit::workbench::Rooms;
+use nacre_testkit::workbench::Models;
 
 /// A document with an error-correcting code.
 #[derive(Debug, Configuration)]
@@ -22,7 +22,7 @@ struct Coded {
 
 static TABLES: [&nacre_config::Table<nacre_device::DeviceFamily>; 1] = [DEVICES];
 
-static ROOMS: Rooms = Rooms { devices: &TABLES, others };
+static ROOMS: Models = Models { devices: &TABLES, others };
 
 /// Component tables of this crate.
 pub(crate) fn rooms() -> &'static dyn nacre_config::Families {

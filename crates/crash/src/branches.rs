@@ -1,9 +1,9 @@
 //! Many power losses from one state of a run, without restarting the run.
 
-use crate::auditor::Broken;
-use crate::draw::Drawer;
+use crate::auditor::Violation;
+use crate::device_run::{DeviceRun, Stack};
 use crate::fault::Fault;
-use crate::life::{Life, Stack};
+use crate::generator::Generator;
 use crate::media::Media;
 use crate::report::Report;
 use crate::sequence::Sequence;
@@ -19,23 +19,23 @@ pub fn branch_off(
     sequence: &Sequence,
     points: u64,
     seed: u64,
-) -> Result<Report, Broken> {
+) -> Result<Report, Violation> {
     let mut report = Report::new(&*stack.build(&Media::new()));
-    report.lives = 1;
-    let mut life = Life::new(stack, Media::new(), sequence);
+    report.device_runs = 1;
+    let mut run = DeviceRun::new(stack, Media::new(), sequence);
     for step in &sequence.steps {
-        life.step(step)?;
+        run.step(step)?;
     }
-    let blocks = life.device.capacity().map_or(u64::MAX, |capacity| capacity.0) / sequence.block_bytes as u64;
-    let mut drawer = Drawer::new(Streams::new(seed).stream("branches"), blocks, false);
-    life.mark()?;
-    life.look_ahead()?;
+    let blocks = run.device.capacity().map_or(u64::MAX, |capacity| capacity.0) / sequence.block_bytes as u64;
+    let mut generator = Generator::new(Streams::new(seed).stream("branches"), blocks, false);
+    run.mark()?;
+    run.look_ahead()?;
     while report.points() < points {
-        let loss = drawer.loss(&life);
-        let survived = life.branch(&loss)?;
+        let loss = generator.loss(&run);
+        let survived = run.branch(&loss)?;
         report.survived(Fault::PowerLoss, &survived, loss.is_early);
-        life.check_mark()?;
+        run.check_mark()?;
     }
-    report.requests = life.requests;
+    report.requests = run.requests;
     Ok(report)
 }

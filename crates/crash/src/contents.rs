@@ -63,16 +63,16 @@ impl Content {
     /// Describes the content in messages. `writes` is the number of writes so far.
     pub(crate) fn describe(&self, writes: u32) -> String {
         match self {
-            Content::Word(0) => "zeroes".into(),
+            Content::Word(0) => "zeros".into(),
             Content::Word(word) => {
                 let origin = unmix(*word);
                 let (write, block) = ((origin >> 32) as u32, origin & 0xFFFF_FFFF);
                 match (1..=writes).contains(&write) {
-                    true => format!("what write {write} put into block {block}"),
+                    true => format!("the data of write {write} to block {block}"),
                     false => "bytes that were never written".into(),
                 }
             }
-            Content::Mixed(_) => "a mixture".into(),
+            Content::Mixed(_) => "a mixture of several writes".into(),
         }
     }
 }
@@ -112,8 +112,8 @@ mod tests {
             let mut bytes = [0; 512];
             Content::of(write, block).fill(&mut bytes);
             assert_eq!(Content::found(&bytes), Content::of(write, block));
-            let told = Content::found(&bytes).describe(u32::MAX);
-            assert_eq!(told, format!("what write {write} put into block {block}"));
+            let text = Content::found(&bytes).describe(u32::MAX);
+            assert_eq!(text, format!("the data of write {write} to block {block}"));
         }
         assert_eq!(Content::of(9, 1).describe(8), "bytes that were never written");
     }

@@ -1,11 +1,11 @@
 //! Exhaustive test of all sequences of a few actions up to a length, with power losses after every step.
 
-use crate::auditor::Broken;
+use crate::auditor::Violation;
+use crate::device_run::{DeviceRun, Stack};
 use crate::fault::Fault;
-use crate::life::{Life, Stack};
 use crate::media::Media;
 use crate::report::{Finding, Report};
-use crate::sequence::{Action, Loss, Sequence, Step};
+use crate::sequence::{Action, PowerLoss, Sequence, Step};
 use crate::shrink::{REPLAYS_MAX, failure_of, shrink};
 use nacre_kernel::Time;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -34,12 +34,12 @@ pub fn exhaust(stack: &mut dyn Stack, block_bytes: usize, actions: &[Action], le
             return exhausted;
         }
         // Earlier sequences with this prefix were already tested.
-        let Some(place) = digits.iter().rposition(|&digit| digit + 1 < actions.len()) else {
+        let Some(position) = digits.iter().rposition(|&digit| digit + 1 < actions.len()) else {
             return exhausted;
         };
-        digits[place] += 1;
-        digits[place + 1..].fill(0);
-        fresh = place;
+        digits[position] += 1;
+        digits[position + 1..].fill(0);
+        fresh = position;
     }
 }
 
@@ -53,59 +53,60 @@ fn try_all(
     report: &mut Report,
 ) -> Option<Finding> {
     let mut trail = Sequence { block_bytes, ..Sequence::default() };
-    report.lives += 1;
+    report.device_runs += 1;
     let work = AssertUnwindSafe(|| {
-        let mut life = Life::new(stack, Media::new(), &trail);
+        let mut run = DeviceRun::new(stack, Media::new(), &trail);
         for (number, &action) in actions.iter().enumerate() {
-            let before = life.now;
-            life.wait_for_all()?;
-            // Requests precede completions at the same time, so the step is 1 ps later.
+            let before = run.now;
+            run.wait_for_all()?;
+            // Completions at a time follow requests at that time.
             let behind = Time::from_ps(u64::from(number > 0));
-            trail.steps.push(Step { pause: life.now - before + behind, action });
-            life.step(&Step { pause: behind, action })?;
+            trail.steps.push(Step { pause: run.now - before + behind, action });
+            run.step(&Step { pause: behind, action })?;
             if number >= fresh {
-                life.check_invariants();
-                lose_everywhere(&mut life, &mut trail, report)?;
+                run.check_invariants();
+                cut_power_everywhere(&mut run, &mut trail, report)?;
             }
         }
-        report.requests += life.requests;
+        report.requests += run.requests;
         Ok(())
     });
-    let result = catch_unwind(work).unwrap_or_else(|panic| Err(Broken(failure_of(&*panic))));
-    let Err(Broken(problem)) = result else { return None };
-    let steps_drawn = trail.steps.len();
+    let result = catch_unwind(work).unwrap_or_else(|panic| Err(Violation(failure_of(&*panic))));
+    let Err(Violation(problem)) = result else { return None };
+    let steps_generated = trail.steps.len();
     let (sequence, shorter) = shrink(stack, trail, (Fault::PowerLoss, 0), REPLAYS_MAX);
-    let (repeats, problem) = (shorter.is_some(), shorter.unwrap_or(problem));
-    Some(Finding { problem, fault: Fault::PowerLoss, sequence, steps_drawn, repeats })
+    let (is_reproducible, problem) = (shorter.is_some(), shorter.unwrap_or(problem));
+    Some(Finding { problem, fault: Fault::PowerLoss, sequence, steps_generated, is_reproducible })
 }
 
-fn lose_everywhere(life: &mut Life<'_>, trail: &mut Sequence, report: &mut Report) -> Result<(), Broken> {
-    let now = life.now;
-    life.mark()?;
-    life.look_ahead()?;
-    let mut moments: Vec<Time> = life.moments.iter().copied().chain([now]).collect();
-    moments.sort_unstable();
-    moments.dedup();
-    let between: Vec<Time> = moments
-        .windows(2)
-        .map(|pair| Time::from_ps(u64::midpoint(pair[0].as_ps(), pair[1].as_ps())))
-        .collect();
-    let before =
-        moments.iter().map(|moment| Time::from_ps(moment.as_ps().saturating_sub(1).max(now.as_ps())));
-    let mut moments: Vec<Time> = before.chain(between).chain(moments.iter().copied()).collect();
-    moments.sort_unstable();
-    moments.dedup();
-    for (number, moment) in moments.into_iter().enumerate() {
+fn cut_power_everywhere(
+    run: &mut DeviceRun<'_>,
+    trail: &mut Sequence,
+    report: &mut Report,
+) -> Result<(), Violation> {
+    let now = run.now;
+    run.mark()?;
+    run.look_ahead()?;
+    let mut times: Vec<Time> = run.event_times.iter().copied().chain([now]).collect();
+    times.sort_unstable();
+    times.dedup();
+    let between: Vec<Time> =
+        times.windows(2).map(|pair| Time::from_ps(u64::midpoint(pair[0].as_ps(), pair[1].as_ps()))).collect();
+    let before = times.iter().map(|time| Time::from_ps(time.as_ps().saturating_sub(1).max(now.as_ps())));
+    let mut times: Vec<Time> = before.chain(between).chain(times.iter().copied()).collect();
+    times.sort_unstable();
+    times.dedup();
+    for (number, time) in times.into_iter().enumerate() {
         for again in [None, Some((1 << 15, Time::ZERO))] {
             // Torn data is random, so it differs between power losses at different times.
-            let chance = 8 * number as u64 + u64::from(again.is_some());
-            let loss = Loss { after: moment - now, chance, off: Time::ZERO, again, is_early: false };
-            trail.steps.push(Step { pause: Time::ZERO, action: Action::Lose(loss) });
-            let survived = life.branch(&loss)?;
+            let seed = 8 * number as u64 + u64::from(again.is_some());
+            let loss = PowerLoss { after: time - now, seed, off: Time::ZERO, again, is_early: false };
+            trail.steps.push(Step { pause: Time::ZERO, action: Action::PowerLoss(loss) });
+            let survived = run.branch(&loss)?;
             trail.steps.pop();
             report.survived(Fault::PowerLoss, &survived, false);
         }
     }
-    life.forget_mark();
+    run.forget_mark();
     Ok(())
 }

@@ -32,8 +32,8 @@ pub enum Fault {
 
 /// An injected fault of the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wrong {
-    /// Class of the injected fault.
+pub struct InjectedFault {
+    /// Class of the fault.
     pub fault: Fault,
     /// Average number of operations per affected operation.
     pub one_in: u64,
@@ -70,8 +70,8 @@ impl Fault {
         Fault::DeviceFault,
     ];
 
-    /// Faults that are injected into operations of a medium. Other faults, e.g. power losses and the end of
-    /// life, are part of the device model.
+    /// Faults that are injected into operations of a medium. The others, which are power losses and the end
+    /// of run, are part of the device model.
     pub const INJECTED: [Fault; 6] = [
         Fault::LyingFlush,
         Fault::LostProgram,
@@ -105,7 +105,7 @@ impl Fault {
 
     /// Returns the fault to inject into the medium in one run; `None` if the fault is part of the device
     /// model.
-    pub fn wrong(self, seed: u64) -> Option<Wrong> {
+    pub fn injected(self, seed: u64) -> Option<InjectedFault> {
         let one_in = match self {
             Fault::LostProgram | Fault::TornProgram | Fault::MisdirectedProgram => 40,
             Fault::BitRot => 2_000,
@@ -117,7 +117,7 @@ impl Fault {
             | Fault::LyingFlush
             | Fault::DeviceFault => return None,
         };
-        Some(Wrong { fault: self, one_in, seed })
+        Some(InjectedFault { fault: self, one_in, seed })
     }
 
     /// Guarantee for this class of faults by a device with these `capabilities`.

@@ -15,7 +15,7 @@
 //! | [`run`] | runs and their power losses |
 //! | [`branches`] | many power losses from one state |
 //! | [`exhaustive`] | every sequence up to a length, with a power loss after every step |
-//! | [`life`] | the life of one device: steps, power losses, and audits |
+//! | [`device_run`] | the run of one device: steps, power losses, and audits |
 //! | [`mod@sequence`] | steps as text |
 //! | [`mod@shrink`] | shortening of the steps that reproduce a violation |
 //! | [`auditor`] | the possible contents of each byte |
@@ -27,10 +27,10 @@
 pub mod auditor;
 pub mod branches;
 mod contents;
-mod draw;
+pub mod device_run;
 pub mod exhaustive;
 pub mod fault;
-pub mod life;
+mod generator;
 mod liveness;
 pub mod media;
 pub mod medium_faults;
@@ -40,11 +40,11 @@ pub mod run;
 pub mod sequence;
 pub mod shrink;
 
-pub use auditor::{Auditor, Broken};
-pub use fault::{Fault, Guarantee, Wrong};
-pub use life::Stack;
-pub use media::{Kept, Media};
-pub use report::{Finding, Report, Tried};
+pub use auditor::{Auditor, Violation};
+pub use device_run::Stack;
+pub use fault::{Fault, Guarantee, InjectedFault};
+pub use media::{Media, SharedStore};
+pub use report::{FaultResult, Finding, Report};
 pub use run::{Options, crash};
 pub use sequence::Sequence;
 pub use shrink::replay;

@@ -1,19 +1,19 @@
 //! Tests after a recovery, without further faults. The device must return its data even after cached copies
 //! were evicted, serve requests, become idle, and keep its data.
 
-use crate::auditor::Broken;
-use crate::life::asking::{Asking, By};
-use crate::life::{LIVES_WITHIN, Life, SHOWN_TO_WORK};
+use crate::auditor::Violation;
+use crate::device_run::requests::{By, NewRequest};
+use crate::device_run::{CHECKED_ONE_IN, DeviceRun, ENDS_WITHIN};
 use crate::reading::Answer;
-use crate::sequence::Loss;
+use crate::sequence::PowerLoss;
 use nacre_kernel::{Op, Status, Streams, Time};
 
 /// Number of blocks that are written after a recovery, when faults are disabled.
-const LIVES_ON: usize = 4;
-/// The run reads other blocks, which evicts cached copies, after 1 in `READS_ELSEWHERE` final power losses,
-/// on average.
-const READS_ELSEWHERE: u64 = 8 * SHOWN_TO_WORK;
-/// Total number of bytes in the reads of other blocks.
+const BLOCKS_WRITTEN: usize = 4;
+/// On average, one of this number of final power losses is followed by reads of other blocks, which evict cached
+/// copies.
+const READS_ELSEWHERE: u64 = 8 * CHECKED_ONE_IN;
+/// Total number of bytes of these reads.
 const ELSEWHERE_BYTES: u64 = 128 << 10;
 /// Number of bytes in each read of other blocks.
 const ELSEWHERE_AT_ONCE: u64 = 16 << 10;
@@ -22,41 +22,41 @@ const ELSEWHERE_AT_ONCE: u64 = 16 << 10;
 /// events.
 const RESTS_WITHIN: usize = 20_000_000;
 
-impl Life<'_> {
+impl DeviceRun<'_> {
     /// Performs the tests without faults: the device accepts and returns writes, becomes idle, and keeps
     /// flushed data at another power loss.
-    pub(crate) fn live(&mut self, ready: Time, loss: &Loss) -> Result<(), Broken> {
-        self.media.go_wrong(None);
+    pub(crate) fn check_works(&mut self, ready: Time, loss: &PowerLoss) -> Result<(), Violation> {
+        self.media.inject(None);
         self.device.check_invariants();
-        if loss.chance.is_multiple_of(READS_ELSEWHERE) {
+        if loss.seed.is_multiple_of(READS_ELSEWHERE) {
             self.run_to(ready)?;
             self.find_without_copies(loss)?;
         }
         let mut blocks: Vec<u64> = self.auditor.known().collect();
-        blocks.truncate(LIVES_ON);
+        blocks.truncate(BLOCKS_WRITTEN);
         let mut auditor = self.auditor.clone();
         let (mut now, mut written) = (ready.max(self.now), Vec::new());
         for &block in &blocks {
             let mut bytes = Vec::new();
             auditor.writes(block, 1, &mut bytes);
             written.push(bytes.clone());
-            let write = Asking { op: Op::Write, data: bytes.into(), ..Asking::read(block, 1) };
+            let write = NewRequest { op: Op::Write, data: bytes.into(), ..NewRequest::read(block, 1) };
             let (done, status) = self.ask(now, write)?;
             if status != Status::Done {
                 return Ok(());
             }
             now = done;
         }
-        let flush = Asking { op: Op::Flush, ..Asking::read(0, 0) };
+        let flush = NewRequest { op: Op::Flush, ..NewRequest::read(0, 0) };
         let (flushed, flush) = self.ask(now, flush)?;
-        let is_promised = flush == Status::Done && self.capabilities.persistence.needs_flush();
-        let lost_pages = if is_promised { self.lost_pages(flushed) } else { 0 };
+        let is_guarantee = flush == Status::Done && self.capabilities.persistence.needs_flush();
+        let lost_pages = if is_guarantee { self.lost_pages(flushed) } else { 0 };
         let problem = "data written after recovery is read back differently";
         self.find_again(flushed, &blocks, &written, (lost_pages, problem))?;
         let rest = self.rest()?;
-        self.device.power_fail(rest, &mut Streams::new(loss.chance).stream("again"));
+        self.device.power_fail(rest, &mut Streams::new(loss.seed).stream("again"));
         let recovery = self.recover(rest + loss.off)?;
-        if loss.chance.is_multiple_of(READS_ELSEWHERE) {
+        if loss.seed.is_multiple_of(READS_ELSEWHERE) {
             self.run_to(recovery.done)?;
             self.find_without_copies(loss)?;
         }
@@ -67,12 +67,12 @@ impl Life<'_> {
         self.find_again(self.now.max(recovery.done), &blocks, &written, (lost_pages, problem))
     }
 
-    /// Checks that blocks keep their content after reads of other blocks evicted their cached copies. A
-    /// cached copy can hide that the device below lost the data. The test checks the blocks that the audit
-    /// read last, because they are in the caches.
-    fn find_without_copies(&mut self, loss: &Loss) -> Result<(), Broken> {
+    /// Checks that blocks keep their content after reads of other blocks, because a cached copy can hide that
+    /// the device below lost the data. The checked blocks are those that an audit reads last, so that they
+    /// are cached.
+    fn find_without_copies(&mut self, loss: &PowerLoss) -> Result<(), Violation> {
         let blocks: Vec<u64> = self.auditor.known().collect();
-        let blocks = &blocks[blocks.len().saturating_sub(LIVES_ON)..];
+        let blocks = &blocks[blocks.len().saturating_sub(BLOCKS_WRITTEN)..];
         let mut before = Vec::new();
         for &block in blocks {
             let answer = self.read(self.now, block, 1)?;
@@ -82,8 +82,8 @@ impl Life<'_> {
         for (&block, before) in blocks.iter().zip(before) {
             let answer = self.read(self.now, block, 1)?;
             if answer == Answer::Given && before.is_some_and(|before| before != self.bytes) {
-                return Err(Broken(format!(
-                    "after other blocks were read, block {block} holds something else"
+                return Err(Violation(format!(
+                    "block {block} has other content after reads of other blocks"
                 )));
             }
         }
@@ -91,16 +91,16 @@ impl Life<'_> {
     }
 
     /// Reads adjacent blocks with many outstanding requests, regardless of content.
-    fn read_elsewhere(&mut self, loss: &Loss) -> Result<(), Broken> {
+    fn read_elsewhere(&mut self, loss: &PowerLoss) -> Result<(), Violation> {
         let size = self.auditor.block_bytes() as u64;
         let capacity = self.device.capacity().map_or(ELSEWHERE_BYTES, |capacity| capacity.0);
         let bytes = ELSEWHERE_BYTES.min(capacity);
         let (blocks, count) = (capacity / size, bytes / size);
-        let first = Streams::new(loss.chance).stream("elsewhere").below(blocks - count + 1);
+        let first = Streams::new(loss.seed).stream("elsewhere").below(blocks - count + 1);
         for block in (first..first + count).step_by((ELSEWHERE_AT_ONCE / size) as usize) {
-            self.wait_for_a_place()?;
+            self.wait_for_queue_slot()?;
             let blocks = (ELSEWHERE_AT_ONCE / size).min(first + count - block);
-            self.submit(self.now, Asking::read(block, blocks), 0, By::Waiting);
+            self.submit(self.now, NewRequest::read(block, blocks), 0, By::Waiting);
         }
         self.wait_for_all()
     }
@@ -113,7 +113,7 @@ impl Life<'_> {
         blocks: &[u64],
         written: &[Vec<u8>],
         (lost_pages, problem): (u64, &str),
-    ) -> Result<(), Broken> {
+    ) -> Result<(), Violation> {
         for (&block, written) in blocks.iter().zip(written) {
             let is_there = match self.read(at, block, 1)? {
                 Answer::Given => self.bytes == *written,
@@ -121,27 +121,26 @@ impl Life<'_> {
                 Answer::Failed => true,
             };
             if !is_there {
-                return Err(Broken(format!("{problem}, in block {block}")));
+                return Err(Violation(format!("{problem} (block {block})")));
             }
         }
         Ok(())
     }
 
-    /// Waits until the device is idle and returns that time, or returns an error if the device never becomes
-    /// idle.
-    fn rest(&mut self) -> Result<Time, Broken> {
+    /// Returns the time at which the device becomes idle without requests, or an error if it never does.
+    fn rest(&mut self) -> Result<Time, Violation> {
         let from = self.now;
         for _ in 0..RESTS_WITHIN {
             let next = self.device.next_event();
             if next == Time::MAX {
                 return Ok(self.now);
             }
-            if next > from + LIVES_WITHIN {
+            if next > from + ENDS_WITHIN {
                 break;
             }
             self.run_to(next + Time::from_ps(1))?;
         }
         let at = self.now;
-        Err(Broken(format!("after recovery the idle device is still busy at {at}")))
+        Err(Violation(format!("after recovery, the device is not idle by {at}")))
     }
 }

@@ -1,7 +1,7 @@
 //! Stores of the media of a stack. They outlive their device, can return to an earlier state, and inject
 //! faults.
 
-use crate::fault::Wrong;
+use crate::fault::InjectedFault;
 use crate::medium_faults::{MediumFaults, torn};
 use nacre_media::store::{Layout, Memory, Store};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,10 +12,10 @@ pub struct Media(Arc<Mutex<Stores>>);
 
 #[derive(Debug, Default)]
 struct Stores {
-    stores: Vec<Kept>,
-    /// Number of stores that the current build has requested.
+    stores: Vec<SharedStore>,
+    /// Number of stores that were returned.
     given: usize,
-    wrong: Option<Wrong>,
+    fault: Option<InjectedFault>,
 }
 
 impl Media {
@@ -25,12 +25,12 @@ impl Media {
     }
 
     /// Returns the next store, with this `layout`.
-    pub fn store(&self, layout: Layout) -> Kept {
+    pub fn store(&self, layout: Layout) -> SharedStore {
         let mut stores = self.stores();
         if stores.given == stores.stores.len() {
-            let kept = Kept::new(layout.page_bytes as usize);
-            kept.inner().faulty = stores.wrong.map(MediumFaults::new);
-            stores.stores.push(kept);
+            let store = SharedStore::new(layout.page_bytes as usize);
+            store.inner().faulty = stores.fault.map(MediumFaults::new);
+            stores.stores.push(store);
         }
         stores.given += 1;
         stores.stores[stores.given - 1].clone()
@@ -41,35 +41,35 @@ impl Media {
         self.stores().given = 0;
     }
 
-    /// Injects `wrong` into the operations of all stores, or no fault if it is `None`.
-    pub fn go_wrong(&self, wrong: Option<Wrong>) {
+    /// Injects this fault into the operations of all stores.
+    pub fn inject(&self, fault: Option<InjectedFault>) {
         let mut stores = self.stores();
-        stores.wrong = wrong;
-        stores.stores.iter().for_each(|kept| kept.inner().faulty = wrong.map(MediumFaults::new));
+        stores.fault = fault;
+        stores.stores.iter().for_each(|store| store.inner().faulty = fault.map(MediumFaults::new));
     }
 
-    /// Number of injected faults, including faults after a mark that were undone.
-    pub fn went_wrong(&self) -> u64 {
-        self.stores().stores.iter().map(|kept| kept.inner().went_wrong).sum()
+    /// Number of injected faults, including those that were undone.
+    pub fn injected(&self) -> u64 {
+        self.stores().stores.iter().map(|store| store.inner().injected).sum()
     }
 
     /// Sets a mark. The stores log every later change so that it can be undone.
     pub fn mark(&self) {
-        for kept in &self.stores().stores {
-            let mut inner = kept.inner();
+        for store in &self.stores().stores {
+            let mut inner = store.inner();
             let before = inner.faulty.clone();
             inner.undo = Some(Undo { before, ..Undo::default() });
         }
     }
 
-    /// Restores all data to the state at the mark. The mark remains set.
-    pub fn go_back(&self) {
-        self.stores().stores.iter().for_each(|kept| kept.inner().go_back());
+    /// Restores all data to the state at the mark. The mark is store.
+    pub fn roll_back(&self) {
+        self.stores().stores.iter().for_each(|store| store.inner().roll_back());
     }
 
     /// Discards the mark and keeps the changes since then.
     pub fn forget_mark(&self) {
-        self.stores().stores.iter().for_each(|kept| kept.inner().undo = None);
+        self.stores().stores.iter().for_each(|store| store.inner().undo = None);
     }
 
     fn stores(&self) -> MutexGuard<'_, Stores> {
@@ -79,14 +79,14 @@ impl Media {
 
 /// A store that outlives its device, like an image file. Clones share their data.
 #[derive(Clone, Debug)]
-pub struct Kept(Arc<Mutex<Inner>>);
+pub struct SharedStore(Arc<Mutex<Inner>>);
 
 #[derive(Debug)]
 struct Inner {
     memory: Memory,
     undo: Option<Undo>,
     faulty: Option<MediumFaults>,
-    went_wrong: u64,
+    injected: u64,
 }
 
 /// Earlier state of the pages that were changed since the mark, in the order of the changes.
@@ -107,7 +107,7 @@ impl Inner {
         undo.bytes.extend_from_slice(old.unwrap_or_default());
     }
 
-    fn go_back(&mut self) {
+    fn roll_back(&mut self) {
         let Some(undo) = &mut self.undo else { return };
         let page_bytes = Store::page_bytes(&self.memory);
         while let Some((page, was_programmed)) = undo.pages.pop() {
@@ -127,7 +127,7 @@ impl Inner {
         let faulty = self.faulty.as_mut()?;
         let before = faulty.struck();
         let result = work(faulty);
-        self.went_wrong += faulty.struck() - before;
+        self.injected += faulty.struck() - before;
         Some(result)
     }
 
@@ -148,14 +148,14 @@ impl Inner {
     }
 }
 
-impl Kept {
+impl SharedStore {
     /// Creates a store of erased pages of `page_bytes`.
-    pub fn new(page_bytes: usize) -> Kept {
-        Kept(Arc::new(Mutex::new(Inner {
+    pub fn new(page_bytes: usize) -> SharedStore {
+        SharedStore(Arc::new(Mutex::new(Inner {
             memory: Memory::new(page_bytes),
             undo: None,
             faulty: None,
-            went_wrong: 0,
+            injected: 0,
         })))
     }
 
@@ -164,7 +164,7 @@ impl Kept {
     }
 }
 
-impl Store for Kept {
+impl Store for SharedStore {
     const CARRIES_BYTES: bool = true;
 
     fn page_bytes(&self) -> usize {
@@ -217,7 +217,7 @@ mod tests {
             Store::copy(&mut store, 3, 9);
             Store::erase(&mut store, 0, 8);
             Store::program(&mut store, 3, &[5; 16]);
-            media.go_back();
+            media.roll_back();
             let mut found = [0; 16];
             Store::read(&store, 3, 0, &mut found);
             assert_eq!(found, [3; 16]);

@@ -1,6 +1,6 @@
 //! Faults injected into the operations of a medium, and a store with such faults.
 
-use crate::fault::{Fault, Wrong};
+use crate::fault::{Fault, InjectedFault};
 use nacre_kernel::{Random, Streams};
 use nacre_media::store::Store;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Faults of one store.
 #[derive(Clone, Debug)]
 pub struct MediumFaults {
-    wrong: Wrong,
+    fault: InjectedFault,
     random: Random,
     /// Number of programs of each page; recorded only for bit rot, which depends on it.
     programs: BTreeMap<u64, u64>,
@@ -20,10 +20,10 @@ pub struct MediumFaults {
 const PAGES_STUCK: u64 = 4;
 
 impl MediumFaults {
-    /// Creates the faults of a store. No operation has been affected so far.
-    pub fn new(wrong: Wrong) -> MediumFaults {
-        let random = Streams::new(wrong.seed).stream("medium");
-        MediumFaults { wrong, random, programs: BTreeMap::new(), struck: 0 }
+    /// Creates the faults of a store, without occurrences so far.
+    pub fn new(fault: InjectedFault) -> MediumFaults {
+        let random = Streams::new(fault.seed).stream("medium");
+        MediumFaults { fault, random, programs: BTreeMap::new(), struck: 0 }
     }
 
     /// Number of affected operations.
@@ -33,7 +33,7 @@ impl MediumFaults {
 
     /// Page that a program of `page` actually changes; `None` if it changes none.
     pub fn target(&mut self, page: u64) -> Option<u64> {
-        if self.wrong.fault == Fault::BitRot {
+        if self.fault.fault == Fault::BitRot {
             *self.programs.entry(page).or_default() += 1;
         }
         if self.strikes(Fault::LostProgram, page) || self.strikes(Fault::StuckBlock, page) {
@@ -54,20 +54,20 @@ impl MediumFaults {
 
     /// Whether `fault` affects an operation on `page`.
     fn strikes(&mut self, fault: Fault, page: u64) -> bool {
-        if self.wrong.fault != fault {
+        if self.fault.fault != fault {
             return false;
         }
         let strikes = match fault {
             // The page alone determines the result, so that it never changes.
             Fault::StuckBlock => {
                 let block = page / PAGES_STUCK;
-                Streams::new(self.wrong.seed ^ block).stream("stuck").below(self.wrong.one_in) == 0
+                Streams::new(self.fault.seed ^ block).stream("stuck").below(self.fault.one_in) == 0
             }
             Fault::BitRot => {
                 let programs = self.programs.get(&page).copied().unwrap_or(0);
-                self.random.below(self.wrong.one_in) < programs
+                self.random.below(self.fault.one_in) < programs
             }
-            _ => self.random.below(self.wrong.one_in) == 0,
+            _ => self.random.below(self.fault.one_in) == 0,
         };
         self.struck += u64::from(strikes);
         strikes
@@ -90,8 +90,8 @@ pub struct SharedFaults(Arc<Mutex<Option<MediumFaults>>>);
 
 impl SharedFaults {
     /// Sets or clears the fault that affects later operations.
-    pub fn set(&self, wrong: Option<Wrong>) {
-        *self.faults() = wrong.map(MediumFaults::new);
+    pub fn set(&self, fault: Option<InjectedFault>) {
+        *self.faults() = fault.map(MediumFaults::new);
     }
 
     /// Number of affected operations since the fault was set.
@@ -189,7 +189,7 @@ mod tests {
     fn held(fault: Fault, times: u8) -> (Vec<[u8; 4]>, u64) {
         let shared = SharedFaults::default();
         let mut store = FaultyPages::new(Memory::new(4), PAGES, shared.clone());
-        shared.set(fault.wrong(3));
+        shared.set(fault.injected(3));
         for turn in 1..=times {
             (0..PAGES).for_each(|page| Store::program(&mut store, page, &[page as u8, 0, 0, turn]));
         }

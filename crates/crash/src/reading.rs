@@ -3,9 +3,9 @@
 //! A stack with a worn-out medium loses data that a cache cannot write back. The report counts a lost page,
 //! and reads of the page fail. A read that fails without such a count is a violation.
 
-use crate::auditor::Broken;
-use crate::life::Life;
-use crate::life::asking::{Asked, Asking, By};
+use crate::auditor::Violation;
+use crate::device_run::DeviceRun;
+use crate::device_run::requests::{By, NewRequest, OutstandingRequest};
 use nacre_kernel::event::Payload;
 use nacre_kernel::ledger::LOST_PAGES;
 use nacre_kernel::{ComponentReport, FaultCounts, Status, Time};
@@ -24,46 +24,46 @@ pub(crate) enum Answer {
     Failed,
 }
 
-impl Life<'_> {
+impl DeviceRun<'_> {
     /// Interprets the status of a read. Returns an error if the read failed without an injected fault and
     /// without a counted lost page.
-    fn answer(&self, at: Time, (first, count): (u64, u64), status: Status) -> Result<Answer, Broken> {
+    fn answer(&self, at: Time, (first, count): (u64, u64), status: Status) -> Result<Answer, Violation> {
         match status {
             Status::Done => Ok(Answer::Given),
             // An injected fault may have caused the failure, even if the device also counts lost pages.
             _ if self.made().errors > 0 => Ok(Answer::Failed),
             Status::MediaError if self.lost_pages(at) > 0 => Ok(Answer::Lost),
-            status => Err(Broken(format!("reading {count} blocks from {first} on ends with {status:?}"))),
+            status => Err(Violation(format!("a read of {count} blocks from {first} failed with {status:?}"))),
         }
     }
 
     /// Reads blocks into `bytes`. No other request may be outstanding.
-    pub(crate) fn read(&mut self, at: Time, first: u64, count: u64) -> Result<Answer, Broken> {
-        let (done, status) = self.ask(at, Asking::read(first, count))?;
+    pub(crate) fn read(&mut self, at: Time, first: u64, count: u64) -> Result<Answer, Violation> {
+        let (done, status) = self.ask(at, NewRequest::read(first, count))?;
         self.answer(done, (first, count), status)
     }
 
     /// Checks the result of a read that is a step of the run.
     pub(crate) fn check_read(
         &mut self,
-        asked: &Asked,
+        pending: &OutstandingRequest,
         at: Time,
         (blocks, status, data): ((u64, u64), Status, &Payload),
-    ) -> Result<(), Broken> {
+    ) -> Result<(), Violation> {
         let (first, count) = blocks;
         match self.answer(at, blocks, status)? {
             Answer::Given => {
                 let bytes = data.bytes().unwrap_or_default();
-                if bytes.len() != asked.request.bytes as usize {
-                    return Err(Broken(format!("{:?} returns {} bytes", asked.request, bytes.len())));
+                if bytes.len() != pending.request.bytes as usize {
+                    return Err(Violation(format!("{:?} returned {} bytes", pending.request, bytes.len())));
                 }
-                self.auditor.check_read(asked.began, first, bytes)
+                self.auditor.check_read(pending.began, first, bytes)
             }
             _ if count > 1 => {
                 // Each block is read individually to find the lost blocks.
                 for block in first..first + count {
-                    let began = self.auditor.moment();
-                    self.submit(at, Asking::read(block, 1), began, By::Host);
+                    let began = self.auditor.advance();
+                    self.submit(at, NewRequest::read(block, 1), began, By::Host);
                 }
                 Ok(())
             }
@@ -77,7 +77,7 @@ impl Life<'_> {
 
     /// Reads all blocks that were ever written into `found`, with as few requests as possible. Lost blocks
     /// are added to `unread`. The power failed at `failed`. Returns the number of blocks.
-    pub(crate) fn read_all(&mut self, at: Time, failed: Time) -> Result<u64, Broken> {
+    pub(crate) fn read_all(&mut self, at: Time, failed: Time) -> Result<u64, Violation> {
         let mut runs = std::mem::take(&mut self.runs);
         runs.clear();
         for block in self.auditor.known() {
@@ -93,11 +93,11 @@ impl Life<'_> {
         self.unread.clear();
         self.failed = failed;
         self.run_to(at)?;
-        let mut place = 0;
+        let mut position = 0;
         for &(first, count) in &runs {
-            self.wait_for_a_place()?;
-            self.submit(self.now, Asking::read(first, count), 0, By::Audit(place));
-            place += count as usize * size;
+            self.wait_for_queue_slot()?;
+            self.submit(self.now, NewRequest::read(first, count), 0, By::Audit(position));
+            position += count as usize * size;
         }
         self.runs = runs;
         self.wait_for_all()?;
@@ -110,14 +110,14 @@ impl Life<'_> {
         (first, count): (u64, u64),
         at: Time,
         (status, data): (Status, &Payload),
-        place: usize,
-    ) -> Result<(), Broken> {
+        position: usize,
+    ) -> Result<(), Violation> {
         let size = self.auditor.block_bytes();
         let answer = self.answer(at, (first, count), status)?;
         if answer != Answer::Given && count > 1 {
             for number in 0..count {
-                let place = By::Audit(place + number as usize * size);
-                self.submit(at, Asking::read(first + number, 1), 0, place);
+                let position = By::Audit(position + number as usize * size);
+                self.submit(at, NewRequest::read(first + number, 1), 0, position);
             }
             return Ok(());
         }
@@ -130,10 +130,14 @@ impl Life<'_> {
             self.unread.insert(first);
             return Ok(());
         }
-        let into = &mut self.found[place..place + count as usize * size];
+        let into = &mut self.found[position..position + count as usize * size];
         match data.bytes() {
             Some(bytes) if bytes.len() == into.len() => into.copy_from_slice(bytes),
-            _ => return Err(Broken(format!("reading {count} blocks from {first} on returns other bytes"))),
+            _ => {
+                return Err(Violation(format!(
+                    "a read of {count} blocks from {first} returned the wrong number of bytes"
+                )));
+            }
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! Results of power-loss tests.
 
 use crate::auditor::Audit;
+use crate::device_run::LossResult;
 use crate::fault::{Fault, Guarantee};
-use crate::life::Survived;
 use crate::sequence::Sequence;
 use nacre_kernel::event::Device;
 use nacre_kernel::histogram::LatencyHistogram;
@@ -16,10 +16,10 @@ pub struct Report {
     pub capabilities: Capabilities,
     /// Whether the stack has a `faulty` device with faults.
     pub has_device_faults: bool,
-    /// Results for each class of faults.
-    pub faults: BTreeMap<Fault, Tried>,
-    /// Number of runs, each of which starts with a new device.
-    pub lives: u64,
+    /// Results of the power losses for each additional fault.
+    pub faults: BTreeMap<Fault, FaultResult>,
+    /// Number of new devices.
+    pub device_runs: u64,
     /// Number of restarts from a saved state.
     pub restarts: u64,
     /// Number of requests served, including requests of audits.
@@ -36,7 +36,7 @@ pub struct Report {
 
 /// Results for one class of faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tried {
+pub struct FaultResult {
     /// Number of power losses.
     pub points: u64,
     /// Number of events that the fault affected: operations of the medium, lying flushes, writes rejected by
@@ -44,12 +44,12 @@ pub struct Tried {
     /// other pages or had too little energy.
     pub injected: u64,
     /// Number of blocks without their latest write.
-    pub blocks_behind: u64,
-    /// Number of blocks whose lost acknowledged write was reported by recovery, plus the number of reads that
-    /// a `faulty` device failed.
-    pub lost_and_told: u64,
-    /// Number of runs that ended because data was corrupted without an error.
-    pub lost_unseen: u64,
+    pub stale_blocks: u64,
+    /// Number of blocks with a lost acknowledged write that recovery reported, and of reads that a `faulty`
+    /// device failed.
+    pub lost_reported: u64,
+    /// Number of runs that ended with corrupted data without an error.
+    pub lost_silently: u64,
 }
 
 /// A violated guarantee, and how to reproduce it.
@@ -62,9 +62,9 @@ pub struct Finding {
     /// The shortest sequence found that reproduces the violation.
     pub sequence: Sequence,
     /// Number of steps before shortening.
-    pub steps_drawn: usize,
-    /// Whether the same steps reproduce the violation on a new device. If not, the saved state is incomplete.
-    pub repeats: bool,
+    pub steps_generated: usize,
+    /// Whether the same steps reproduce it on a new device. If not, the saved state is incomplete.
+    pub is_reproducible: bool,
 }
 
 /// Names of all branches whose executions are counted.
@@ -73,7 +73,7 @@ pub const BRANCHES: [&str; 15] = [
     "requests_before_ready",
     "programs_repeated",
     "erases_repeated",
-    "cleaning_goes_on",
+    "cleaning_resumed",
     "pages_rolled_back",
     "programs_finished",
     "programs_lost",
@@ -81,7 +81,7 @@ pub const BRANCHES: [&str; 15] = [
     "pages_damaged",
     "pages_scanned",
     "blocks_forgotten",
-    "blocks_behind",
+    "stale_blocks",
     "blocks_torn",
     "recovery_takes_time",
 ];
@@ -92,7 +92,7 @@ impl Report {
             capabilities: device.capabilities(),
             has_device_faults: has_faults(&device.report(Time::ZERO)),
             faults: BTreeMap::new(),
-            lives: 0,
+            device_runs: 0,
             restarts: 0,
             requests: 0,
             blocks_audited: 0,
@@ -127,17 +127,18 @@ impl Report {
         if made.touched > 0 {
             let tried = self.faults.entry(Fault::DeviceFault).or_default();
             tried.injected += made.touched;
-            tried.lost_and_told += unread;
+            tried.lost_reported += unread;
         }
     }
 
-    pub(crate) fn survived(&mut self, fault: Fault, survived: &Survived, is_early: bool) {
-        let Survived { audit: Audit { behind, lost, torn }, recovery, took, was_recovering, audited, .. } =
-            *survived;
+    pub(crate) fn survived(&mut self, fault: Fault, survived: &LossResult, is_early: bool) {
+        let LossResult {
+            audit: Audit { behind, lost, torn }, recovery, took, was_recovering, audited, ..
+        } = *survived;
         let tried = self.faults.entry(fault).or_default();
         tried.points += 1 + u64::from(was_recovering);
-        tried.blocks_behind += behind;
-        tried.lost_and_told += lost;
+        tried.stale_blocks += behind;
+        tried.lost_reported += lost;
         self.blocks_audited += audited;
         self.recoveries.record(took);
         // These losses are caused by the device and not by a fault.

@@ -1,12 +1,12 @@
 //! Random runs and their power losses.
 
-use crate::auditor::Broken;
-use crate::draw::{Drawer, block_bytes};
+use crate::auditor::Violation;
+use crate::device_run::{CHECKED_ONE_IN, DeviceRun, Stack};
 use crate::fault::{Fault, Guarantee};
-use crate::life::{Life, SHOWN_TO_WORK, Stack};
+use crate::generator::{Generator, block_bytes};
 use crate::media::Media;
 use crate::report::{Finding, Report};
-use crate::sequence::{Action, Loss, Sequence, Step};
+use crate::sequence::{Action, PowerLoss, Sequence, Step};
 use crate::shrink::{REPLAYS_MAX, failure_of, shrink};
 use nacre_kernel::{FaultCounts, Streams};
 use std::ops::ControlFlow;
@@ -54,8 +54,8 @@ const STATE_MAX: usize = 1 << 20;
 /// A device with a large state performs 1 in `LARGE_RESTARTS` restart steps, on average.
 const LARGE_RESTARTS: u64 = 8;
 /// Maximum number of additional runs for a fault that did not occur.
-const LIVES_MORE: u64 = 64;
-/// Maximum number of power losses in each of the additional runs.
+const RUNS_MORE: u64 = 64;
+/// Maximum number of power losses in each of these runs.
 const POINTS_MORE: u64 = 100;
 /// The run does not undo 1 in `STAYS` power losses, on average, and continues after it.
 const STAYS: u64 = 16;
@@ -74,33 +74,33 @@ pub fn crash(
     let share = if faults.is_empty() { *points } else { share };
     let mut go_on = |report: &Report| report.finding.is_none() && watch(report.points()).is_continue();
     while report.points() < *points && go_on(&report) {
-        let (number, count) = (report.lives, faults.len() as u64);
+        let (number, count) = (report.device_runs, faults.len() as u64);
         let fault = match number % 2 {
             1 if count > 0 => faults[(number / 2 % count) as usize],
             _ => Fault::PowerLoss,
         };
         let until = (report.points() + share).min(*points);
-        live(stack, (fault, until), options, &mut report);
+        run_device(stack, (fault, until), options, &mut report);
     }
     for &fault in faults {
-        let last = report.lives + LIVES_MORE;
-        while report.injected(fault) == 0 && report.lives < last && go_on(&report) {
+        let last = report.device_runs + RUNS_MORE;
+        while report.injected(fault) == 0 && report.device_runs < last && go_on(&report) {
             let until = report.points() + share.min(POINTS_MORE);
-            live(stack, (fault, until), options, &mut report);
+            run_device(stack, (fault, until), options, &mut report);
         }
     }
     report
 }
 
 /// Performs one run with a number of power losses, and adds violations to the report.
-fn live(stack: &mut dyn Stack, (fault, until): (Fault, u64), options: &Options, report: &mut Report) {
-    let number = report.lives;
-    report.lives += 1;
+fn run_device(stack: &mut dyn Stack, (fault, until): (Fault, u64), options: &Options, report: &mut Report) {
+    let number = report.device_runs;
+    report.device_runs += 1;
     let seed = Streams::new(options.seed).stream(&format!("life {number}")).bits();
-    report.finding = live_from(stack, seed, (fault, until), options.replays, report);
+    report.finding = run_from(stack, seed, (fault, until), options.replays, report);
 }
 
-fn live_from(
+fn run_from(
     stack: &mut dyn Stack,
     seed: u64,
     (fault, points): (Fault, u64),
@@ -118,57 +118,57 @@ fn live_from(
     };
     drop(probe);
     let mut trail = Sequence { block_bytes, preconditioned, steps: Vec::new() };
-    let (mut requests, mut restarts, mut refusals, mut lies) = (0, 0, 0, 0);
+    let (mut requests, mut restarts, mut refusals, mut ignored_flushes) = (0, 0, 0, 0);
     let (mut made, mut unread) = (FaultCounts::default(), 0);
     let work = AssertUnwindSafe(|| {
-        let mut life = Life::new(stack, media.clone(), &trail);
-        life.lie(fault);
-        media.go_wrong(fault.wrong(seed));
+        let mut run = DeviceRun::new(stack, media.clone(), &trail);
+        run.set_lying_flushes(fault);
+        media.inject(fault.injected(seed));
         let most = 1 + random.below(STEPS_MORE);
         let steps = STEPS_MIN + random.below(most);
         let (quiet, apart) = (random.below(steps), 1 + random.below(APART_MAX));
-        let has_transactions = life.capabilities.transactions;
-        let drawer = Drawer::new(random, capacity / block_bytes as u64, has_transactions);
-        let mut life = life;
-        let is_large = life.mark()? > STATE_MAX;
-        life.forget_mark();
-        let mut course = Course { life, drawer, fault, points, report, trail: &mut trail, is_large };
+        let has_transactions = run.capabilities.transactions;
+        let generator = Generator::new(random, capacity / block_bytes as u64, has_transactions);
+        let mut run = run;
+        let is_large = run.mark()? > STATE_MAX;
+        run.forget_mark();
+        let mut random_run = RandomRun { run, generator, fault, points, report, trail: &mut trail, is_large };
         let result = (0..steps)
-            .try_for_each(|number| course.step(number, number >= quiet && number % apart == 0))
-            .and_then(|()| course.end());
-        (requests, restarts) = (course.life.requests, course.life.restarts);
-        (refusals, lies) = (course.life.refusals, course.life.lies_told);
-        (made, unread) = (course.life.made(), course.life.failed_reads);
+            .try_for_each(|number| random_run.step(number, number >= quiet && number % apart == 0))
+            .and_then(|()| random_run.end());
+        (requests, restarts) = (random_run.run.requests, random_run.run.restarts);
+        (refusals, ignored_flushes) = (random_run.run.refusals, random_run.run.ignored_flushes);
+        (made, unread) = (random_run.run.made(), random_run.run.failed_reads);
         result
     });
-    let result = catch_unwind(work).unwrap_or_else(|panic| Err(Broken(failure_of(&*panic))));
+    let result = catch_unwind(work).unwrap_or_else(|panic| Err(Violation(failure_of(&*panic))));
     (report.requests, report.restarts) = (report.requests + requests, report.restarts + restarts);
     if refusals > 0 {
         report.faults.entry(Fault::EndOfLife).or_default().injected += refusals;
     }
     report.device_faults(&made, unread);
-    let injected = media.went_wrong() + lies;
+    let injected = media.injected() + ignored_flushes;
     let tried = report.faults.entry(fault).or_default();
     tried.injected += injected;
-    let Err(Broken(problem)) = result else { return None };
+    let Err(Violation(problem)) = result else { return None };
     if made.silent_bytes > 0 {
-        report.faults.entry(Fault::DeviceFault).or_default().lost_unseen += 1;
+        report.faults.entry(Fault::DeviceFault).or_default().lost_silently += 1;
         return None;
     }
     let guarantee = fault.guarantee(&report.capabilities);
     if guarantee == Guarantee::Blind {
-        tried.lost_unseen += 1;
+        tried.lost_silently += 1;
         return None;
     }
-    let steps_drawn = trail.steps.len();
+    let steps_generated = trail.steps.len();
     let (sequence, shorter) = shrink(stack, trail, (fault, seed), replays);
-    let repeats = shorter.is_some();
-    Some(Finding { problem: shorter.unwrap_or(problem), fault, sequence, steps_drawn, repeats })
+    let is_reproducible = shorter.is_some();
+    Some(Finding { problem: shorter.unwrap_or(problem), fault, sequence, steps_generated, is_reproducible })
 }
 
-struct Course<'a, 'b> {
-    life: Life<'a>,
-    drawer: Drawer,
+struct RandomRun<'a, 'b> {
+    run: DeviceRun<'a>,
+    generator: Generator,
     fault: Fault,
     points: u64,
     report: &'b mut Report,
@@ -176,23 +176,26 @@ struct Course<'a, 'b> {
     is_large: bool,
 }
 
-impl Course<'_, '_> {
-    fn step(&mut self, number: u64, loses: bool) -> Result<(), Broken> {
-        let mut step = self.drawer.step(&self.life);
-        if self.is_large && step.action == Action::Restart && self.drawer.random().below(LARGE_RESTARTS) > 0 {
+impl RandomRun<'_, '_> {
+    fn step(&mut self, number: u64, has_power_loss: bool) -> Result<(), Violation> {
+        let mut step = self.generator.step(&self.run);
+        if self.is_large
+            && step.action == Action::Restart
+            && self.generator.random().below(LARGE_RESTARTS) > 0
+        {
             step.action = Action::Flush;
         }
         self.trail.steps.push(step);
-        self.life.step(&step)?;
+        self.run.step(&step)?;
         if !self.is_large || number.is_multiple_of(LARGE_CHECKED_EVERY) {
-            self.life.check_invariants();
+            self.run.check_invariants();
         }
-        if loses && self.report.points() < self.points {
+        if has_power_loss && self.report.points() < self.points {
             if !self.is_large {
                 self.branches()?;
             }
-            if self.is_large || self.drawer.random().below(STAYS) == 0 {
-                self.lose()?;
+            if self.is_large || self.generator.random().below(STAYS) == 0 {
+                self.cut_power()?;
             }
         }
         Ok(())
@@ -200,47 +203,47 @@ impl Course<'_, '_> {
 
     /// Completes outstanding requests. A large device then has its final power loss and must still work,
     /// because its branches did not test this.
-    fn end(&mut self) -> Result<(), Broken> {
-        self.life.wait_for_all()?;
+    fn end(&mut self) -> Result<(), Violation> {
+        self.run.wait_for_all()?;
         if !self.is_large || self.report.points() >= self.points {
             return Ok(());
         }
-        let drawn = self.drawer.loss(&self.life);
-        let loss = Loss { chance: drawn.chance - drawn.chance % SHOWN_TO_WORK, ..drawn };
-        self.trail.steps.push(losing(loss));
-        let survived = self.life.lose_and_live(&loss)?;
+        let generated = self.generator.loss(&self.run);
+        let loss = PowerLoss { seed: generated.seed - generated.seed % CHECKED_ONE_IN, ..generated };
+        self.trail.steps.push(power_loss_step(loss));
+        let survived = self.run.cut_power_and_check(&loss)?;
         self.report.survived(self.fault, &survived, loss.is_early);
         Ok(())
     }
 
-    /// Cuts power several times after the last step, each time from the same state.
-    fn branches(&mut self) -> Result<(), Broken> {
-        let count = self.drawer.random().below(BRANCHES_MAX);
-        self.life.mark()?;
-        self.life.look_ahead()?;
+    /// Cuts power several times after this step, each time from the same state.
+    fn branches(&mut self) -> Result<(), Violation> {
+        let count = self.generator.random().below(BRANCHES_MAX);
+        self.run.mark()?;
+        self.run.look_ahead()?;
         for _ in 0..count {
-            let loss = self.drawer.loss(&self.life);
-            self.trail.steps.push(losing(loss));
-            let survived = self.life.branch(&loss)?;
+            let loss = self.generator.loss(&self.run);
+            self.trail.steps.push(power_loss_step(loss));
+            let survived = self.run.branch(&loss)?;
             self.trail.steps.pop();
             self.report.survived(self.fault, &survived, loss.is_early);
         }
-        self.life.forget_mark();
+        self.run.forget_mark();
         Ok(())
     }
 
     /// Cuts power and continues after recovery.
-    fn lose(&mut self) -> Result<(), Broken> {
-        let loss = self.drawer.loss(&self.life);
-        let step = losing(loss);
+    fn cut_power(&mut self) -> Result<(), Violation> {
+        let loss = self.generator.loss(&self.run);
+        let step = power_loss_step(loss);
         self.trail.steps.push(step);
-        if let Some(survived) = self.life.step(&step)? {
+        if let Some(survived) = self.run.step(&step)? {
             self.report.survived(self.fault, &survived, loss.is_early);
         }
         Ok(())
     }
 }
 
-fn losing(loss: Loss) -> Step {
-    Step { pause: nacre_kernel::Time::ZERO, action: Action::Lose(loss) }
+fn power_loss_step(loss: PowerLoss) -> Step {
+    Step { pause: nacre_kernel::Time::ZERO, action: Action::PowerLoss(loss) }
 }

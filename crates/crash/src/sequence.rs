@@ -5,11 +5,11 @@
 //! ```text
 //! 0 ps write 3 2
 //! 12500000 ps flush
-//! 0 ps lose 3000000 ps chance 17 off 5000000 ps again 32768 off 0 ps
+//! 0 ps power_loss 3000000 ps seed 17 off 5000000 ps again 32768 off 0 ps
 //! ```
 //!
 //! `write`, `read`, and `trim` are followed by the first block and the number of blocks. Zone commands are
-//! followed by a block of their zone, and `append` also by the number of blocks. `lose` is followed by the
+//! followed by a block of their zone, and `append` also by the number of blocks. `power_loss` is followed by the
 //! time from its submission to the power loss, the seed of its random stream, and the time without power.
 //! With `again`, power fails again after this number of 65536ths of the recovery. With `early`, reads arrive
 //! before the recovery ends.
@@ -51,16 +51,16 @@ pub enum Action {
     /// Restarts the process: another process continues with the saved state and the same data.
     Restart,
     /// Cuts and restores power.
-    Lose(Loss),
+    PowerLoss(PowerLoss),
 }
 
 /// A power loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Loss {
-    /// Time from the submission of the step to the power loss.
+pub struct PowerLoss {
+    /// Time after the submission of the step.
     pub after: Time,
-    /// Seed of the random outcomes of the power loss.
-    pub chance: u64,
+    /// Random seed for the device.
+    pub seed: u64,
     /// Time without power.
     pub off: Time,
     /// A second power loss during the recovery: its time in 65536ths of the duration of the recovery, and the
@@ -105,16 +105,16 @@ impl fmt::Display for Step {
             Action::Commit => f.write_str("commit")?,
             Action::Abort => f.write_str("abort")?,
             Action::Restart => f.write_str("restart")?,
-            Action::Lose(loss) => write!(f, "lose {loss}")?,
+            Action::PowerLoss(loss) => write!(f, "power_loss {loss}")?,
         }
         Ok(())
     }
 }
 
-impl fmt::Display for Loss {
+impl fmt::Display for PowerLoss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Loss { after, chance, off, again, is_early } = self;
-        write!(f, "{} ps chance {chance} off {} ps", after.as_ps(), off.as_ps())?;
+        let PowerLoss { after, seed, off, again, is_early } = self;
+        write!(f, "{} ps seed {seed} off {} ps", after.as_ps(), off.as_ps())?;
         if let Some((share, off)) = again {
             write!(f, " again {share} off {} ps", off.as_ps())?;
         }
@@ -138,7 +138,7 @@ impl FromStr for Sequence {
             }
         }
         match sequence.block_bytes {
-            0 => Err("it does not say how many bytes its blocks have".into()),
+            0 => Err("the block size is missing: add a line `blocks BYTES`".into()),
             _ => Ok(sequence),
         }
     }
@@ -167,7 +167,7 @@ fn read_step(words: &mut SplitWhitespace<'_>) -> Option<Step> {
         "commit" => Action::Commit,
         "abort" => Action::Abort,
         "restart" => Action::Restart,
-        "lose" => Action::Lose(read_loss(&mut rest)?),
+        "power_loss" => Action::PowerLoss(read_loss(&mut rest)?),
         "append" => Action::Append(read_number(&mut rest)?, read_number(&mut rest)?),
         other => Action::Zone(ZoneCommand::named(other)?, read_number(&mut rest)?),
     };
@@ -175,9 +175,9 @@ fn read_step(words: &mut SplitWhitespace<'_>) -> Option<Step> {
     Some(Step { pause, action })
 }
 
-fn read_loss(words: &mut SplitWhitespace<'_>) -> Option<Loss> {
+fn read_loss(words: &mut SplitWhitespace<'_>) -> Option<PowerLoss> {
     let after = read_time(words)?;
-    let chance = read_word(words, "chance").then(|| read_number(words))??;
+    let seed = read_word(words, "seed").then(|| read_number(words))??;
     let off = read_word(words, "off").then(|| read_time(words))??;
     let again = match read_word(words, "again") {
         true => {
@@ -186,7 +186,7 @@ fn read_loss(words: &mut SplitWhitespace<'_>) -> Option<Loss> {
         }
         false => None,
     };
-    Some(Loss { after, chance, off, again, is_early: read_word(words, "early") })
+    Some(PowerLoss { after, seed, off, again, is_early: read_word(words, "early") })
 }
 
 fn read_time(words: &mut SplitWhitespace<'_>) -> Option<Time> {
@@ -215,8 +215,8 @@ mod tests {
     #[test]
     fn what_is_printed_is_read_again() {
         let loss =
-            Loss { after: Time::from_us(3), chance: 17, off: Time::ZERO, again: None, is_early: false };
-        let again = Loss { again: Some((32_768, Time::from_ns(5))), is_early: true, ..loss };
+            PowerLoss { after: Time::from_us(3), seed: 17, off: Time::ZERO, again: None, is_early: false };
+        let again = PowerLoss { again: Some((32_768, Time::from_ns(5))), is_early: true, ..loss };
         let actions = [
             Action::Write(3, 2),
             Action::Read(0, 1),
@@ -229,8 +229,8 @@ mod tests {
             Action::Commit,
             Action::Abort,
             Action::Restart,
-            Action::Lose(loss),
-            Action::Lose(again),
+            Action::PowerLoss(loss),
+            Action::PowerLoss(again),
         ];
         let step = |(number, action)| Step { pause: Time::from_ps(7 * number as u64), action };
         let steps = actions.into_iter().enumerate().map(step).collect();

@@ -1,10 +1,10 @@
 //! Shortening of the steps that reproduce a violation.
 
-use crate::auditor::Broken;
+use crate::auditor::Violation;
+use crate::device_run::{DeviceRun, Stack};
 use crate::fault::Fault;
-use crate::life::{Life, Stack};
 use crate::media::Media;
-use crate::sequence::{Action, Loss, Sequence, Step};
+use crate::sequence::{Action, PowerLoss, Sequence, Step};
 use nacre_kernel::Time;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,35 +13,35 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub(crate) const REPLAYS_MAX: u32 = 4_000;
 
 /// Performs `sequence` on a new device. Returns an error if the device violates a guarantee.
-pub fn replay(stack: &mut dyn Stack, sequence: &Sequence, fault: Fault, seed: u64) -> Result<(), Broken> {
+pub fn replay(stack: &mut dyn Stack, sequence: &Sequence, fault: Fault, seed: u64) -> Result<(), Violation> {
     let work = AssertUnwindSafe(|| {
         let media = Media::new();
-        let mut life = Life::new(stack, media.clone(), sequence);
-        life.lie(fault);
-        media.go_wrong(fault.wrong(seed));
-        let result = follow(&mut life, sequence);
+        let mut run = DeviceRun::new(stack, media.clone(), sequence);
+        run.set_lying_flushes(fault);
+        media.inject(fault.injected(seed));
+        let result = follow(&mut run, sequence);
         // Corruption that was injected is not a violation.
-        if result.is_err() && life.made().silent_bytes > 0 { Ok(()) } else { result }
+        if result.is_err() && run.made().silent_bytes > 0 { Ok(()) } else { result }
     });
-    catch_unwind(work).unwrap_or_else(|panic| Err(Broken(failure_of(&*panic))))
+    catch_unwind(work).unwrap_or_else(|panic| Err(Violation(failure_of(&*panic))))
 }
 
 /// Performs all steps of `sequence`.
-fn follow(life: &mut Life<'_>, sequence: &Sequence) -> Result<(), Broken> {
+fn follow(run: &mut DeviceRun<'_>, sequence: &Sequence) -> Result<(), Violation> {
     let end = sequence.steps.len().saturating_sub(1);
     for (number, step) in sequence.steps.iter().enumerate() {
         match step.action {
-            Action::Lose(loss) if number == end => {
-                life.run_to(life.now + step.pause)?;
-                life.lose_and_live(&loss)?;
+            Action::PowerLoss(loss) if number == end => {
+                run.run_to(run.now + step.pause)?;
+                run.cut_power_and_check(&loss)?;
             }
             _ => {
-                life.step(step)?;
+                run.step(step)?;
             }
         }
     }
-    life.wait_for_all()?;
-    life.check_invariants();
+    run.wait_for_all()?;
+    run.check_invariants();
     Ok(())
 }
 
@@ -49,7 +49,7 @@ fn follow(life: &mut Life<'_>, sequence: &Sequence) -> Result<(), Broken> {
 pub(crate) fn failure_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-    format!("an assertion of the device fails: {}", text.unwrap_or("it says nothing"))
+    format!("an assertion of the device failed: {}", text.unwrap_or("no message"))
 }
 
 /// Returns a shorter sequence with a violation, and the description of the violation; `None` if `sequence`
@@ -60,7 +60,7 @@ pub(crate) fn shrink(
     (fault, seed): (Fault, u64),
     replays: u32,
 ) -> (Sequence, Option<String>) {
-    let Err(Broken(problem)) = replay(stack, &sequence, fault, seed) else { return (sequence, None) };
+    let Err(Violation(problem)) = replay(stack, &sequence, fault, seed) else { return (sequence, None) };
     let mut search = Search { stack, fault, seed, best: sequence, problem, replays };
     if search.best.preconditioned > 0 {
         let fresh = Sequence { preconditioned: 0, ..search.best.clone() };
@@ -95,7 +95,7 @@ impl Search<'_> {
         }
         self.replays -= 1;
         let result = replay(self.stack, &sequence, self.fault, self.seed);
-        let Err(Broken(problem)) = result else { return false };
+        let Err(Violation(problem)) = result else { return false };
         (self.best, self.problem) = (sequence, problem);
         true
     }
@@ -140,20 +140,20 @@ fn simpler(step: &Step) -> Vec<Step> {
         Action::Read(first, count) if count > 1 => action(Action::Read(first, 1)),
         Action::Trim(first, count) if count > 1 => action(Action::Trim(first, 1)),
         Action::Append(zone, count) if count > 1 => action(Action::Append(zone, 1)),
-        Action::Lose(loss) => {
-            let plain = Loss { again: None, is_early: false, off: Time::ZERO, ..loss };
+        Action::PowerLoss(loss) => {
+            let plain = PowerLoss { again: None, is_early: false, off: Time::ZERO, ..loss };
             let simpler = [
                 plain,
-                Loss { again: None, ..loss },
-                Loss { is_early: false, ..loss },
-                Loss { off: Time::ZERO, ..loss },
-                Loss { after: Time::ZERO, ..loss },
-                Loss { chance: 1, ..loss },
+                PowerLoss { again: None, ..loss },
+                PowerLoss { is_early: false, ..loss },
+                PowerLoss { off: Time::ZERO, ..loss },
+                PowerLoss { after: Time::ZERO, ..loss },
+                PowerLoss { seed: 1, ..loss },
             ];
             simpler
                 .into_iter()
                 .filter(|simpler| *simpler != loss)
-                .for_each(|loss| action(Action::Lose(loss)));
+                .for_each(|loss| action(Action::PowerLoss(loss)));
         }
         _ => {}
     }

@@ -14,16 +14,16 @@ use std::path::{Path, PathBuf};
 mod compression;
 mod memory;
 mod opening;
-mod place;
 mod share;
 mod states;
+mod target;
 mod whole;
 
 pub use compression::decompressed;
 pub use opening::open_file;
-pub use place::{Existing, move_to_free};
 pub use share::ShareRead;
 pub use states::{PreparationFolder, StateFile, read_state};
+pub use target::{Existing, move_to_free};
 pub use whole::{SharedFile, WholeFile};
 
 /// Number of bytes read from or written to the disk at a time.

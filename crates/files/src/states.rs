@@ -60,7 +60,7 @@ impl PreparationFolder {
         PreparationFolder(folder.into())
     }
 
-    fn place(&self, preparation: &str) -> PathBuf {
+    fn path_of(&self, preparation: &str) -> PathBuf {
         let mut hasher = DefaultHasher::new();
         preparation.hash(&mut hasher);
         self.0.join(format!("{:016x}.state", hasher.finish()))
@@ -69,7 +69,7 @@ impl PreparationFolder {
 
 impl Preparations for PreparationFolder {
     fn find(&self, preparation: &str) -> Option<Vec<u8>> {
-        let path = self.place(preparation);
+        let path = self.path_of(preparation);
         let mut bytes = Vec::new();
         File::open(path).ok()?.read_to_end(&mut bytes).ok()?;
         Some(bytes)
@@ -77,7 +77,7 @@ impl Preparations for PreparationFolder {
 
     fn keep(&self, preparation: &str, state: &[u8]) {
         // A full disk only costs the time to precondition again.
-        let _ = StateFile::begin(&self.place(preparation)).and_then(|file| file.finish_or_drop(state));
+        let _ = StateFile::begin(&self.path_of(preparation)).and_then(|file| file.finish_or_drop(state));
     }
 }
 
@@ -104,15 +104,15 @@ mod tests {
     #[test]
     fn a_state_replaces_a_state_and_nothing_else() {
         let folder = Folder::new("states");
-        let (place, other) = (folder.0.join("drive.state"), folder.0.join("notes.txt"));
+        let (path, other) = (folder.0.join("drive.state"), folder.0.join("notes.txt"));
         let state = |byte: u8| [&MAGIC[..], &[byte; 9]].concat();
         for byte in [1, 2] {
-            StateFile::begin(&place).and_then(|file| file.finish(&state(byte))).unwrap();
-            assert_eq!(read_state(&place).unwrap(), state(byte));
+            StateFile::begin(&path).and_then(|file| file.finish(&state(byte))).unwrap();
+            assert_eq!(read_state(&path).unwrap(), state(byte));
         }
         // Dropping an unfinished state keeps the existing file.
-        drop(StateFile::begin(&place).unwrap());
-        assert_eq!(read_state(&place).unwrap(), state(2));
+        drop(StateFile::begin(&path).unwrap());
+        assert_eq!(read_state(&path).unwrap(), state(2));
         fs::write(&other, "mine").unwrap();
         assert!(StateFile::begin(&other).is_err());
         assert_eq!(fs::read(&other).unwrap(), b"mine");

@@ -1,7 +1,7 @@
 //! Files that are written atomically.
 
 use crate::compression::Compressor;
-use crate::place::{Existing, Place};
+use crate::target::{Existing, Target};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -16,27 +16,27 @@ static STARTED: AtomicU64 = AtomicU64::new(0);
 ///
 /// The content is compressed if the name ends in `.gz`, `.zst` or `.xz`.
 pub struct WholeFile {
-    place: Place,
+    target: Target,
     temporary: PathBuf,
     content: Option<Compressor>,
 }
 
 impl WholeFile {
-    /// Starts a file that will be moved to `place`.
+    /// Starts a file that will be moved to `path`.
     ///
     /// Errors: an existing file must not be replaced, or the folder does not exist or is not writable.
-    pub fn begin(place: &Path, existing: Existing) -> io::Result<WholeFile> {
-        let name = place
+    pub fn begin(path: &Path, existing: Existing) -> io::Result<WholeFile> {
+        let name = path
             .file_name()
             .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))?;
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let process = std::process::id();
-        let temporary = place.with_file_name(format!(".{}.{process}-{number}.part", name.to_string_lossy()));
-        let target = Place::look(place, existing)?;
+        let temporary = path.with_file_name(format!(".{}.{process}-{number}.part", name.to_string_lossy()));
+        let target = Target::look(path, existing)?;
         // Do not follow symbolic links.
         let file = BufWriter::with_capacity(super::BUFFER_BYTES, File::create_new(&temporary)?);
-        let content = Some(Compressor::new(file, place)?);
-        Ok(WholeFile { place: target, temporary, content })
+        let content = Some(Compressor::new(file, path)?);
+        Ok(WholeFile { target, temporary, content })
     }
 
     /// Makes the file durable and moves it to its target, replacing an existing file if allowed. Returns its
@@ -45,7 +45,7 @@ impl WholeFile {
     /// Errors: the disk is full or fails, or another file was created meanwhile. That file is kept, and the
     /// new one gets a similar name, which the error contains.
     pub fn finish(self) -> io::Result<u64> {
-        self.end(|place, temporary, error| match place.take_other(temporary) {
+        self.end(|target, temporary, error| match target.take_other(temporary) {
             Ok(other) => {
                 io::Error::new(error.kind(), format!("{error}; the new one is kept as {}", other.display()))
             }
@@ -59,14 +59,14 @@ impl WholeFile {
         self.end(|_, _, error| error)
     }
 
-    fn end(mut self, refused: impl FnOnce(&Place, &Path, io::Error) -> io::Error) -> io::Result<u64> {
+    fn end(mut self, refused: impl FnOnce(&Target, &Path, io::Error) -> io::Error) -> io::Result<u64> {
         let file = self.content.take().expect("the file is open until it is finished").finish()?;
         file.sync_all()?;
         let bytes = file.metadata()?.len();
-        let placed = self.place.take(&self.temporary);
-        let placed = placed.map_err(|error| refused(&self.place, &self.temporary, error));
+        let placed = self.target.take(&self.temporary);
+        let placed = placed.map_err(|error| refused(&self.target, &self.temporary, error));
         // The new name is durable only when its folder is synced.
-        let folder = self.place.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = self.target.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
         placed.map(|()| bytes)
     }
@@ -94,11 +94,11 @@ impl Drop for WholeFile {
 pub struct SharedFile(Arc<Mutex<Option<WholeFile>>>);
 
 impl SharedFile {
-    /// Starts a file that will be moved to `place`.
+    /// Starts a file that will be moved to `path`.
     ///
     /// Errors: an existing file must not be replaced, or the folder does not exist or is not writable.
-    pub fn begin(place: &Path, existing: Existing) -> io::Result<SharedFile> {
-        Ok(SharedFile(Arc::new(Mutex::new(Some(WholeFile::begin(place, existing)?)))))
+    pub fn begin(path: &Path, existing: Existing) -> io::Result<SharedFile> {
+        Ok(SharedFile(Arc::new(Mutex::new(Some(WholeFile::begin(path, existing)?)))))
     }
 
     /// Makes the file durable and moves it to its target; further writes fail. Returns its size.

@@ -71,7 +71,7 @@ fn a_file_is_replaced_only_where_that_was_said_and_a_link_never() {
     }
     for place in [&link, &dangling, &folder] {
         let refused = written(place, Existing::Replaced).unwrap_err().to_string();
-        assert_eq!(refused, "what is there is not a file", "{}", place.display());
+        assert_eq!(refused, "the existing entry is not a file", "{}", place.display());
     }
     assert_eq!(fs::read_to_string(&file).unwrap(), "old");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 3);

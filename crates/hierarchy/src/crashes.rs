@@ -11,14 +11,14 @@ const POINTS: u64 = 2_000;
 #[track_caller]
 fn crash_briefly(toml: &str) {
     let report = keeps_its_bytes(Workbench::new(ROOMS, 1), toml, 200);
-    assert!(report.points() >= 200 && report.branches["blocks_behind"] > 5, "{:?}", report.branches);
+    assert!(report.points() >= 200 && report.branches["stale_blocks"] > 5, "{:?}", report.branches);
 }
 
 #[track_caller]
 fn crash(toml: &str) {
     let report = keeps_its_bytes(Workbench::new(ROOMS, 1), toml, POINTS);
     let [again, behind] =
-        ["power_lost_while_recovering", "blocks_behind"].map(|branch| report.branches[branch]);
+        ["power_lost_while_recovering", "stale_blocks"].map(|branch| report.branches[branch]);
     assert!(
         report.restarts > 10 && again > 250 && behind > 25,
         "{} restarts, {:?}",

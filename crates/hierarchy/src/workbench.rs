@@ -10,11 +10,11 @@ use nacre_controller::latency::{LATENCIES, LatencyFamily};
 use nacre_controller::wear_leveling::{self, WearLevelingFamily};
 use nacre_device::Builder;
 use nacre_kernel::event::Device;
-use nacre_testkit::workbench::Rooms;
+use nacre_testkit::workbench::Models;
 use nacre_testkit::{Host, Workbench};
 
 /// The components of this crate and of the crates below it.
-pub(crate) static ROOMS: Rooms = Rooms { devices: &TABLES, others };
+pub(crate) static ROOMS: Models = Models { devices: &TABLES, others };
 
 static TABLES: [&nacre_config::Table<nacre_device::DeviceFamily>; 3] =
     [nacre_controller::DEVICES, nacre_ssd::DEVICES, crate::DEVICES];

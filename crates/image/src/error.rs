@@ -264,9 +264,9 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
 
 /// `differences` as one line of text. Each has its path, its value in the image, and the expected value.
 fn list(differences: &[Difference]) -> String {
-    let told = |difference: &Difference| {
-        let [kept, asked] = difference.shown();
-        format!("`{}` is {kept} in it, {asked} was requested", difference.path)
+    let line = |difference: &Difference| {
+        let [saved, requested] = difference.shown();
+        format!("`{}` is {saved} in the image, but {requested} was requested", difference.path)
     };
-    differences.iter().map(told).collect::<Vec<_>>().join("; ")
+    differences.iter().map(line).collect::<Vec<_>>().join("; ")
 }

@@ -128,7 +128,7 @@ impl Raw {
 
     fn disk(&self) -> io::Result<&dyn Disk> {
         if self.is_broken.load(Ordering::Acquire) {
-            return Err(io::Error::other("the image failed before; serve it anew"));
+            return Err(io::Error::other("the image failed before; serve it again"));
         }
         Ok(self.image.disk())
     }

@@ -12,28 +12,32 @@ pub struct Difference {
     /// Path of the setting.
     pub path: String,
     /// Value in the saved state; `None` if absent.
-    pub kept: Option<String>,
+    pub saved: Option<String>,
     /// Requested value; `None` if absent.
-    pub asked: Option<String>,
+    pub requested: Option<String>,
 }
 
 impl Difference {
     /// Returns the saved and the requested value as text for messages.
     pub fn shown(&self) -> [&str; 2] {
-        [&self.kept, &self.asked].map(|value| value.as_deref().unwrap_or("nothing"))
+        [&self.saved, &self.requested].map(|value| value.as_deref().unwrap_or("nothing"))
     }
 }
 
 /// Lists every setting in which two texts of lines `path = value` differ, ordered by path.
-pub fn differences(kept: &str, asked: &str) -> Vec<Difference> {
-    let (kept, asked) = (settings(kept), settings(asked));
-    let mut paths: Vec<&String> = kept.keys().chain(asked.keys()).collect();
+pub fn differences(saved: &str, requested: &str) -> Vec<Difference> {
+    let (saved, requested) = (settings(saved), settings(requested));
+    let mut paths: Vec<&String> = saved.keys().chain(requested.keys()).collect();
     paths.sort_unstable();
     paths.dedup();
-    let differing = paths.into_iter().filter(|&path| kept.get(path) != asked.get(path));
+    let differing = paths.into_iter().filter(|&path| saved.get(path) != requested.get(path));
     let own = |value: Option<&&str>| value.map(|value| (*value).to_string());
     differing
-        .map(|path| Difference { path: path.clone(), kept: own(kept.get(path)), asked: own(asked.get(path)) })
+        .map(|path| Difference {
+            path: path.clone(),
+            saved: own(saved.get(path)),
+            requested: own(requested.get(path)),
+        })
         .collect()
 }
 
@@ -72,39 +76,39 @@ fn unquoted(element: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn told(kept: &str, asked: &str) -> Vec<String> {
-        let told = |difference: &Difference| {
-            let [kept, asked] = difference.shown();
-            format!("{}: {kept}, {asked}", difference.path)
+    fn shown(saved: &str, requested: &str) -> Vec<String> {
+        let line = |difference: &Difference| {
+            let [saved, requested] = difference.shown();
+            format!("{}: {saved}, {requested}", difference.path)
         };
-        differences(kept, asked).iter().map(told).collect()
+        differences(saved, requested).iter().map(line).collect()
     }
 
     #[test]
     fn neither_the_order_nor_empty_lines_make_a_difference() {
-        assert_eq!(told("a = 1\nb.c = x = y\n", "\nb.c = x = y\na = 1"), [""; 0]);
+        assert_eq!(shown("a = 1\nb.c = x = y\n", "\nb.c = x = y\na = 1"), [""; 0]);
     }
 
     #[test]
     fn every_path_that_differs_is_named_with_both_values() {
-        let kept = "a = 1\nb.c = 2\nb.d = 3\ne = 4";
-        let asked = "f = 5\nb.d = 4\ne = 4\na = 1";
-        assert_eq!(told(kept, asked), ["b.c: 2, nothing", "b.d: 3, 4", "f: nothing, 5"]);
+        let saved = "a = 1\nb.c = 2\nb.d = 3\ne = 4";
+        let requested = "f = 5\nb.d = 4\ne = 4\na = 1";
+        assert_eq!(shown(saved, requested), ["b.c: 2, nothing", "b.d: 3, 4", "f: nothing, 5"]);
     }
 
     #[test]
     fn a_line_without_a_value_is_named_too() {
-        assert_eq!(told("a = 1\nalone", "a = 1"), ["alone: , nothing"]);
-        assert_eq!(told("a = ", "a = 1"), ["a: , 1"]);
+        assert_eq!(shown("a = 1\nalone", "a = 1"), ["alone: , nothing"]);
+        assert_eq!(shown("a = ", "a = 1"), ["a: , 1"]);
     }
 
     #[test]
     fn a_list_in_one_line_is_its_elements() {
         let [line, placed] = [r#"a = [\"60 us\", \"74 us\"]"#, "a[1] = 74 us\na[0] = 60 us"];
-        assert_eq!(told(line, placed), [""; 0]);
-        assert_eq!(told(line, "a[0] = 60 us\na[1] = 75 us"), ["a[1]: 74 us, 75 us"]);
-        assert_eq!(told(line, r#"a = [\"60 us\"]"#), ["a[1]: 74 us, nothing"]);
-        assert_eq!(told("a = [1, 2]", "a[0] = 1\na[1] = 2"), [""; 0]);
-        assert_eq!(told("a = []", "a[0] = 1"), ["a: [], nothing", "a[0]: nothing, 1"]);
+        assert_eq!(shown(line, placed), [""; 0]);
+        assert_eq!(shown(line, "a[0] = 60 us\na[1] = 75 us"), ["a[1]: 74 us, 75 us"]);
+        assert_eq!(shown(line, r#"a = [\"60 us\"]"#), ["a[1]: 74 us, nothing"]);
+        assert_eq!(shown("a = [1, 2]", "a[0] = 1\na[1] = 2"), [""; 0]);
+        assert_eq!(shown("a = []", "a[0] = 1"), ["a: [], nothing", "a[0]: nothing, 1"]);
     }
 }

@@ -174,7 +174,7 @@ impl Wear {
 /// A column of numbers of a component, e.g. one per erase block or time interval.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// Table, name, and unit of the column, e.g. `"blocks.live_share"` or `"cleaning.end_s"`. Columns of one
+    /// Table, name, and unit of the column, e.g. `"blocks.valid_share"` or `"cleaning.end_s"`. Columns of one
     /// table have equal lengths. The record adds `"blocks.erases"` from [`Wear::block_erases`].
     pub name: &'static str,
     /// Numbers of the column. Missing numbers are NaN here and null in the tables of a record.

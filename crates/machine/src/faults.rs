@@ -7,8 +7,8 @@ pub use nacre_hierarchy::faulty::Target;
 pub use nacre_hierarchy::faulty::fault::Part as Fault;
 pub use nacre_hierarchy::faulty::layer::{Below, Layer};
 
-use crate::crash::Nothing;
-use crate::rooms::Rooms;
+use crate::crash::NoFiles;
+use crate::models::Models;
 use crate::scenario::Checked;
 use crate::stack::StackBuilder;
 use nacre_config::{Configuration, Node, Problems, Reader, Slot};
@@ -34,11 +34,11 @@ pub fn read(
     on: Target,
 ) -> Result<Fault, Problems> {
     let node = Node::parse_toml(&format!("[fault]\n{text}"), "fault")?;
-    let rooms = Rooms::new();
-    let mut reader = Reader::new(&rooms);
+    let models = Models::new();
+    let mut reader = Reader::new(&models);
     let document = Document::read(&node, &mut reader);
     reader.finish()?;
     let Document { fault } = document.expect("no problem was reported");
-    let mut builder = StackBuilder::new(checked, &Nothing);
+    let mut builder = StackBuilder::new(checked, &NoFiles);
     faulty::part(&fault, &mut builder, (&format!("served[{number}]"), now), Some(on))
 }

@@ -6,7 +6,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`scenario`] | reads a scenario with presets and overrides, and reports all errors together |
-//! | [`rooms`] | the table of all component families and components |
+//! | [`models`] | the table of all component families and components |
 //! | [`catalog`] | shipped devices, workloads, and scenarios |
 //! | [`identity`] | settings and versions that determine the behavior of a device, as text that images store |
 //! | [`stack`] | builds the components of a checked scenario |
@@ -32,13 +32,13 @@ pub mod faults;
 mod host;
 pub mod identity;
 pub mod meter;
+pub mod models;
 pub mod policies;
 mod precondition;
 mod presets;
 mod progress;
 pub mod record;
 mod rest;
-pub mod rooms;
 mod run;
 pub mod saved;
 pub mod scenario;

@@ -1,6 +1,6 @@
 //! Replacement policies without a device, and the support for user policies.
 
-use crate::rooms::Rooms;
+use crate::models::Models;
 use nacre_config::{FieldType, Node, Origin, Problems, Reader, Slot, room_of};
 use nacre_hierarchy::replacement::{Context, ROOMS, ReplacementFamily};
 
@@ -10,12 +10,12 @@ pub use nacre_hierarchy::replacement::{Access, Brought, Replacement};
 /// A cache of `blocks`, at least one, with the policy in `text`, which is a name or a table of settings as in
 /// a scenario.
 pub fn cache(text: &str, blocks: u64) -> Result<Box<dyn Replacement>, Problems> {
-    let rooms = Rooms::new();
+    let models = Models::new();
     let origin = Origin::Override(format!("policy={text}").into());
-    let mut reader = Reader::at(&rooms, "policy");
+    let mut reader = Reader::at(&models, "policy");
     let slot = Slot::<ReplacementFamily>::read(&Node::parse_value(text, &origin), &mut reader);
     reader.finish()?;
     let slot = slot.expect("a slot without problems was read");
     let capacity = usize::try_from(blocks).unwrap_or(usize::MAX);
-    (room_of(ROOMS, &slot).build)(&slot, &mut Context { families: &rooms, capacity })
+    (room_of(ROOMS, &slot).build)(&slot, &mut Context { families: &models, capacity })
 }

@@ -1,8 +1,8 @@
 //! Scenarios, and the conversion from text to a checked configuration.
 
 use crate::host::HostConfig;
+use crate::models::Models;
 use crate::presets::Presets;
-use crate::rooms::Rooms;
 use nacre_config::{
     Choice, Configuration, CountOr, ErrorCode, Node, Origin, Problem, Problems, Reader, Resolved, Slot, Value,
 };
@@ -80,14 +80,14 @@ pub struct Fill {
     /// Address range to fill.
     #[config(
         default = "capacity",
-        source = "standard: SNIA PTS, preconditioning writes the entire user capacity"
+        source = "standard: SNIA PTS, preconditioning writes the whole user capacity"
     )]
     pub of: FillOf,
     /// Share of the range to write, starting at its first byte.
     #[config(
         default = "100 %",
         max = "100 %",
-        source = "standard: SNIA PTS, preconditioning writes the entire user capacity"
+        source = "standard: SNIA PTS, preconditioning writes the whole user capacity"
     )]
     pub share: Ratio,
     /// Size of one write, in bytes.
@@ -180,9 +180,10 @@ impl RunConfig {
 
 impl Default for RunConfig {
     fn default() -> RunConfig {
-        let rooms = Rooms::new();
+        let models = Models::new();
         let empty = Node::table(Origin::Default("standard: [run] left out"));
-        RunConfig::read(&empty, &mut Reader::new(&rooms)).expect("every field has a default or may be absent")
+        RunConfig::read(&empty, &mut Reader::new(&models))
+            .expect("every field has a default or may be absent")
     }
 }
 
@@ -260,8 +261,8 @@ fn overridden(node: &mut Node, overrides: &[(String, String)], seed: Option<u64>
 
 /// Reads every setting of a document with its overrides. `problems` holds the errors found before.
 fn checked(node: &Node, mut problems: Vec<Problem>, name: &str) -> Result<Checked, Problems> {
-    let rooms = Rooms::new();
-    let mut reader = Reader::new(&rooms);
+    let models = Models::new();
+    let mut reader = Reader::new(&models);
     let scenario = Scenario::read(node, &mut reader);
     let read = reader.finish();
     problems.extend(read.as_ref().ok().and_then(|resolved| too_many_parts(resolved)));
@@ -317,8 +318,8 @@ fn only_warm_up(run: &RunConfig, resolved: &[Resolved]) -> Option<Problem> {
 
 /// The values of a `[run]` table that is absent.
 fn default_run() -> Vec<Resolved> {
-    let rooms = Rooms::new();
-    let mut reader = Reader::at(&rooms, "run");
+    let models = Models::new();
+    let mut reader = Reader::at(&models, "run");
     let empty = Node::table(Origin::Default("standard: [run] left out"));
     let _ = RunConfig::read(&empty, &mut reader);
     reader.finish().expect("defaults are legal")

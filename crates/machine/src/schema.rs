@@ -1,8 +1,8 @@
 //! Output generated from the settings of all components: the JSON Schema of a scenario, and the description
 //! from which Python classes and the model reference are generated.
 
+use crate::models::{FamilyDescriptor, families, kinds};
 use crate::record::Record;
-use crate::rooms::{FamilyDescriptor, families, kinds};
 use crate::scenario::{RunConfig, Scenario};
 use nacre_config::{Configuration, Descriptor, Field, Literal, Shape};
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 pub fn scenario_schema() -> Value {
     let mut definitions = Map::new();
     for family in families() {
-        let rooms: Vec<Value> = family
+        let models: Vec<Value> = family
             .descriptors
             .iter()
             .map(|descriptor| json!({ "$ref": definition_ref(family.name, descriptor.kind) }))
@@ -21,13 +21,13 @@ pub fn scenario_schema() -> Value {
             json!({ "type": "string", "description": "the kind alone, with its defaults" }),
             json!({ "type": "object", "required": ["preset"], "properties": { "preset": { "type": "string" } } }),
         ];
-        choices.extend(rooms);
+        choices.extend(models);
         definitions.insert(
             family.name.into(),
             json!({ "description": family.summary, "examples": kinds, "anyOf": choices }),
         );
         for descriptor in &family.descriptors {
-            definitions.insert(format!("{}.{}", family.name, descriptor.kind), room_schema(descriptor));
+            definitions.insert(format!("{}.{}", family.name, descriptor.kind), model_schema(descriptor));
         }
     }
     for (name, kinds) in kinds() {
@@ -54,7 +54,7 @@ pub fn record_schema() -> Value {
 }
 
 /// All families, components, and fields as JSON, from which Python classes and the reference are generated.
-pub fn rooms_description() -> Value {
+pub fn models_description() -> Value {
     let scenario = json!({
         "doc": Scenario::DOC,
         "fields": fields_description(&Scenario::fields()),
@@ -65,12 +65,12 @@ pub fn rooms_description() -> Value {
 }
 
 fn family_description(family: &FamilyDescriptor) -> Value {
-    let rooms: Vec<Value> =
-        family.descriptors.iter().map(|descriptor| room_description(descriptor)).collect();
-    json!({ "name": family.name, "summary": family.summary, "rooms": rooms })
+    let models: Vec<Value> =
+        family.descriptors.iter().map(|descriptor| model_description(descriptor)).collect();
+    json!({ "name": family.name, "summary": family.summary, "models": models })
 }
 
-fn room_description(descriptor: &Descriptor) -> Value {
+fn model_description(descriptor: &Descriptor) -> Value {
     json!({
         "kind": descriptor.kind,
         "summary": descriptor.summary,
@@ -140,7 +140,7 @@ fn definition_ref(family: &str, kind: &str) -> String {
     format!("#/$defs/{family}.{kind}")
 }
 
-fn room_schema(descriptor: &Descriptor) -> Value {
+fn model_schema(descriptor: &Descriptor) -> Value {
     let schema = table_schema(descriptor.summary, &(descriptor.fields)());
     let mut schema = with_kind(schema, descriptor.kind);
     let properties = schema["properties"].as_object_mut().expect("a table schema has properties");

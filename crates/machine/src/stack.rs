@@ -4,8 +4,8 @@ mod workloads;
 
 use crate::accesses;
 use crate::host::Host;
+use crate::models::{self, Models};
 use crate::progress::Watch;
-use crate::rooms::{self, Rooms};
 use crate::scenario::{Checked, FillOf, PARTS_MAX};
 use nacre_config::problem::both;
 use nacre_config::{CountOr, ErrorCode, Families, Family, Problem, Problems, Slot};
@@ -228,7 +228,7 @@ pub(crate) fn shares(
 
 pub(crate) struct StackBuilder<'a, 'w> {
     checked: &'a Checked,
-    rooms: Rooms,
+    models: Models,
     streams: Streams,
     /// Prefix of the names of random streams of a workload.
     draws: &'static str,
@@ -255,7 +255,7 @@ impl<'a> StackBuilder<'a, '_> {
     pub(crate) fn new(checked: &'a Checked, files: &'a dyn Files) -> Self {
         StackBuilder {
             checked,
-            rooms: Rooms::new(),
+            models: Models::new(),
             streams: Streams::new(checked.run.seed),
             draws: "",
             files,
@@ -302,7 +302,7 @@ impl StackBuilder<'_, '_> {
         capabilities: Capabilities,
         capacity: Option<Bytes>,
     ) {
-        let kind = rooms::device(slot.kind()).descriptor.kind;
+        let kind = models::device(slot.kind()).descriptor.kind;
         if !capabilities.carries_bytes {
             self.without_bytes.push((slot.path().to_string(), kind));
         }
@@ -333,7 +333,7 @@ impl StackBuilder<'_, '_> {
 
 impl Builder for StackBuilder<'_, '_> {
     fn families(&self) -> &dyn Families {
-        &self.rooms
+        &self.models
     }
 
     fn component(&mut self) -> ComponentId {
@@ -343,9 +343,9 @@ impl Builder for StackBuilder<'_, '_> {
     }
 
     fn device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn event::Device>, Problems> {
-        let room = rooms::device(slot.kind());
+        let model = models::device(slot.kind());
         let sibling = self.zoned.take();
-        let device = (room.build)(slot, self)?;
+        let device = (model.build)(slot, self)?;
         match (device.zones().is_some(), self.zoned.take()) {
             (true, _) => self.zoned = Some(slot.path().to_string()),
             (false, Some(below)) => return Err(in_order(&below)),

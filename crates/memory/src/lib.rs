@@ -8,7 +8,7 @@
 //! A process may therefore be killed at any time: when reopened, the memory holds all acknowledged data. An
 //! open transaction is then rolled back, as after a power loss. [`Memory::close`] also rolls it back.
 //!
-//! [`Kept`] is the device with its image, without a clock. A [`Memory`] drives it with a virtual clock, and a
+//! [`PersistentDevice`] is the device with its image, without a clock. A [`Memory`] drives it with a virtual clock, and a
 //! server with the wall clock. Both write the same image format.
 //!
 //! [`crash`] kills the process, or cuts the host's power, in the middle of file operations.
@@ -21,9 +21,9 @@
 pub mod crash;
 mod error;
 pub mod harm;
-pub mod kept;
 mod memory;
 mod opening;
+pub mod persistent_device;
 mod replay;
 mod scenario;
 mod settings;
@@ -34,9 +34,9 @@ mod tests;
 mod zones;
 
 pub use error::{MemoryError, NotTaken};
-pub use kept::Kept;
 pub use memory::Memory;
 pub use nacre_image::{Checked as CheckedImage, check as check_image, is_image, repair as repair_image};
 pub use opening::Access;
+pub use persistent_device::PersistentDevice;
 pub use scenario::check;
 pub use step::{Step, When};

@@ -2,8 +2,8 @@
 
 use crate::error::MemoryError;
 use crate::error::NotTaken;
-use crate::kept::{Done, Kept};
 use crate::opening::Access;
+use crate::persistent_device::{Done, PersistentDevice};
 use crate::settings::word_bytes;
 use crate::step::Step;
 use nacre_image::Image;
@@ -20,7 +20,7 @@ pub(crate) const REQUEST_MAX: usize = 1 << 20;
 
 /// A simulated memory with stored data.
 pub struct Memory {
-    pub(crate) kept: Kept,
+    pub(crate) device: PersistentDevice,
     word_bytes: u64,
     now: Time,
     /// Latency of the last operation.
@@ -34,7 +34,7 @@ impl Memory {
     ///
     /// Errors: the stack stores no data or cannot be built.
     pub fn open(checked: &Checked, files: &dyn Files) -> Result<Memory, MemoryError> {
-        Ok(Memory::new(checked, Kept::in_memory(checked, files)?))
+        Ok(Memory::new(checked, PersistentDevice::in_memory(checked, files)?))
     }
 
     /// Opens the memory in the image at `path`, or creates the image, with or without page checksums.
@@ -47,9 +47,9 @@ impl Memory {
         page_checksums: bool,
     ) -> Result<Memory, MemoryError> {
         let access = Access { page_checksums, ..Access::default() };
-        let mut memory = Memory::new(checked, Kept::open(checked, files, path, access)?);
+        let mut memory = Memory::new(checked, PersistentDevice::open(checked, files, path, access)?);
         memory.power_up()?;
-        memory.kept.restart_ledger(memory.now);
+        memory.device.restart_ledger(memory.now);
         (memory.opened_at, memory.latency) = (memory.now, Time::ZERO);
         Ok(memory)
     }
@@ -57,7 +57,7 @@ impl Memory {
     /// Opens the memory in the state `saved` from a run. Data written by the run reads as zeros. With an
     /// image, the memory is stored in a new file, with or without page checksums.
     ///
-    /// Errors: those of [`Memory::open`] and of [`Kept::create_from`], or the bytes are not a state. No file
+    /// Errors: those of [`Memory::open`] and of [`PersistentDevice::create_from`], or the bytes are not a state. No file
     /// is then left behind.
     pub fn open_from(
         checked: &Checked,
@@ -66,22 +66,24 @@ impl Memory {
         saved: &[u8],
     ) -> Result<Memory, MemoryError> {
         let saved = SavedRun::read(saved).map_err(|why| MemoryError::NoState(why.to_string()))?;
-        let kept = match image {
-            Some((path, page_checksums)) => Kept::create_from(checked, files, path, page_checksums, &saved)?,
-            None => Kept::in_memory_from(checked, files, &saved)?,
+        let device = match image {
+            Some((path, page_checksums)) => {
+                PersistentDevice::create_from(checked, files, path, page_checksums, &saved)?
+            }
+            None => PersistentDevice::in_memory_from(checked, files, &saved)?,
         };
-        let mut memory = Memory::new(checked, kept);
+        let mut memory = Memory::new(checked, device);
         memory.power_up()?;
-        memory.kept.restart_ledger(memory.now);
+        memory.device.restart_ledger(memory.now);
         (memory.opened_at, memory.latency) = (memory.now, Time::ZERO);
         Ok(memory)
     }
 
-    fn new(checked: &Checked, kept: Kept) -> Memory {
+    fn new(checked: &Checked, device: PersistentDevice) -> Memory {
         Memory {
             word_bytes: word_bytes(checked).unwrap_or(1),
-            now: kept.until(),
-            kept,
+            now: device.until(),
+            device,
             latency: Time::ZERO,
             opened_at: Time::ZERO,
         }
@@ -109,13 +111,13 @@ impl Memory {
         let mut bytes = vec![0; size as usize];
         let (began, mut at, mut is_whole) = (self.now, address, true);
         for part in bytes.chunks_mut(REQUEST_MAX) {
-            let completion = self.kept.read(self.now, at, part);
+            let completion = self.device.read(self.now, at, part);
             self.now = completion.done;
             is_whole &= completion.status == Status::Done;
             at += part.len() as u64;
         }
         self.latency = self.now - began;
-        if !is_whole || self.kept.harmed().fails_reads(&(address..address + size)) {
+        if !is_whole || self.device.harmed().fails_reads(&(address..address + size)) {
             return Err(MemoryError::MediaError { address, size });
         }
         // Reading a damaged page returned other data, and the image reports the damage here.
@@ -133,11 +135,11 @@ impl Memory {
             return self.check_usable();
         }
         let size = bytes.len() as u64;
-        if self.kept.harmed().fails_writes(&(address..address + size)) {
+        if self.device.harmed().fails_writes(&(address..address + size)) {
             return Err(MemoryError::MediaError { address, size });
         }
         // Either the open transaction has space for the whole write, or no byte is written.
-        self.kept.check(Step::Write { address, bytes }).map_err(|why| self.refusal(why))?;
+        self.device.check(Step::Write { address, bytes }).map_err(|why| self.refusal(why))?;
         let (began, mut at) = (self.now, address);
         for bytes in bytes.chunks(REQUEST_MAX) {
             self.change(Step::Write { address: at, bytes })?;
@@ -166,7 +168,7 @@ impl Memory {
 
     /// Whether a transaction is open.
     pub fn is_in_transaction(&mut self) -> bool {
-        self.kept.is_in_transaction()
+        self.device.is_in_transaction()
     }
 
     /// Cuts power, which interrupts operations in progress. Errors: power is already off, or the image fails.
@@ -199,7 +201,7 @@ impl Memory {
     pub fn flush(&mut self) -> Result<(), MemoryError> {
         // A device that does not need flushes is also flushed, because a flush reports losses.
         let flushed = self.change(Step::Flush).map(|_| ());
-        self.kept.sync()?;
+        self.device.sync()?;
         flushed
     }
 
@@ -209,7 +211,7 @@ impl Memory {
         self.check_image()?;
         if !self.has_power() {
             // The journal records the interrupted operations, but a checkpoint would not.
-            return Ok(self.kept.sync()?);
+            return Ok(self.device.sync()?);
         }
         if self.is_in_transaction() {
             self.change(Step::Abort)?;
@@ -219,7 +221,7 @@ impl Memory {
 
     /// Capacity in bytes.
     pub fn capacity(&self) -> u64 {
-        self.kept.capacity()
+        self.device.capacity()
     }
 
     /// Number of bytes per access of the program.
@@ -229,7 +231,7 @@ impl Memory {
 
     /// Whether power is on.
     pub fn has_power(&self) -> bool {
-        self.kept.has_power()
+        self.device.has_power()
     }
 
     /// Simulated time since the memory was new, including earlier sessions.
@@ -245,11 +247,11 @@ impl Memory {
     /// Statistics of the device since it was opened, in the format of a record.
     pub fn statistics(&self) -> Component {
         let elapsed = self.now - self.opened_at;
-        record::component(&self.kept.device().report(elapsed), elapsed)
+        record::component(&self.device.device().report(elapsed), elapsed)
     }
 
     pub(crate) fn checkpoint(&mut self) -> Result<(), MemoryError> {
-        self.kept.checkpoint().map_err(|why| self.refusal(why))
+        self.device.checkpoint().map_err(|why| self.refusal(why))
     }
 
     /// Journals a change and performs it.
@@ -260,7 +262,7 @@ impl Memory {
         if self.now > HORIZON && step != Step::Recover {
             return Err(MemoryError::EndOfTime { now: self.now });
         }
-        let done = self.kept.change(self.now, step).map_err(|why| self.refusal(why))?;
+        let done = self.device.change(self.now, step).map_err(|why| self.refusal(why))?;
         let Done { completion, recovery, zone } = done;
         self.latency = completion.done - self.now;
         self.now = completion.done;
@@ -282,7 +284,7 @@ impl Memory {
         status: Status,
         refusal: Option<ZoneRefusal>,
     ) -> MemoryError {
-        match (status, self.kept.zone(address).zip(refusal)) {
+        match (status, self.device.zone(address).zip(refusal)) {
             (Status::WriteRefused, Some((Zone { write_pointer, end, .. }, refusal))) => {
                 MemoryError::ZoneRefused { address, size, write_pointer, end, refusal }
             }
@@ -310,16 +312,16 @@ impl Memory {
     }
 
     fn check_image(&self) -> Result<(), MemoryError> {
-        self.kept.image().and_then(Image::error).map_or(Ok(()), |error| Err(error.into()))
+        self.device.image().and_then(Image::error).map_or(Ok(()), |error| Err(error.into()))
     }
 
     fn refusal(&self, why: NotTaken) -> MemoryError {
-        MemoryError::of(why, self.kept.page_bytes())
+        MemoryError::of(why, self.device.page_bytes())
     }
 }
 
 impl std::fmt::Debug for Memory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Memory").field("kept", &self.kept).field("now", &self.now).finish_non_exhaustive()
+        f.debug_struct("Memory").field("device", &self.device).field("now", &self.now).finish_non_exhaustive()
     }
 }

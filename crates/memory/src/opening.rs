@@ -1,7 +1,7 @@
 //! Opening a device with stored data: new, from an image, or from the state of a run.
 
 use crate::error::MemoryError;
-use crate::kept::Kept;
+use crate::persistent_device::PersistentDevice;
 use crate::replay::replay;
 use crate::stores;
 use nacre_crash::medium_faults::SharedFaults;
@@ -33,40 +33,40 @@ impl Default for Access {
     }
 }
 
-impl Kept {
-    /// Builds the stack of `checked` with its data in memory only.
+impl PersistentDevice {
+    /// The stack of `checked`, whose data is only in memory.
     ///
     /// Errors: the stack stores no data or cannot be built.
-    pub fn in_memory(checked: &Checked, files: &dyn Files) -> Result<Kept, MemoryError> {
+    pub fn in_memory(checked: &Checked, files: &dyn Files) -> Result<PersistentDevice, MemoryError> {
         let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
         let device = build_with_bytes(checked, files, stores::in_memory(&layouts));
         let page_bytes = stores::geometry(&layouts).page_bytes;
-        Ok(Kept::new(checked, device.map_err(MemoryError::Scenario)?, page_bytes, None))
+        Ok(PersistentDevice::new(checked, device.map_err(MemoryError::Scenario)?, page_bytes, None))
     }
 
     /// Builds the device and restores the state `saved` from a run (see [`nacre_machine::saved`]). The run
     /// stored no data, so the data that it wrote reads as zeros.
     ///
-    /// Errors: those of [`Kept::in_memory`], or the state is from another stack.
+    /// Errors: those of [`PersistentDevice::in_memory`], or the state is from another stack.
     pub fn in_memory_from(
         checked: &Checked,
         files: &dyn Files,
         saved: &SavedRun<'_>,
-    ) -> Result<Kept, MemoryError> {
-        let mut kept = Kept::in_memory(checked, files)?;
-        kept.begin_with(checked, files, saved).map_err(MemoryError::Scenario)?;
-        Ok(kept)
+    ) -> Result<PersistentDevice, MemoryError> {
+        let mut device = PersistentDevice::in_memory(checked, files)?;
+        device.begin_with(checked, files, saved).map_err(MemoryError::Scenario)?;
+        Ok(device)
     }
 
     /// Opens the stack of `checked` in the image at `path`, which is created if it does not exist.
     ///
-    /// Errors: those of [`Kept::in_memory`] and of [`Image::open_or_create`]. The image is then unchanged.
+    /// Errors: those of [`PersistentDevice::in_memory`] and of [`Image::open_or_create`]. The image is then unchanged.
     pub fn open(
         checked: &Checked,
         files: &dyn Files,
         path: &Path,
         access: Access,
-    ) -> Result<Kept, MemoryError> {
+    ) -> Result<PersistentDevice, MemoryError> {
         let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
         let geometry = stores::geometry(&layouts);
         if !path.exists() {
@@ -79,20 +79,20 @@ impl Kept {
             true => Image::open_to_read(path, &identity, geometry),
             false => Image::open_or_create(path, &identity, NewImage { geometry, page_checksums }),
         };
-        Kept::of_image(checked, files, path, opened?)
+        PersistentDevice::of_image(checked, files, path, opened?)
     }
 
-    /// Like [`Kept::open`], on a `disk`. An empty disk gets a new image with a journal of `journal_bytes`
+    /// Like [`PersistentDevice::open`], on a `disk`. An empty disk gets a new image with a journal of `journal_bytes`
     /// bytes, with or without page checksums.
     ///
-    /// Errors: those of [`Kept::open`].
+    /// Errors: those of [`PersistentDevice::open`].
     pub(crate) fn on_disk(
         checked: &Checked,
         files: &dyn Files,
         disk: Arc<dyn Disk>,
         journal_bytes: u64,
         page_checksums: bool,
-    ) -> Result<Kept, MemoryError> {
+    ) -> Result<PersistentDevice, MemoryError> {
         let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
         let (path, geometry, identity) =
             (Path::new("image"), stores::geometry(&layouts), identity_with_files(checked, files));
@@ -104,7 +104,7 @@ impl Kept {
             }
             _ => Image::open_on(disk, path, &identity, geometry)?,
         };
-        Kept::of_image(checked, files, path, opened)
+        PersistentDevice::of_image(checked, files, path, opened)
     }
 
     fn of_image(
@@ -112,36 +112,36 @@ impl Kept {
         files: &dyn Files,
         path: &Path,
         opened: Opened,
-    ) -> Result<Kept, MemoryError> {
+    ) -> Result<PersistentDevice, MemoryError> {
         let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
         let geometry = stores::geometry(&layouts);
         let Opened { image, state, records, torn } = opened;
         let faults = SharedFaults::default();
         let stores = stores::in_image(&layouts, &image, &faults);
         let device = build_with_bytes(checked, files, stores).map_err(MemoryError::Scenario)?;
-        let mut kept = Kept::new(checked, device, geometry.page_bytes, Some(image.clone()));
-        kept.medium_faults = faults;
+        let mut device = PersistentDevice::new(checked, device, geometry.page_bytes, Some(image.clone()));
+        device.medium_faults = faults;
         let unfit = |part: String, detail: String| MemoryError::Unfit {
             path: path.display().to_string(),
             part,
             detail,
         };
         if let Some(state) = state {
-            kept.restore(&state).map_err(|error| unfit("its checkpoint".into(), error.to_string()))?;
+            device.restore(&state).map_err(|error| unfit("its checkpoint".into(), error.to_string()))?;
         }
-        let replayed = replay(&mut kept, &records);
+        let replayed = replay(&mut device, &records);
         // After a damaged page, a device whose timing depends on data may deviate from the journal.
         image.error().map_or(Ok(()), Err)?;
         replayed.map_err(|(record, detail)| unfit(format!("record {record} of its journal"), detail))?;
-        kept.complete_all();
+        device.complete_all();
         image.error().map_or(Ok(()), Err)?;
-        kept.was_torn = torn;
-        Ok(kept)
+        device.was_torn = torn;
+        Ok(device)
     }
 
-    /// Creates the image at `path` with the device of [`Kept::in_memory_from`].
+    /// Creates the image at `path` with the device of [`PersistentDevice::in_memory_from`].
     ///
-    /// Errors: those of [`Kept::in_memory_from`], the path exists, or the image cannot be written. No file is
+    /// Errors: those of [`PersistentDevice::in_memory_from`], the path exists, or the image cannot be written. No file is
     /// then left behind.
     pub fn create_from(
         checked: &Checked,
@@ -149,9 +149,9 @@ impl Kept {
         path: &Path,
         page_checksums: bool,
         saved: &SavedRun<'_>,
-    ) -> Result<Kept, MemoryError> {
+    ) -> Result<PersistentDevice, MemoryError> {
         // A state that does not fit must not leave an image behind.
-        Kept::in_memory_from(checked, files, saved)?;
+        PersistentDevice::in_memory_from(checked, files, saved)?;
         let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
         let geometry = stores::geometry(&layouts);
         let image =
@@ -160,11 +160,11 @@ impl Kept {
             let faults = SharedFaults::default();
             let stores = stores::in_image(&layouts, &image, &faults);
             let device = build_with_bytes(checked, files, stores).map_err(MemoryError::Scenario)?;
-            let mut kept = Kept::new(checked, device, geometry.page_bytes, Some(image.clone()));
-            kept.medium_faults = faults;
-            kept.begin_with(checked, files, saved).map_err(MemoryError::Scenario)?;
-            kept.checkpoint().map_err(|error| MemoryError::of(error, geometry.page_bytes))?;
-            Ok(kept)
+            let mut device = PersistentDevice::new(checked, device, geometry.page_bytes, Some(image.clone()));
+            device.medium_faults = faults;
+            device.begin_with(checked, files, saved).map_err(MemoryError::Scenario)?;
+            device.checkpoint().map_err(|error| MemoryError::of(error, geometry.page_bytes))?;
+            Ok(device)
         };
         begun().inspect_err(|_| image.discard())
     }

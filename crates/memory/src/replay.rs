@@ -1,7 +1,7 @@
 //! Replay of a journal.
 
 use crate::error::NotTaken;
-use crate::kept::Kept;
+use crate::persistent_device::PersistentDevice;
 use crate::step::{Step, When};
 use nacre_image::Records;
 use nacre_kernel::Refused;
@@ -9,25 +9,25 @@ use nacre_kernel::Refused;
 /// Number of an invalid record, and the reason why it is invalid.
 type ReplayError = (usize, String);
 
-/// Replays `records` on `kept`, starting at its checkpoint. Returns an error if this device could not have
-/// written a record.
-pub(crate) fn replay(kept: &mut Kept, records: &Records) -> Result<(), ReplayError> {
+/// Replays `records` on `kept`, starting at its checkpoint. The error is the number of the record that this
+/// device could not have written, with the reason.
+pub(crate) fn replay(device: &mut PersistentDevice, records: &Records) -> Result<(), ReplayError> {
     // After a transaction is replayed without one, later steps have different times.
     let mut is_moved = false;
     let mut rest = records.iter().enumerate();
     while let Some((number, mut record)) = rest.next() {
         while !record.is_empty() {
             let (when, step) = decode(number, &mut record)?;
-            fits(kept, number, step)?;
-            // A device that cleans differently has different latencies, so requests may be outstanding when a
+            fits(device, number, step)?;
+            // A device that cleans differently takes different times, so requests may be outstanding when a
             // transaction begins or ends.
-            is_moved |= matches!(step, Step::Begin | Step::Commit | Step::Abort) && kept.outstanding() > 0;
-            let when = if is_moved { moved(kept, when) } else { when };
-            let is_then = kept.bring_to(when);
+            is_moved |= matches!(step, Step::Begin | Step::Commit | Step::Abort) && device.outstanding() > 0;
+            let when = if is_moved { moved(device, when) } else { when };
+            let is_then = device.bring_to(when);
             is_then.map_err(|problem| (number, format!("{} {problem}", step.name())))?;
-            let refused = match kept.check(step) {
+            let refused = match device.check(step) {
                 Ok(()) => {
-                    kept.apply(when.at, step);
+                    device.apply(when.at, step);
                     continue;
                 }
                 Err(refused) => refused,
@@ -35,7 +35,7 @@ pub(crate) fn replay(kept: &mut Kept, records: &Records) -> Result<(), ReplayErr
             match refused {
                 // The transaction had enough space when it was accepted; see the crate's documentation.
                 NotTaken::Refused(Refused::TransactionTooLarge { .. }) => {
-                    finish(kept, number, (when, step), &mut rest)?;
+                    finish(device, number, (when, step), &mut rest)?;
                     is_moved = true;
                 }
                 refused => return Err(refusal(number, step, &refused)),
@@ -48,7 +48,7 @@ pub(crate) fn replay(kept: &mut Kept, records: &Records) -> Result<(), ReplayErr
 /// Replays the rest of a transaction from its step `first`. A committed transaction is replayed without a
 /// transaction. Otherwise, the rest is skipped, and the transaction is rolled back.
 fn finish<'a>(
-    kept: &mut Kept,
+    device: &mut PersistentDevice,
     number: usize,
     first: (When, Step<'a>),
     rest: &mut impl Iterator<Item = (usize, &'a [u8])>,
@@ -73,22 +73,22 @@ fn finish<'a>(
         None => vec![(number, (first.0, Step::Abort))],
     };
     for (number, (when, step)) in steps {
-        kept.check(step).map_err(|refused| refusal(number, step, &refused))?;
-        let when = moved(kept, when);
-        kept.bring_to(when).map_err(|problem| (number, format!("{} {problem}", step.name())))?;
-        kept.apply(when.at, step);
+        device.check(step).map_err(|refused| refusal(number, step, &refused))?;
+        let when = moved(device, when);
+        device.bring_to(when).map_err(|problem| (number, format!("{} {problem}", step.name())))?;
+        device.apply(when.at, step);
     }
     Ok(())
 }
 
-/// Time at which a step is replayed. It is later than recorded if earlier steps took longer.
-fn moved(kept: &mut Kept, when: When) -> When {
-    kept.complete_all();
-    when.at.max(kept.until()).into()
+/// The time of a step, which is later than recorded if earlier steps took longer.
+fn moved(device: &mut PersistentDevice, when: When) -> When {
+    device.complete_all();
+    when.at.max(device.until()).into()
 }
 
-/// Returns an error if the range of `step` is not within the device.
-fn fits(kept: &Kept, number: usize, step: Step<'_>) -> Result<(), ReplayError> {
+/// Whether the range of `step` is within the device.
+fn fits(device: &PersistentDevice, number: usize, step: Step<'_>) -> Result<(), ReplayError> {
     let (address, bytes) = match step {
         Step::Read { address, bytes } | Step::Zero { address, bytes } | Step::Trim { address, bytes } => {
             (address, u64::from(bytes))
@@ -98,7 +98,7 @@ fn fits(kept: &Kept, number: usize, step: Step<'_>) -> Result<(), ReplayError> {
         Step::Harm { address, bytes, .. } => (address, bytes),
         _ => return Ok(()),
     };
-    match address.checked_add(bytes).is_some_and(|end| end <= kept.capacity()) {
+    match address.checked_add(bytes).is_some_and(|end| end <= device.capacity()) {
         true => Ok(()),
         false => Err((number, format!("{} is past the end", step.name()))),
     }

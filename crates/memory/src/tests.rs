@@ -1,8 +1,8 @@
 //! Compares a small memory with an array of bytes, across kills and reopenings. Also tests journal records.
 
 use crate::harm::Harm;
-use crate::kept::Kept;
 use crate::memory::Memory;
+use crate::persistent_device::PersistentDevice;
 use crate::replay::replay;
 use crate::step::{Step, When};
 use crate::{MemoryError, check};
@@ -143,8 +143,8 @@ fn what_is_no_record_is_not_taken_for_one() {
     for step in steps() {
         record.clear();
         step.encode(Time::from_ps(300).into(), &mut record);
-        let kept = if matches!(step, Step::Write { .. } | Step::Append { .. }) { 4 } else { record.len() };
-        for end in 0..kept {
+        let device = if matches!(step, Step::Write { .. } | Step::Append { .. }) { 4 } else { record.len() };
+        for end in 0..device {
             assert_eq!(decoded(&record[..end]), None, "{step:?} up to byte {end}");
         }
         if !matches!(step, Step::Write { .. } | Step::Append { .. } | Step::Read { .. }) {
@@ -398,16 +398,16 @@ fn settings_written_otherwise_are_the_same_device() {
 #[test]
 fn time_is_the_same_with_an_image_and_without() {
     let folder = Folder::new();
-    let mut kept = folder.open(&[]).unwrap();
+    let mut device = folder.open(&[]).unwrap();
     let mut plain = Memory::open(&checked(&[]), &NoFiles).unwrap();
     for round in 0..100_u64 {
-        for memory in [&mut kept, &mut plain] {
+        for memory in [&mut device, &mut plain] {
             memory.write(round * 11 % 180, &round.to_le_bytes()).unwrap();
             memory.read(round, 9).unwrap();
             memory.idle(Time::from_us(round)).unwrap();
         }
-        kept.checkpoint().unwrap();
-        assert_eq!(kept.now(), plain.now(), "round {round}");
+        device.checkpoint().unwrap();
+        assert_eq!(device.now(), plain.now(), "round {round}");
     }
 }
 
@@ -422,7 +422,7 @@ fn simulated_time_ends() {
 
 #[test]
 fn replaying_nothing_changes_nothing() {
-    let mut kept = Kept::in_memory(&checked(&[]), &NoFiles).unwrap();
-    assert_eq!(replay(&mut kept, &nacre_image::Records::default()), Ok(()));
-    assert_eq!(kept.until(), Time::ZERO);
+    let mut device = PersistentDevice::in_memory(&checked(&[]), &NoFiles).unwrap();
+    assert_eq!(replay(&mut device, &nacre_image::Records::default()), Ok(()));
+    assert_eq!(device.until(), Time::ZERO);
 }

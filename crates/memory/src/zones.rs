@@ -11,7 +11,7 @@ impl Memory {
     pub fn zone(&self, address: u64) -> Result<Zone, MemoryError> {
         self.check_usable()?;
         self.check_range(address, 1)?;
-        self.kept.zone(address).ok_or_else(|| MemoryError::NoZones { kind: self.kept.kind() })
+        self.device.zone(address).ok_or_else(|| MemoryError::NoZones { kind: self.device.kind() })
     }
 
     /// Appends `bytes` to the zone that starts at `address`. Returns the address of the data.
@@ -28,7 +28,7 @@ impl Memory {
         if bytes.is_empty() {
             return self.check_usable().map(|()| write_pointer);
         }
-        if self.kept.harmed().fails_writes(&(write_pointer..write_pointer.saturating_add(size))) {
+        if self.device.harmed().fails_writes(&(write_pointer..write_pointer.saturating_add(size))) {
             return Err(MemoryError::MediaError { address: write_pointer, size });
         }
         if let Some(refusal) = self.refused_as_a_whole(size, end - write_pointer) {
@@ -46,7 +46,7 @@ impl Memory {
     /// is divided into several requests, of which the device would reject only a later one. If the result is
     /// `None`, the device decides.
     fn refused_as_a_whole(&self, size: u64, space: u64) -> Option<ZoneRefusal> {
-        let unit = u64::from(self.kept.device().capabilities().atomic_unit);
+        let unit = u64::from(self.device.device().capabilities().atomic_unit);
         if size > REQUEST_MAX as u64 && space > 0 && !size.is_multiple_of(unit) {
             return Some(ZoneRefusal::NotWholeUnits);
         }

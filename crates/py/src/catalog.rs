@@ -43,8 +43,8 @@ pub(crate) fn shipped_scenarios() -> Vec<(String, String, String)> {
 
 /// Returns every family, component, and field.
 #[pyfunction]
-pub(crate) fn rooms() -> String {
-    schema::rooms_description().to_string()
+pub(crate) fn models() -> String {
+    schema::models_description().to_string()
 }
 
 /// Returns the JSON Schema of scenarios, or of records.

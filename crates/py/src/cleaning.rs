@@ -6,7 +6,7 @@
 use crate::arrays;
 use crate::errors::{Failure, function_failed};
 use crate::policies;
-use nacre_controller::cleaning::{Cleaner, Decision, Erased, Place, View};
+use nacre_controller::cleaning::{Cleaner, Decision, Erased, SegmentState, View};
 use nacre_files::ScenarioFiles;
 use nacre_kernel::state::{State, StateError, StateReader, StateWriter};
 use nacre_machine::policies::{Brought, Decider};
@@ -260,7 +260,7 @@ pub(crate) struct CleaningView {
     /// Number of pages drained from the write buffer so far, which is the time unit of the columns.
     drained: u64,
     /// Number of valid pages.
-    live: Py<PyArray1<i64>>,
+    valid: Py<PyArray1<i64>>,
     /// Number of pages programmed since the erase, valid or not.
     programmed: Py<PyArray1<i64>>,
     /// Lifetime erase count of the segment.
@@ -274,7 +274,8 @@ pub(crate) struct CleaningView {
 impl CleaningView {
     fn new(py: Python<'_>, view: &View<'_>, partition: usize) -> CleaningView {
         let places = &view.places[view.places_of(partition)];
-        let column = |value: fn(&Place) -> i64| PyArray1::from_iter(py, places.iter().map(value)).unbind();
+        let column =
+            |value: fn(&SegmentState) -> i64| PyArray1::from_iter(py, places.iter().map(value)).unbind();
         let state = view.partitions[partition];
         CleaningView {
             partition,
@@ -282,7 +283,7 @@ impl CleaningView {
             active: state.active - state.first,
             pages_per_segment: view.pages_per_segment,
             drained: view.drained,
-            live: column(|place| place.live.into()),
+            valid: column(|place| place.live.into()),
             programmed: column(|place| place.programmed.into()),
             erases: column(|place| place.erases.into()),
             cleaned_at: column(|place| place.cleaned_at as i64),
@@ -295,7 +296,9 @@ impl CleaningView {
 impl CleaningView {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let CleaningView { partition, first, drained, .. } = self;
-        let live = self.live.bind(py).repr()?;
-        Ok(format!("CleaningView(partition={partition}, first={first}, drained={drained}, live={live}, ...)"))
+        let valid = self.valid.bind(py).repr()?;
+        Ok(format!(
+            "CleaningView(partition={partition}, first={first}, drained={drained}, valid={valid}, ...)"
+        ))
     }
 }

@@ -6,7 +6,7 @@ use crate::progress::Reporter;
 use crate::source::{Settings, Source};
 use nacre_crash::{Fault, Options};
 use nacre_kernel::ErrorCode;
-use nacre_machine::crash::{Nothing, crash as crash_stack, drawn, report_json};
+use nacre_machine::crash::{NoFiles, crash as crash_stack, random_stack, report_json};
 use pyo3::prelude::*;
 
 /// Cuts the power of a stack repeatedly. Returns the results as JSON text.
@@ -47,7 +47,7 @@ pub(crate) fn crash(
 /// Like [`crash`], for the random stack of `seed`. Also returns its scenario.
 #[pyfunction]
 #[pyo3(signature = (seed, points, progress=None))]
-pub(crate) fn crash_drawn(
+pub(crate) fn crash_random(
     py: Python<'_>,
     seed: u64,
     points: u64,
@@ -55,9 +55,9 @@ pub(crate) fn crash_drawn(
 ) -> PyResult<(String, String)> {
     let mut reporter = Reporter::new(progress);
     let (text, report) = detached(py, || {
-        let drawn = drawn(seed, points);
+        let random = random_stack(seed, points);
         let watch = &mut |done: u64| reporter.report((done.min(points), Some(points)));
-        (drawn.text, crash_stack(&drawn.checked, &Nothing, &drawn.options, watch))
+        (random.text, crash_stack(&random.checked, &NoFiles, &random.options, watch))
     })?;
     reporter.outcome()?;
     let report = report.map_err(|problems| config_error(py, &problems))?;

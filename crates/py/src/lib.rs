@@ -35,11 +35,11 @@ mod _core {
     use super::{Bound, PyModule, PyModuleMethods, PyResult};
 
     #[pymodule_export]
-    use super::catalog::{catalog, formats, rooms, schema_of, shipped_scenarios};
+    use super::catalog::{catalog, formats, models, schema_of, shipped_scenarios};
     #[pymodule_export]
     use super::cleaning::CleaningView;
     #[pymodule_export]
-    use super::crash::{crash, crash_drawn, crash_faults};
+    use super::crash::{crash, crash_faults, crash_random};
     #[pymodule_export]
     use super::image::{check_image, repair_image};
     #[pymodule_export]

@@ -46,7 +46,7 @@ impl PythonReplacement {
         answer.map_err(|raised| self.failure.remember(raised)).ok()
     }
 
-    fn tell(&self, method: &str, block: u64) {
+    fn notify(&self, method: &str, block: u64) {
         self.call(method, block, |_| Ok(()));
     }
 
@@ -82,7 +82,7 @@ impl Replacement for PythonReplacement {
     fn touch(&mut self, block: u64) -> bool {
         let is_there = self.resident.contains(&block);
         if is_there {
-            self.tell("hit", block);
+            self.notify("hit", block);
         }
         is_there
     }
@@ -99,14 +99,14 @@ impl Replacement for PythonReplacement {
             left = Some(victim);
         }
         self.resident.insert(block);
-        self.tell("insert", block);
+        self.notify("insert", block);
         left
     }
 
     fn remove(&mut self, block: u64) -> bool {
         let was_there = self.resident.remove(&block);
         if was_there {
-            self.tell("remove", block);
+            self.notify("remove", block);
         }
         was_there
     }

@@ -11,7 +11,7 @@ use nacre_kernel::{ErrorCode, ErrorData, Op};
 use nacre_machine::console::{ConsoleRequest, ask};
 use nacre_machine::saved::Preparations;
 use nacre_machine::{Checked, Columns, Files, Outcome, Parallel, RunOutput, SavedRun, Span, record};
-use nacre_memory::{Access, Kept};
+use nacre_memory::{Access, PersistentDevice};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -107,7 +107,8 @@ fn start_state(
     if !py.detach(|| nacre_memory::is_image(path)) {
         return read_state(py, path);
     }
-    let opened = detached(py, || Kept::open(checked, files, path, Access::READ_ONLY)?.saved_run(checked))?;
+    let opened =
+        detached(py, || PersistentDevice::open(checked, files, path, Access::READ_ONLY)?.saved_run(checked))?;
     opened.map_err(|error| memory_error(py, &error))
 }
 

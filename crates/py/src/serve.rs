@@ -11,7 +11,7 @@ use nacre_serve::listen::Address;
 use nacre_serve::model::{Since, Timing};
 use nacre_serve::offer::{Offer, ServeError};
 use nacre_serve::server::{Server, Terms};
-use nacre_serve::statistics::{Denied, Life};
+use nacre_serve::statistics::{Denied, ServerSummary};
 use nacre_serve::tls::Certificates;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -77,12 +77,12 @@ pub(crate) fn serve(
         refused = Python::attach(|py| ready.call1(py, announced.clone())).err();
         refused.is_none()
     };
-    let life = detached(py, || server.run(&mut announce, &mut || reporter.report(()).is_break()))?;
+    let summary = detached(py, || server.run(&mut announce, &mut || reporter.report(()).is_break()))?;
     refused.map_or(Ok(()), Err)?;
     reporter.outcome()?;
-    match life.denied {
+    match summary.denied {
         Some(Denied { what, error }) => Err(no_thread(py, format!("{what}: {error}"), &error)),
-        None => Ok(statistics(&life).to_string()),
+        None => Ok(statistics(&summary).to_string()),
     }
 }
 
@@ -135,12 +135,12 @@ fn problems(wrong: &ServeError) -> Problems {
     Problem::new(wrong.code(), place, None, wrong.to_string()).all_data(wrong.data()).into()
 }
 
-fn statistics(life: &Life) -> serde_json::Value {
+fn statistics(summary: &ServerSummary) -> serde_json::Value {
     serde_json::json!({
-        "clients": life.clients,
-        "dropped": life.dropped,
-        "last_drop": life.last_drop,
-        "unsynced": life.unsynced,
-        "exports": life.exports.iter().map(|export| export.json(false)).collect::<Vec<_>>(),
+        "clients": summary.clients,
+        "dropped": summary.dropped,
+        "last_drop": summary.last_drop,
+        "unsynced": summary.unsynced,
+        "exports": summary.exports.iter().map(|export| export.json(false)).collect::<Vec<_>>(),
     })
 }

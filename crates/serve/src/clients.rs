@@ -2,7 +2,7 @@
 
 use crate::dropped::{Dropped, PATIENCE};
 use crate::socket::{Socket, pause};
-use crate::statistics::{Connections, Life};
+use crate::statistics::{Connections, ServerSummary};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -159,9 +159,9 @@ impl Clients {
         }
     }
 
-    pub(crate) fn life(&self) -> Life {
+    pub(crate) fn summary(&self) -> ServerSummary {
         let Connections { ever, dropped, last_drop, .. } = self.counted();
-        Life { clients: ever, dropped, last_drop, ..Life::default() }
+        ServerSummary { clients: ever, dropped, last_drop, ..ServerSummary::default() }
     }
 
     fn present(&self) -> MutexGuard<'_, BTreeMap<u64, Present>> {

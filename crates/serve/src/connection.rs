@@ -286,7 +286,7 @@ impl Line<'_> {
                 Some(Received::Request(request, payload)) => {
                     hungry_since = None;
                     if let Some(turnaround) = &mut turnaround {
-                        turnaround.asked(now(), request.length, model.transport());
+                        turnaround.requested(now(), request.length, model.transport());
                     }
                     let early = turnaround.as_ref().map_or(Early::Not, |of| Early::By(of.beyond()));
                     let payload = &self.inbox.take(HEADER_BYTES + payload)[HEADER_BYTES..];

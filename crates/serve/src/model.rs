@@ -15,8 +15,8 @@ use nacre_machine::Checked;
 use nacre_machine::console::{ConsoleReply, ConsoleRequest, answered};
 use nacre_machine::faults::Layer;
 use nacre_machine::record::{StackReport, stack_report};
-use nacre_memory::kept::Given;
-use nacre_memory::{Kept, NotTaken, Step};
+use nacre_memory::persistent_device::Given;
+use nacre_memory::{NotTaken, PersistentDevice, Step};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -114,12 +114,12 @@ pub struct Reported {
 }
 
 impl Model {
-    /// Creates the model of the device `kept`, whose time continues after all its requests have completed.
-    /// The device is slower by the factor `dilation`, relative to `since`, for clients with the delay
-    /// `transport`.
+    /// Creates the model of a device, whose time continues after all its requests have completed. The device
+    /// is slower by the factor in `pace`, relative to its start, for clients with the delay `transport`.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
-    pub fn new(kept: Kept, checked: Checked, (dilation, since): (f64, Since), transport: Transport) -> Model {
-        let begin = kept.until();
+    pub fn new(of: PersistentDevice, checked: Checked, pace: (f64, Since), transport: Transport) -> Model {
+        let (device, (dilation, since)) = (of, pace);
+        let begin = device.until();
         Model {
             checked,
             dilation,
@@ -129,13 +129,13 @@ impl Model {
             begin,
             outages: AtomicU64::new(0),
             answered_until: AtomicU64::new(begin.as_ps()),
-            image: kept.image().cloned(),
-            persistence: kept.device().capabilities().persistence,
+            image: device.image().cloned(),
+            persistence: device.device().capabilities().persistence,
             state: Mutex::new(State {
-                layer: Layer::new(ComponentId(0), Vec::new(), Some(kept.capacity())),
+                layer: Layer::new(ComponentId(0), Vec::new(), Some(device.capacity())),
                 settings: Vec::new(),
                 ids: 0,
-                under: Under::new(kept),
+                under: Under::new(device),
                 now: begin,
                 modeled: Default::default(),
                 waiting: BTreeMap::new(),
@@ -219,7 +219,7 @@ impl Model {
         state.run_ahead(now + Time::from_secs_f64(ahead.as_secs_f64() / self.dilation));
         for (place, ticket) in tickets.enumerate() {
             if let Some(answer) = state.answers.remove(&ticket.number) {
-                let failure = state.under.kept.image().and_then(Image::error);
+                let failure = state.under.device.image().and_then(Image::error);
                 take(place, Answer { failure, ..answer });
             }
         }
@@ -265,7 +265,7 @@ impl Model {
         let before = {
             let mut state = self.state();
             state.detail(true);
-            state.under.kept.device().report(state.now)
+            state.under.device.device().report(state.now)
         };
         let answer = self.ask(asked, payload, Time::ZERO, outages).and_then(|ticket| {
             let answer = self.wait_for(ticket, wait);
@@ -275,7 +275,7 @@ impl Model {
         state.detail(false);
         let (ticket, Answer { said, spans, .. }) = answer?;
         let Outcome { now, done, status } = said;
-        let after = state.under.kept.device().report(done);
+        let after = state.under.device.device().report(done);
         drop(state);
         let HostRequest { op, offset, bytes, .. } = asked;
         let request = ConsoleRequest { op, address: offset, bytes };
@@ -324,8 +324,8 @@ impl Model {
 
     /// Calls `look` with the device and its storage.
     #[cfg(test)]
-    pub(crate) fn with<T>(&self, look: impl FnOnce(&mut Kept) -> T) -> T {
-        look(&mut self.state().under.kept)
+    pub(crate) fn with<T>(&self, look: impl FnOnce(&mut PersistentDevice) -> T) -> T {
+        look(&mut self.state().under.device)
     }
 
     /// Makes all acknowledged data durable.
@@ -364,7 +364,7 @@ impl Model {
     pub(crate) fn change(&self, step: Step<'_>) -> io::Result<()> {
         let mut state = self.state();
         let now = state.now;
-        state.under.kept.change(now, step).map(|_| ()).map_err(refusal)
+        state.under.device.change(now, step).map(|_| ()).map_err(refusal)
     }
 
     /// Calls `work` while no request is served.
@@ -376,12 +376,12 @@ impl Model {
     /// Whether the start of a range was ever written, and the number of bytes for which the answer is the
     /// same.
     pub(crate) fn written(&self, range: std::ops::Range<u64>) -> (bool, u64) {
-        self.state().under.kept.written(range)
+        self.state().under.device.written(range)
     }
 
     /// Writes a checkpoint of the image. If this fails, acknowledged data is in the image nevertheless.
     pub(crate) fn close(&self) -> io::Result<()> {
-        self.state().under.kept.checkpoint().map_err(refusal)
+        self.state().under.device.checkpoint().map_err(refusal)
     }
 
     fn simulated(&self, at: Instant) -> Time {
@@ -432,10 +432,10 @@ impl Model {
         state.run_to(self.simulated(Instant::now()));
         let now = state.now;
         // Work is charged at its start.
-        let next = state.under.kept.next_event();
+        let next = state.under.device.next_event();
         let charged = if next < Time::MAX { now.max(next) } else { now };
-        let report = state.under.kept.device().report(charged);
-        let unsafe_shutdowns = state.under.kept.power_failures();
+        let report = state.under.device.device().report(charged);
+        let unsafe_shutdowns = state.under.device.power_failures();
         drop(state);
         Reported { now, stack: stack_report(report, charged), unsafe_shutdowns }
     }
@@ -453,7 +453,7 @@ impl State {
         self.tickets += 1;
         let ticket = self.tickets;
         let range = offset..offset + u64::from(bytes);
-        let is_harmed = matches!(op, Op::Write | Op::Trim) && self.under.kept.harmed().fails_writes(&range);
+        let is_harmed = matches!(op, Op::Write | Op::Trim) && self.under.device.harmed().fails_writes(&range);
         if now > HORIZON || is_harmed {
             let said = Outcome { now, done: now, status: Status::MediaError };
             self.answers.insert(ticket, Answer { said, data: Bytes::NONE, spans: Vec::new(), failure: None });
@@ -528,7 +528,7 @@ impl State {
                 asked.record(done - came, &mut self.modeled);
             }
             let range = asked.offset..asked.offset + u64::from(asked.bytes);
-            let is_harmed = asked.op == Op::Read && self.under.kept.harmed().fails_reads(&range);
+            let is_harmed = asked.op == Op::Read && self.under.device.harmed().fails_reads(&range);
             let status = if is_harmed { Status::MediaError } else { status };
             if let Some(ticket) = ticket {
                 let said = Outcome { now, done, status };
@@ -543,13 +543,13 @@ impl State {
 
     fn detail(&mut self, is_detailed: bool) {
         self.is_detailed = is_detailed;
-        self.under.kept.detail(is_detailed);
+        self.under.device.detail(is_detailed);
     }
 
     fn power_fail(&mut self, at: Time, again: Option<Permille>) -> io::Result<Outage> {
         self.run_to(at);
         let at = self.now;
-        let under_way = self.under.kept.writes_outstanding();
+        let under_way = self.under.device.writes_outstanding();
         let mut recovery = self.lose_power(at)?;
         if let Some(share) = again {
             let whole = u128::from(recovery.done.saturating_sub(at).as_ps());
@@ -567,13 +567,13 @@ impl State {
 
     /// Cuts power at `at` and restores it immediately. Everything before `at` was processed.
     fn lose_power(&mut self, at: Time) -> io::Result<Recovery> {
-        let given = self.under.kept.give(at, Step::PowerFail).map_err(refusal)?;
+        let given = self.under.device.give(at, Step::PowerFail).map_err(refusal)?;
         assert!(matches!(given, Given::Done(_)), "a power loss completes at once");
         self.layer.power_fail();
         self.under.forget();
         self.waiting.clear();
         self.answers.clear();
-        Ok(self.under.kept.change(at, Step::Recover).map_err(refusal)?.recovery)
+        Ok(self.under.device.change(at, Step::Recover).map_err(refusal)?.recovery)
     }
 }
 

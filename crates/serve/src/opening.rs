@@ -8,11 +8,11 @@ use crate::serving::{Body, Disk};
 use crate::tally::Tally;
 use crate::transport::Transport;
 use nacre_machine::SavedRun;
-use nacre_memory::{Access, Kept, MemoryError, Step};
+use nacre_memory::{Access, MemoryError, PersistentDevice, Step};
 use nacre_nbd::{BlockSizes, Export};
 
 /// Maximum size of a read or write in bytes, which clients receive.
-const REQUEST_MAX: u32 = nacre_memory::kept::WRITE_MAX as u32;
+const REQUEST_MAX: u32 = nacre_memory::persistent_device::WRITE_MAX as u32;
 
 /// Note for the user about an image whose journal ends within a record.
 const TORN: &str = "the last journal record was incomplete (the server or machine was stopped) and was \
@@ -34,10 +34,15 @@ pub(crate) fn open(
             (Body::Raw(Box::new(raw)), bytes, was_torn)
         }
         Timing::Emulated { dilation, since } => {
-            let kept = kept(&offer)?;
-            let (bytes, was_torn) = (kept.capacity(), kept.was_torn());
+            let device = opened(&offer)?;
+            let (bytes, was_torn) = (device.capacity(), device.was_torn());
             (
-                Body::Device(Box::new(Model::new(kept, offer.checked.clone(), (dilation, since), transport))),
+                Body::Device(Box::new(Model::new(
+                    device,
+                    offer.checked.clone(),
+                    (dilation, since),
+                    transport,
+                ))),
                 bytes,
                 was_torn,
             )
@@ -56,28 +61,28 @@ pub(crate) fn open(
 }
 
 /// Returns the device of `offer` with power on. An open transaction is rolled back.
-fn kept(offer: &Offer) -> Result<Kept, MemoryError> {
+fn opened(offer: &Offer) -> Result<PersistentDevice, MemoryError> {
     let Offer { checked, files, image, read_only, .. } = offer;
-    let mut kept = match &offer.from {
+    let mut device = match &offer.from {
         Some(state) => {
             let saved = SavedRun::read(state).map_err(|why| MemoryError::NoState(why.to_string()))?;
-            Kept::create_from(checked, &**files, image, true, &saved)?
+            PersistentDevice::create_from(checked, &**files, image, true, &saved)?
         }
         None => {
             let access = Access { reads_only: *read_only, ..Access::default() };
-            Kept::open(checked, &**files, image, access)?
+            PersistentDevice::open(checked, &**files, image, access)?
         }
     };
-    kept.check_saves()?;
-    let page_bytes = kept.page_bytes();
-    let change = |kept: &mut Kept, step| {
-        kept.change(kept.until(), step).map_err(|why| MemoryError::of(why, page_bytes))
+    device.check_saves()?;
+    let page_bytes = device.page_bytes();
+    let change = |device: &mut PersistentDevice, step| {
+        device.change(device.until(), step).map_err(|why| MemoryError::of(why, page_bytes))
     };
-    if kept.has_power() && kept.is_in_transaction() {
-        change(&mut kept, Step::Abort)?;
+    if device.has_power() && device.is_in_transaction() {
+        change(&mut device, Step::Abort)?;
     }
-    if !kept.has_power() {
-        change(&mut kept, Step::Recover)?;
+    if !device.has_power() {
+        change(&mut device, Step::Recover)?;
     }
-    Ok(kept)
+    Ok(device)
 }

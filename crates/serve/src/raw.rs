@@ -8,7 +8,7 @@ use nacre_kernel::state::{State, StateReader, StateWriter};
 use nacre_machine::identity::identity_with_files;
 use nacre_machine::record::{StackReport, stack_report};
 use nacre_memory::harm::{Harm, Harmed};
-use nacre_memory::{Kept, Step};
+use nacre_memory::{PersistentDevice, Step};
 use std::io;
 use std::ops::Range;
 use std::path::Path;
@@ -36,7 +36,7 @@ impl RawDisk {
     /// Opens or creates the image of `offer`.
     pub(crate) fn open(offer: &Offer) -> Result<RawDisk, ServeError> {
         let Offer { checked, files, image: path, read_only, .. } = offer;
-        let device = Kept::in_memory(checked, &**files)?;
+        let device = PersistentDevice::in_memory(checked, &**files)?;
         let (identity, geometry) = (identity_with_files(checked, &**files), Geometry::raw(device.capacity()));
         let opened = match read_only {
             true => Image::open_to_read(path, &identity, geometry),
@@ -46,7 +46,7 @@ impl RawDisk {
     }
 
     /// Returns the raw bytes of an image at `path` with the size of `device`.
-    pub(crate) fn of(opened: Opened, path: &Path, device: &Kept) -> Result<RawDisk, ServeError> {
+    pub(crate) fn of(opened: Opened, path: &Path, device: &PersistentDevice) -> Result<RawDisk, ServeError> {
         let Opened { image, state, records, torn } = opened;
         let mut harmed = Harmed::default();
         let unfit = |detail: String| ServeError::Unfit { path: path.into(), detail };

@@ -12,7 +12,7 @@ use crate::opening;
 use crate::serving::Disk;
 use crate::shared_memory::{SHARED_BYTES, SharedMemory};
 use crate::socket::{Socket, pause};
-use crate::statistics::{Denied, Life};
+use crate::statistics::{Denied, ServerSummary};
 use crate::stream::Stream;
 use crate::threads;
 use crate::tls::Certificates;
@@ -130,7 +130,7 @@ impl Server {
     /// connected clients get outstanding replies, and the images are synced. Calls `ready` when all threads
     /// run, and ends if `ready` returns `false`.
     #[expect(clippy::disallowed_methods, reason = "each client has its own thread")]
-    pub fn run(self, ready: &mut dyn FnMut() -> bool, stop: &mut dyn FnMut() -> bool) -> Life {
+    pub fn run(self, ready: &mut dyn FnMut() -> bool, stop: &mut dyn FnMut() -> bool) -> ServerSummary {
         let clients = Clients::of_at_most(CLIENTS_MAX);
         let is_over = AtomicBool::new(false);
         let watch = Watch { disks: &self.disks, clients: &clients, began: now(), is_over: &is_over };
@@ -178,17 +178,17 @@ impl Server {
             self.shared.close();
             clients.stop_reading();
         });
-        let mut life = Life { denied, ..clients.life() };
+        let mut summary = ServerSummary { denied, ..clients.summary() };
         for disk in &self.disks {
             // Flushed data is durable, and the kernel stores the rest unless the disk is broken.
             if let Err(error) = disk.close() {
-                life.unsynced.get_or_insert_with(|| error.to_string());
+                summary.unsynced.get_or_insert_with(|| error.to_string());
             }
             // Without a recording, there is nothing to stop.
             let _ = disk.record_end();
-            life.exports.push(disk.statistics());
+            summary.exports.push(disk.statistics());
         }
-        life
+        summary
     }
 
     /// Starts a thread for a client. If the limit is reached, the connection is closed.

@@ -10,7 +10,7 @@ use crate::turnaround::Beyond;
 use nacre_files::Existing;
 use nacre_image::Image;
 use nacre_kernel::{Op, Status, Time};
-use nacre_memory::kept::WRITE_MAX;
+use nacre_memory::persistent_device::WRITE_MAX;
 use nacre_nbd::{Command, Errno, Export, Extent, Refusal, Reply, Request, Session};
 use std::io;
 use std::path::Path;
@@ -256,7 +256,7 @@ impl Disk {
             return Err(Failed::Refused(not_fast(why)));
         }
         raw.answered.fetch_add(1, Ordering::Relaxed);
-        if let Some(asked) = asked(request) {
+        if let Some(asked) = host_request(request) {
             self.recorder.note(asked, None);
             let fails = match asked.op {
                 Op::Read => raw.fails_reads(&range),
@@ -425,7 +425,7 @@ fn extents(request: &Request, look: impl Fn(u64, u64) -> io::Result<(bool, u64)>
     Ok(extents)
 }
 
-fn asked(request: &Request) -> Option<HostRequest> {
+fn host_request(request: &Request) -> Option<HostRequest> {
     let op = match request.command {
         Command::Read => Op::Read,
         Command::Write => Op::Write,
@@ -446,7 +446,7 @@ fn asked(request: &Request) -> Option<HostRequest> {
 
 /// Returns the request to the device. Zeros are written, because trimmed data may keep its content.
 fn of_device(request: &Request) -> Option<HostRequest> {
-    let asked = asked(request)?;
+    let asked = host_request(request)?;
     let op = if request.command == Command::WriteZeroes { Op::Write } else { asked.op };
     Some(HostRequest { op, ..asked })
 }

@@ -66,7 +66,7 @@ pub struct ExportStatistics {
 
 /// Summary of a server's run.
 #[derive(Debug, Default)]
-pub struct Life {
+pub struct ServerSummary {
     /// Number of clients that connected.
     pub clients: u64,
     /// Number of clients whose connection ended within a message or because of a protocol error.

@@ -4,7 +4,7 @@ use crate::model::{HostRequest, Payload, TimedReply};
 use crate::serving::{Body, Disk};
 use nacre_kernel::{Op, Status, Time};
 use nacre_machine::console::ConsoleReply;
-use nacre_memory::kept::WRITE_MAX;
+use nacre_memory::persistent_device::WRITE_MAX;
 use nacre_nbd::Command;
 use std::io;
 use std::time::Duration;

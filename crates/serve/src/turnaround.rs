@@ -50,7 +50,7 @@ impl Turnaround {
     }
 
     /// Records a request that transfers `bytes` bytes and arrived at `at`.
-    pub(crate) fn asked(&mut self, at: Instant, bytes: u32, transport: &Transport) {
+    pub(crate) fn requested(&mut self, at: Instant, bytes: u32, transport: &Transport) {
         let Some(answered) = self.answered.take() else { return };
         self.last[self.count % REMEMBERED] = nanoseconds(at - answered) - nanoseconds(transport.of(bytes));
         self.count += 1;
@@ -90,10 +90,10 @@ mod tests {
         for turnaround in turnarounds {
             client.answered(at);
             at += Duration::from_micros(turnaround);
-            client.asked(at, 0, &way);
+            client.requested(at, 0, &way);
             // A request that arrives while another one is outstanding has no turnaround.
             at += Duration::from_micros(500);
-            client.asked(at, 0, &way);
+            client.requested(at, 0, &way);
         }
         client.beyond()
     }

@@ -3,13 +3,13 @@
 use nacre_kernel::event::{Completions, Payload, RequestId};
 use nacre_kernel::{Op, Request, Time};
 use nacre_machine::faults::Below;
-use nacre_memory::kept::Given;
-use nacre_memory::{Kept, NotTaken, Step};
+use nacre_memory::persistent_device::Given;
+use nacre_memory::{NotTaken, PersistentDevice, Step};
 use std::collections::BTreeMap;
 
 /// A device with its image, below the faults.
 pub(crate) struct Under {
-    pub(crate) kept: Kept,
+    pub(crate) device: PersistentDevice,
     /// Number in the fault layer of each request to the device.
     numbers: BTreeMap<u32, u32>,
     /// Reason for the last rejected request.
@@ -17,8 +17,8 @@ pub(crate) struct Under {
 }
 
 impl Under {
-    pub(crate) fn new(kept: Kept) -> Under {
-        Under { kept, numbers: BTreeMap::new(), refused: None }
+    pub(crate) fn new(device: PersistentDevice) -> Under {
+        Under { device, numbers: BTreeMap::new(), refused: None }
     }
 
     /// Handles a power loss. No request remains outstanding.
@@ -38,8 +38,8 @@ impl Below for Under {
             (Op::Flush, _) => Step::Flush,
         };
         let given = match step {
-            Step::Read { .. } => Ok(Given::Request(self.kept.give_read(now, address, bytes))),
-            step => self.kept.give(now, step),
+            Step::Read { .. } => Ok(Given::Request(self.device.give_read(now, address, bytes))),
+            step => self.device.give(now, step),
         };
         match given {
             Ok(Given::Request(RequestId(id))) => {
@@ -59,10 +59,10 @@ impl Below for Under {
     }
 
     fn next_event(&self) -> Time {
-        self.kept.next_event()
+        self.device.next_event()
     }
 
     fn run(&mut self, until: Time, completions: &mut Completions) {
-        self.kept.run(until, completions);
+        self.device.run(until, completions);
     }
 }

@@ -3,18 +3,18 @@
 use nacre_config::{FieldType, Node, Origin, Reader, Slot, Value};
 use nacre_hierarchy::replacement::{Context, ROOMS, Replacement, ReplacementFamily};
 use nacre_kernel::{Op, Random, Request, Streams, Time};
-use nacre_machine::rooms::Rooms;
+use nacre_machine::models::Models;
 use nacre_shape::{Curve, ExactCurve, Hits, Rate, SampledCurve};
 use nacre_workload::synthetic::ranks::Ranks;
 use proptest::prelude::*;
 
 fn lru(capacity: u64) -> Box<dyn Replacement> {
-    let rooms = Rooms::new();
-    let mut reader = Reader::new(&rooms);
+    let models = Models::new();
+    let mut reader = Reader::new(&models);
     let node = Node { value: Value::Text("lru".into()), origin: Origin::Default("assumed: test") };
-    let slot = Slot::<ReplacementFamily>::read(&node, &mut reader).expect("a room of the table");
-    let room = ROOMS.iter().find(|room| room.descriptor.kind == "lru").expect("a room of the table");
-    (room.build)(&slot, &mut Context { families: &rooms, capacity: capacity as usize }).expect("legal")
+    let slot = Slot::<ReplacementFamily>::read(&node, &mut reader).expect("a model of the table");
+    let model = ROOMS.iter().find(|model| model.descriptor.kind == "lru").expect("a model of the table");
+    (model.build)(&slot, &mut Context { families: &models, capacity: capacity as usize }).expect("legal")
 }
 
 /// The blocks of a trace on one volume, and whether each is written.

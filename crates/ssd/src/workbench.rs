@@ -7,7 +7,7 @@ use nacre_controller::ecc::{self, Ecc, EccFamily, Page};
 use nacre_controller::host_interface::{self, HostInterfaceFamily};
 use nacre_kernel::Bytes;
 pub(crate) use nacre_testkit::Workbench;
-use nacre_testkit::workbench::Rooms;
+use nacre_testkit::workbench::Models;
 
 /// Test document that contains the code under test.
 #[derive(Debug, Configuration)]
@@ -16,7 +16,7 @@ struct Coded {
     ecc: Slot<EccFamily>,
 }
 
-static ROOMS: Rooms = Rooms { devices: &[DEVICES], others };
+static ROOMS: Models = Models { devices: &[DEVICES], others };
 
 /// Creates an environment with the components of this crate and a random seed.
 pub(crate) fn workbench(seed: u64) -> Workbench {

@@ -32,7 +32,7 @@ pub use conformance::{conformance, durability};
 pub use crashing::{charges_what_it_did, keeps_its_bytes};
 pub use drive::{Seen, closed_loop, open_loop};
 pub use host::Host;
-pub use nacre_crash::Kept;
+pub use nacre_crash::SharedStore;
 pub use reports::empty_report;
 pub use restoring::{restores, what_is_damaged_is_refused};
 pub use visits::visits;

@@ -81,7 +81,7 @@ pub struct Planted {
     forgets_wear: bool,
     /// Requests to the device below, indexed by their number there; `None` if the submitter does not wait for
     /// the completion.
-    asked: Slab<Option<Asked>>,
+    forwarded: Slab<Option<Forwarded>>,
     /// Requests that complete without reaching the device below.
     early: Agenda<RequestId>,
     completions: Completions,
@@ -89,7 +89,7 @@ pub struct Planted {
 
 /// A request of the submitter.
 #[derive(Clone, Copy, Debug, Default, Value)]
-struct Asked {
+struct Forwarded {
     id: RequestId,
     op: Op,
     /// Whether the request fails without a reason.
@@ -119,21 +119,27 @@ impl Planted {
             written: (0, 0),
             ready: Time::ZERO,
             forgets_wear: false,
-            asked: Slab::new(),
+            forwarded: Slab::new(),
             early: Agenda::new(),
             completions: Completions::new(),
         }
     }
 
-    fn ask(&mut self, now: Time, asked: Option<Asked>, request: &Request, data: Payload) {
-        let (number, entry) = self.asked.take();
-        *entry = asked;
+    fn forward(&mut self, now: Time, forwarded: Option<Forwarded>, request: &Request, data: Payload) {
+        let (number, entry) = self.forwarded.take();
+        *entry = forwarded;
         self.inner.submit(now, RequestId(number), request, data);
     }
 
-    fn give(&mut self, now: Time, asked: Option<Asked>, given: (ZoneCommand, &Request), data: Payload) {
-        let (number, entry) = self.asked.take();
-        *entry = asked;
+    fn give(
+        &mut self,
+        now: Time,
+        forwarded: Option<Forwarded>,
+        given: (ZoneCommand, &Request),
+        data: Payload,
+    ) {
+        let (number, entry) = self.forwarded.take();
+        *entry = forwarded;
         let zones = self.inner.zone_commands().expect("only a device with zones gets zone commands");
         zones.command(now, RequestId(number), given.0, given.1, data);
     }
@@ -143,7 +149,7 @@ impl Planted {
         for index in 0..self.completions.len() {
             let (completed, spans) = self.completions.get(index);
             let (number, at, status) = (completed.id.0, completed.at, completed.status);
-            if let Some(Asked { id, op, fails }) = self.asked[number] {
+            if let Some(Forwarded { id, op, fails }) = self.forwarded[number] {
                 let status = match self.bug {
                     _ if fails => Status::MediaError,
                     Bug::RefusalHidden if op == Op::Write => Status::Done,
@@ -152,7 +158,7 @@ impl Planted {
                 let passed = completions.push_spans(id, at, status, spans);
                 (passed.data, passed.zone) = (completed.data.clone(), completed.zone.clone());
             }
-            self.asked.give_back(number);
+            self.forwarded.give_back(number);
         }
     }
 }
@@ -164,7 +170,7 @@ impl State for Planted {
         let stale = before.filter(|_| self.bug == Bug::RestoresOldState);
         into.put_u64(self.reads);
         (self.written, self.ready).save(into);
-        self.asked.save(into);
+        self.forwarded.save(into);
         self.early.save(into);
         into.put_bytes(&stale.unwrap_or(now));
     }
@@ -172,7 +178,7 @@ impl State for Planted {
     fn restore(&mut self, from: &mut StateReader<'_>) -> Result<(), StateError> {
         self.reads = from.u64("reads")?;
         (self.written, self.ready) = Value::read(from)?;
-        self.asked.restore(from)?;
+        self.forwarded.restore(from)?;
         self.early.restore(from)?;
         let bytes = from.bytes("the state of the device")?.to_vec();
         *self.before.borrow_mut() = Some(bytes.clone());
@@ -189,13 +195,13 @@ impl State for Planted {
 
 impl Device for Planted {
     fn submit(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
-        let mut asked = Asked { id, op: request.op, fails: false };
+        let mut forwarded = Forwarded { id, op: request.op, fails: false };
         let mut request = *request;
         match (self.bug, request.op) {
             (Bug::FlushIgnored, Op::Flush) => return self.early.schedule(now, id),
             (Bug::AcknowledgedEarly, Op::Write) => {
                 self.early.schedule(now, id);
-                return self.ask(now, None, &request, data);
+                return self.forward(now, None, &request, data);
             }
             (Bug::MappingOffByOne, Op::Read) => {
                 self.reads += 1;
@@ -206,12 +212,12 @@ impl Device for Planted {
             }
             (Bug::SpuriousError, Op::Read) => {
                 self.reads += 1;
-                asked.fails = self.reads.is_multiple_of(11);
+                forwarded.fails = self.reads.is_multiple_of(11);
             }
             (Bug::SecondRecoveryZeroes, Op::Write) => self.written = (request.address, request.bytes),
             _ => {}
         }
-        self.ask(now, Some(asked), &request, data);
+        self.forward(now, Some(forwarded), &request, data);
     }
 
     fn next_event(&self) -> Time {
@@ -269,7 +275,7 @@ impl Device for Planted {
     }
 
     fn power_fail(&mut self, at: Time, chance: &mut Random) {
-        self.asked.clear();
+        self.forwarded.clear();
         self.early.clear();
         self.inner.power_fail(at, chance);
     }
@@ -288,7 +294,7 @@ impl Device for Planted {
                 if was_under_way {
                     let (address, bytes) = self.written;
                     let request = Request { arrival: at, address, bytes, volume: 0, op: Op::Write };
-                    self.ask(at, None, &request, vec![0; bytes as usize].into());
+                    self.forward(at, None, &request, vec![0; bytes as usize].into());
                 }
             }
             _ => {}
@@ -337,8 +343,8 @@ impl ZoneCommands for Planted {
             self.early.schedule(now, id);
             return self.give(now, None, (command, request), data);
         }
-        let asked = Asked { id, op: request.op, fails: false };
-        self.give(now, Some(asked), (command, request), data);
+        let forwarded = Forwarded { id, op: request.op, fails: false };
+        self.give(now, Some(forwarded), (command, request), data);
     }
 }
 

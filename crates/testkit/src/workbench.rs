@@ -11,20 +11,20 @@ use std::any::Any;
 
 /// Components that are available to the tests of a crate.
 #[derive(Clone, Copy)]
-pub struct Rooms {
+pub struct Models {
     /// Tables of devices.
     pub devices: &'static [&'static Table<DeviceFamily>],
     /// Components of every other family, given its name.
     pub others: fn(&str) -> Vec<&'static Descriptor>,
 }
 
-impl std::fmt::Debug for Rooms {
+impl std::fmt::Debug for Models {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.kinds(DeviceFamily::NAME)).finish()
     }
 }
 
-impl Rooms {
+impl Models {
     fn descriptors(&self, family: &str) -> Vec<&'static Descriptor> {
         if family == DeviceFamily::NAME {
             return self.devices.iter().flat_map(|table| table.iter()).map(|room| &room.descriptor).collect();
@@ -33,7 +33,7 @@ impl Rooms {
     }
 }
 
-impl Families for Rooms {
+impl Families for Models {
     fn descriptor(&self, family: &str, kind: &str) -> Option<&'static Descriptor> {
         self.descriptors(family).into_iter().find(|descriptor| descriptor.kind == kind)
     }
@@ -46,7 +46,7 @@ impl Families for Rooms {
 /// A builder with one random seed and a few files.
 #[derive(Debug)]
 pub struct Workbench {
-    rooms: Rooms,
+    rooms: Models,
     streams: Streams,
     files: Vec<(&'static str, String)>,
     components: u8,
@@ -63,7 +63,7 @@ struct Document {
 
 impl Workbench {
     /// Creates a builder with `rooms` for simulations without data.
-    pub fn new(rooms: Rooms, seed: u64) -> Workbench {
+    pub fn new(rooms: Models, seed: u64) -> Workbench {
         Workbench { rooms, streams: Streams::new(seed), files: Vec::new(), components: 0, media: None }
     }
 

@@ -66,10 +66,10 @@ class Doors:
         if origin is not None and origin not in self._origins:
             return 403, "the request comes from another site"
         if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin") and not (
-            headers.get(b"sec-fetch-mode") == b"navigate" and not _is_asked(scope)
+            headers.get(b"sec-fetch-mode") == b"navigate" and not _needs_token(scope)
         ):
             return 403, "the request comes from another site"
-        if _is_asked(scope) and not self._knows(headers):
+        if _needs_token(scope) and not self._knows(headers):
             return 401, "open the address that nacre explore printed: the token is missing or old"
         return None
 
@@ -80,7 +80,7 @@ class Doors:
         )
 
 
-def _is_asked(scope: Scope) -> bool:
+def _needs_token(scope: Scope) -> bool:
     """Whether a request needs the token; pages need none, so that links can lead to them."""
     return bool(scope["path"].startswith(PROTECTED))
 

@@ -14,18 +14,18 @@ from nacre.results.tables import owners
 
 def blocks(record: Record, component: str | None = None) -> alt.VConcatChart:
     """A panel per component: valid share of its blocks at the end, by position or number."""
-    parts = by_component(record, "live_share", component, placed=True)
-    is_placed = any(path in parts for path in owners(record, "blocks", "place"))
+    parts = by_component(record, "valid_share", component, by_position=True)
+    has_position = any(path in parts for path in owners(record, "blocks", "position"))
     panels = [
         panel(
             values,
-            alt.Y("high:Q", title="live share")
+            alt.Y("high:Q", title="valid share")
             .scale(domain=[0, 1], nice=False)
             .axis(format=".0%", tickCount=5),
             theme.GREEN,
             180,
             name if len(parts) > 1 else "",
-            "position of the erase block" if is_placed else "erase block",
+            "position of the erase block" if has_position else "erase block",
         )
         for name, values in parts.items()
     ]

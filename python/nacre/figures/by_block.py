@@ -27,21 +27,21 @@ Numbers = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 
 def by_component(
-    record: Record, column: str, component: str | None, *, placed: bool = False
+    record: Record, column: str, component: str | None, *, by_position: bool = False
 ) -> dict[str, Numbers]:
     """Values of `column` for the blocks of each component, or of the given one.
 
-    They are ordered by number or, if `placed` and known, by position; spare blocks have no position
-    and are omitted. Raises `Error` if there is nothing to draw.
+    They are ordered by number or, if `by_position` and known, by position; spare blocks have no
+    position and are omitted. Raises `Error` if there is nothing to draw.
     """
     check_has(record, "blocks", component)
     having = [path for path in owners(record, "blocks", column) if component in (None, path)]
-    with_places = owners(record, "blocks", "place") if placed else []
+    with_positions = owners(record, "blocks", "position") if by_position else []
     found = {}
     for path in having:
         values = table_column(record, "blocks", path, column)
-        if path in with_places:
-            values = _in_place(values, table_column(record, "blocks", path, "place"))
+        if path in with_positions:
+            values = _by_position(values, table_column(record, "blocks", path, "position"))
         if values.dtype.kind != "f" or not np.isnan(values).all():
             found[path] = values
     if not found:
@@ -49,10 +49,10 @@ def by_component(
     return found
 
 
-def _in_place(values: Numbers, places: Numbers) -> Numbers:
+def _by_position(values: Numbers, positions: Numbers) -> Numbers:
     """Values of blocks that have a position, ordered by it."""
-    having = np.flatnonzero(places >= 0)
-    found: Numbers = values[having[np.argsort(places[having], kind="stable")]]
+    having = np.flatnonzero(positions >= 0)
+    found: Numbers = values[having[np.argsort(positions[having], kind="stable")]]
     return found
 
 

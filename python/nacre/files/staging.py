@@ -21,7 +21,15 @@ _RECORD_FILE = "record.json"
 _SCHEMA = re.compile(r"nacre-[a-z-]+-[0-9]+")
 _SEALS = {
     "mixes.json": {"reads", "writes", "extents", "tiers", "best", "pure", "mixes"},
-    "crash.json": {"seed", "points", "lives", "restarts", "requests", "blocks_audited", "promises"},
+    "crash.json": {
+        "seed",
+        "points",
+        "device_runs",
+        "restarts",
+        "requests",
+        "blocks_audited",
+        "guarantees",
+    },
     "rows.json": {"id", "paper", "figure", "metric", "published", "simulated", "pass"},
     "served.json": {"threads", "requests", "dilation", "wall_s", "throughput", "latency", "server"},
 }

@@ -69,7 +69,7 @@ def side_by_side(records: Mapping[str, Record]) -> str:
     together = compare(records)
     charts = [page.drawn(_latency(together)), page.drawn(_time_spent(together))]
     tables = page.shown(compared(records))
-    return "".join([page.said_aloud(headlines.of_records(records)), *tables, *charts])
+    return "".join([page.headline(headlines.of_records(records)), *tables, *charts])
 
 
 def _html(result: Comparison) -> str:

@@ -90,9 +90,9 @@ def _line(found: Crash) -> Sequence[str]:
         NOTHING if time is None else duration(time * _NS)
         for time in (recovery.mean_s, recovery.max_s)
     ]
-    told = sum(tried.lost_and_told for tried in found.faults)
+    reported = sum(result.lost_reported for result in found.faults)
     verdict = "violated" if found.finding else "held" if found.is_good else "silent corruption"
-    return [count(found.points), verdict, count(told), count(found.silent), *times]
+    return [count(found.points), verdict, count(reported), count(found.silent), *times]
 
 
 KIND = Kind(

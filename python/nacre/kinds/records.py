@@ -52,7 +52,7 @@ CHARTS: Mapping[str, Callable[[Record], bool]] = {
     "cleaning": lambda record: (
         bool(tables.owners(record, "cleaning", "cost")) and record.cleaning()["cost"].count() > 0
     ),
-    "blocks": lambda record: bool(tables.owners(record, "blocks", "live_share")),
+    "blocks": lambda record: bool(tables.owners(record, "blocks", "valid_share")),
     "tiers": lambda record: bool(tables.owners(record, "epochs", "fastest_share")),
 }
 """Figures of a record, each with a function that returns whether the record has data for it. A

@@ -76,7 +76,7 @@ def section(
     Every section of a report is built here.
     """
     facts = said.facts if lines is None else lines
-    top = [heading(printable(name)), said_aloud(said.headline), paragraphs(facts)]
+    top = [heading(printable(name)), headline(said.headline), paragraphs(facts)]
     return "".join([*top, *parts, *(drawn(make()) for make in said.figures.values()), *after])
 
 
@@ -90,7 +90,7 @@ def shown(*tables: Table) -> list[str]:
     return [wide(table(each)) for each in tables if each.rows]
 
 
-def said_aloud(sentences: Iterable[str]) -> str:
+def headline(sentences: Iterable[str]) -> str:
     """Headline of a section; empty without sentences."""
     text = " ".join(sentences)
     return f"<p class='headline'>{escape(text)}</p>" if text else ""

@@ -12,20 +12,21 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-class Tried(View):
+class FaultResult(View):
     """Results for one class of faults.
 
-    `lost_and_told` blocks had an acknowledged write that recovery reports as lost; `lost_unseen`
-    devices returned corrupted data that they cannot detect.
+    `lost_reported` is the number of blocks with an acknowledged write that recovery reports as
+    lost. `lost_silently` is the number of device runs that returned corrupted data without an
+    error.
     """
 
     fault: str
-    promise: str
+    guarantee: str
     points: int
     injected: int
-    blocks_behind: int
-    lost_and_told: int
-    lost_unseen: int
+    stale_blocks: int
+    lost_reported: int
+    lost_silently: int
 
 
 class Recovery(View):
@@ -46,15 +47,15 @@ class Finding(View):
     problem: str
     fault: str
     steps: tuple[str, ...]
-    steps_drawn: int
-    repeats: bool
+    steps_generated: int
+    reproducible: bool
 
 
 class Crash(Result, View):
     """Results of power-loss tests; `finding` is None if every durability guarantee held."""
 
     parts = {  # noqa: RUF012
-        "faults": Tried,
+        "faults": FaultResult,
         "recovery": Recovery,
         "finding": Finding,
         "origins": ValueOrigin,
@@ -63,12 +64,12 @@ class Crash(Result, View):
     scenario: str | None
     seed: int
     points: int
-    lives: int
+    device_runs: int
     restarts: int
     requests: int
     blocks_audited: int
-    promises: View
-    faults: tuple[Tried, ...]
+    guarantees: View
+    faults: tuple[FaultResult, ...]
     branches: View
     recovery: Recovery
     finding: Finding | None
@@ -87,7 +88,7 @@ class Crash(Result, View):
 
         Only faults that a device cannot detect have this effect. They do not violate a guarantee.
         """
-        return sum(tried.lost_unseen for tried in self.faults)
+        return sum(tried.lost_silently for tried in self.faults)
 
     @property
     def is_good(self) -> bool:

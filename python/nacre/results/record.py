@@ -151,7 +151,7 @@ class Record(Result, Tabled):
         """One row per erase block, of one component or of all with erase blocks.
 
         `component`, `block` (its number), total `erases`, and other known columns, such as
-        `live_share`. Raises `Error` for a component without erase blocks.
+        `valid_share`. Raises `Error` for a component without erase blocks.
         """
         return tables.blocks(self, component)
 

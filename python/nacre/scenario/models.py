@@ -49,8 +49,8 @@ class Model:
 @cache
 def models() -> tuple[Model, ...]:
     """All models, sorted by family."""
-    families = json.loads(_core.rooms())["families"]
-    return tuple(_model(family["name"], room) for family in families for room in family["rooms"])
+    families = json.loads(_core.models())["families"]
+    return tuple(_model(family["name"], model) for family in families for model in family["models"])
 
 
 def family(name: str | None) -> list[Model]:
@@ -211,15 +211,15 @@ def _offered(model: Model, given: set[str], preset: Mapping[str, str]) -> Iterat
             yield f"#{setting.name} = {value}  # {setting.doc}"
 
 
-def _model(family: str, room: Mapping[str, Any]) -> Model:
+def _model(family: str, model: Mapping[str, Any]) -> Model:
     return Model(
         family=family,
-        kind=room["kind"],
-        summary=room["summary"],
-        doc=room["doc"],
-        sources=tuple(room["sources"]),
-        version=room["model_version"],
-        settings=tuple(_settings(room["fields"])),
+        kind=model["kind"],
+        summary=model["summary"],
+        doc=model["doc"],
+        sources=tuple(model["sources"]),
+        version=model["model_version"],
+        settings=tuple(_settings(model["fields"])),
     )
 
 

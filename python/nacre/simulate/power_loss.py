@@ -69,9 +69,9 @@ def crash(
 def crash_random(seed: int, *, points: int = 10_000, progress: Progress | None = None) -> Crash:
     """Tests power loss on a stack, a workload, and faults that are all generated from `seed`."""
     points, seed = _points_and_seed(points, seed)
-    text, document = _core.crash_drawn(seed, points, answering(progress))
+    text, document = _core.crash_random(seed, points, answering(progress))
     source = read(tomllib.loads(text))
-    return _crash(document, source, [], name=f"drawn from {seed}", scenario=text, seed=seed)
+    return _crash(document, source, [], name=f"random stack {seed}", scenario=text, seed=seed)
 
 
 def _crash(document: str, source: Source, settings: list[tuple[str, str]], **what: Any) -> Crash:

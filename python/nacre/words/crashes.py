@@ -28,28 +28,28 @@ NOT_MEASURED = (
 
 def silently(found: Crash) -> str:
     """Number of silent corruptions, and the faults that caused them."""
-    faults = [tried.fault.replace("_", " ") for tried in found.faults if tried.lost_unseen]
+    faults = [result.fault.replace("_", " ") for result in found.faults if result.lost_silently]
     return (
-        f"In {count(found.silent)} of {_lives(found.lives)} the device returned corrupted data"
+        f"In {count(found.silent)} of {_runs(found.device_runs)} the device returned corrupted data"
         f" without an error, through {', '.join(faults)}"
     )
 
 
 def crash_facts(found: Crash) -> list[str]:
     """Sentences about all tests."""
-    guarantee = found.promises
+    guarantee = found.guarantees
     lines = [
         *([silently(found)] if found.silent else []),
-        f"{count(found.points)} power losses in {_lives(found.lives)}, seed {found.seed};"
+        f"{count(found.points)} power losses in {_runs(found.device_runs)}, seed {found.seed};"
         f" {count(found.blocks_audited)} blocks audited, {count(found.restarts)} restarts",
         f"durability guarantee: {_PERSISTENCE[guarantee.persistence]},"
         f" and {size(guarantee.atomic_unit)} units are atomic"
         + ("; transactions are atomic" if guarantee.transactions else ""),
     ]
     lines += [
-        f"{tried.fault.replace('_', ' ')} had no effect in {count(tried.points)} power losses"
-        for tried in found.faults
-        if tried.fault != "power_loss" and tried.points and not tried.injected
+        f"{result.fault.replace('_', ' ')} had no effect in {count(result.points)} power losses"
+        for result in found.faults
+        if result.fault != "power_loss" and result.points and not result.injected
     ]
     if found.finding is not None:
         lines += finding_facts(found)
@@ -66,7 +66,7 @@ def finding_facts(found: Crash) -> list[str]:
     if finding is None:
         return []
     lines = [f"a durability guarantee was violated: {finding.problem}"]
-    if not finding.repeats:
+    if not finding.reproducible:
         lines.append(
             "the same steps on a new device do not reproduce it: the saved state is incomplete"
         )
@@ -140,15 +140,15 @@ def fault_table(found: Crash) -> Table:
     """Tests and losses by class of faults."""
     rows = [
         [
-            tried.fault.replace("_", " "),
-            tried.promise,
-            _some(tried.points),
-            _some(tried.injected),
-            _some(tried.blocks_behind),
-            _some(tried.lost_and_told),
-            _some(tried.lost_unseen),
+            result.fault.replace("_", " "),
+            result.guarantee,
+            _some(result.points),
+            _some(result.injected),
+            _some(result.stale_blocks),
+            _some(result.lost_reported),
+            _some(result.lost_silently),
         ]
-        for tried in found.faults
+        for result in found.faults
     ]
     columns = [
         "fault",
@@ -183,5 +183,5 @@ def _some(number: int) -> str:
     return count(number) if number else NOTHING
 
 
-def _lives(number: int) -> str:
+def _runs(number: int) -> str:
     return "1 device run" if number == 1 else f"{count(number)} device runs"

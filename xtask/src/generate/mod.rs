@@ -41,7 +41,7 @@ pub(crate) fn command(root: &Path, check: bool) -> ExitCode {
 
 /// Returns every generated file: its path below the root, and its text.
 fn generated() -> BTreeMap<PathBuf, String> {
-    let families = nacre_machine::rooms::families();
+    let families = nacre_machine::models::families();
     let mut files = BTreeMap::new();
     files.insert("schema/scenario.json".into(), pretty(&schema::scenario_schema()));
     files.insert("schema/record.json".into(), pretty(&schema::record_schema()));

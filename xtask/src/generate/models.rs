@@ -1,7 +1,7 @@
 //! The model reference: one page per component, generated from its module documentation and its fields.
 
 use nacre_config::{Descriptor, Field, Kind, Shape, kinds_within};
-use nacre_machine::rooms::FamilyDescriptor;
+use nacre_machine::models::FamilyDescriptor;
 use std::fmt::Write as _;
 
 /// Returns the pages with their paths below `docs/models`.

@@ -2,7 +2,7 @@
 
 use super::Problem;
 use super::code;
-use super::rooms::{absolute, module};
+use super::models::{absolute, module};
 use super::tree::{File, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,9 +3,9 @@
 mod code;
 mod imports;
 mod links;
+mod models;
 mod names;
 mod paths;
-mod rooms;
 mod sizes;
 mod text;
 mod tree;
@@ -62,7 +62,7 @@ fn problems(tree: &Tree) -> Vec<Problem> {
         text::check,
         paths::check,
         links::check,
-        rooms::check,
+        models::check,
         imports::check,
         version::check,
         wording::check,

@@ -4,7 +4,7 @@ use super::{Compared, Host, compare, head, line};
 use crate::Result;
 use crate::streams::{NoFiles, checked, requests};
 use nacre_controller::hdd;
-use nacre_machine::rooms::Rooms;
+use nacre_machine::models::Models;
 use nacre_machine::stack::build;
 use nacre_media::disk::Disk;
 use nacre_testkit::oracle::disk::{Firmware, Policy, serve};
@@ -65,7 +65,7 @@ impl Case {
         let requests = requests(&scenario, REQUESTS);
         let checked = checked(&scenario);
         let mut device = build(&checked, &NoFiles)?.device;
-        let config: hdd::Config = checked.scenario.stack.config(&Rooms::new());
+        let config: hdd::Config = checked.scenario.stack.config(&Models::new());
         let disk = Disk::of(&config.mechanics);
         let policy = match scheduling {
             "shortest_access" => Policy::ShortestAccess,

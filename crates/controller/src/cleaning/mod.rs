@@ -195,7 +195,7 @@ pub struct View<'a> {
     /// Number of pages per segment.
     pub pages_per_segment: u32,
     /// Segments by position.
-    pub places: &'a [Place],
+    pub places: &'a [SegmentState],
     /// Partitions, in the order of their positions.
     pub partitions: &'a [Partition],
     /// Pages drained from the write buffer so far. The fields of [`Place`] measure time in drained pages.
@@ -204,8 +204,8 @@ pub struct View<'a> {
 
 /// The segment at one position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
-pub struct Place {
-    /// Number of pages programmed since the last erase, both valid and invalid.
+pub struct SegmentState {
+    /// Pages programmed since the erase, valid or not.
     pub programmed: u32,
     /// Number of valid pages.
     pub live: u32,
@@ -250,7 +250,7 @@ impl View<'_> {
 
     /// Number of invalid pages of the segment at `place`, which cleaning reclaims.
     pub fn invalid(&self, place: usize) -> u32 {
-        let Place { programmed, live, .. } = self.places[place];
+        let SegmentState { programmed, live, .. } = self.places[place];
         programmed.saturating_sub(live)
     }
 

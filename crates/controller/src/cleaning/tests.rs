@@ -2,7 +2,7 @@
 
 use super::trial::{Trial, policy};
 use super::workbench::{Array, Writes};
-use super::{Cleaner, Decision, Partition, Place, Unfit, View, laws};
+use super::{Cleaner, Decision, Partition, SegmentState, Unfit, View, laws};
 use nacre_kernel::state::State;
 use nacre_testkit::assert_close;
 
@@ -24,7 +24,7 @@ impl Cleaner for InPlace {
 /// the same check.
 #[test]
 fn a_victim_is_in_its_partition_and_cleaning_it_gains_something() {
-    let place = |programmed, live| Place { programmed, live, ..Place::default() };
+    let place = |programmed, live| SegmentState { programmed, live, ..SegmentState::default() };
     let partition = |first| Partition { first, count: 2, active: first, ..Partition::default() };
     let places = [place(8, 8), place(8, 7), place(0, 0), place(8, 0)];
     let partitions = [partition(0), partition(2)];

@@ -1,7 +1,7 @@
 //! Cleaning mechanism without timing, with a simple page table. Tests of policies use this mechanism, and
 //! tests of the device compare the device's mechanism with it.
 
-use super::{Cleaner, Decision, Partition, Place, View};
+use super::{Cleaner, Decision, Partition, SegmentState, View};
 use nacre_kernel::{Random, Streams};
 
 /// Marks an empty page.
@@ -20,7 +20,7 @@ pub(crate) struct Array {
     partition_of: Vec<usize>,
     erases: Vec<u32>,
     spare: u32,
-    places: Vec<Place>,
+    places: Vec<SegmentState>,
     partitions: Vec<Partition>,
     drained: u64,
     /// Number of pages that cleaning programmed.
@@ -42,7 +42,7 @@ impl Array {
             partition_of: (0..places).map(|place| place / size).collect(),
             erases: vec![0; segments as usize],
             spare: segments - 1,
-            places: vec![Place::default(); places],
+            places: vec![SegmentState::default(); places],
             partitions: Vec::new(),
             drained: 0,
             copied: 0,
@@ -168,11 +168,11 @@ impl Array {
         self.erases[segment as usize] += 1;
         self.segment_at[victim] = fresh;
         self.place_of[fresh as usize] = victim;
-        self.places[victim] = Place {
+        self.places[victim] = SegmentState {
             erases: self.erases[fresh as usize],
             cleaned_at: self.drained,
             written_at: self.places[victim].written_at,
-            ..Place::default()
+            ..SegmentState::default()
         };
         let lower = self.push_out(partition.checked_sub(1), to_lower, live.len());
         let higher = Some(partition + 1).filter(|&to| to < self.partitions.len());

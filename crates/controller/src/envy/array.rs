@@ -5,7 +5,7 @@
 
 use super::geometry::Geometry;
 use super::page_table::{Location, PageTable};
-use crate::cleaning::{Cleaner, Partition, Place};
+use crate::cleaning::{Cleaner, Partition, SegmentState};
 use nacre_kernel::state::{State, Value};
 use nacre_media::flash::Flash;
 use nacre_media::store::Store;
@@ -64,12 +64,12 @@ pub(super) struct Array<S> {
     pub(super) live: Vec<u32>,
     /// The segment at each position.
     pub(super) order: Vec<u32>,
-    /// Position of each segment. For a segment that is being relocated, the position that it leaves.
-    pub(super) place_of: Vec<u32>,
-    pub(super) places: Vec<Place>,
+    /// The position of each segment; for a segment being relocated, the position that it leaves.
+    pub(super) position_of: Vec<u32>,
+    pub(super) positions: Vec<SegmentState>,
     pub(super) partitions: Vec<Partition>,
     #[state(skip = "from the configuration")]
-    partition_by_place: Vec<u32>,
+    partition_by_position: Vec<u32>,
     /// Erased segments. The last element is used next.
     #[state(varies)]
     pub(super) standby: Vec<u32>,
@@ -109,9 +109,9 @@ impl<S: Store> Array<S> {
             spare_owners: Vec::new(),
             live: vec![0; segments as usize],
             order: (0..count as u32).collect(),
-            place_of: (0..segments).collect(),
-            places: vec![Place::default(); count],
-            partition_by_place: (0..count).map(|place| (place / size) as u32).collect(),
+            position_of: (0..segments).collect(),
+            positions: vec![SegmentState::default(); count],
+            partition_by_position: (0..count).map(|position| (position / size) as u32).collect(),
             partitions,
             standby: (count as u32..segments).rev().collect(),
             filling: Vec::new(),
@@ -126,15 +126,15 @@ impl<S: Store> Array<S> {
 
     /// Programs the first `pages` logical pages in order, evenly over all positions.
     pub(super) fn lay_out(&mut self, pages: u64) {
-        let count = self.places.len() as u64;
+        let count = self.positions.len() as u64;
         let mut lpn = 0;
-        for place in 0..count {
-            let end = pages * (place + 1) / count;
-            let segment = self.order[place as usize];
+        for position in 0..count {
+            let end = pages * (position + 1) / count;
+            let segment = self.order[position as usize];
             while lpn < end {
-                let page = self.take_page_in(place as usize);
-                debug_assert_eq!(self.flash.block_of(page), segment, "the segment of place {place}");
-                self.settle(lpn as u32, page, place as usize);
+                let page = self.take_page_in(position as usize);
+                debug_assert_eq!(self.flash.block_of(page), segment, "the segment of position {position}");
+                self.settle(lpn as u32, page, position as usize);
                 lpn += 1;
             }
         }
@@ -144,14 +144,14 @@ impl<S: Store> Array<S> {
     /// Partition to which page `lpn` belongs when all pages are in the order of their addresses.
     #[inline]
     pub(super) fn home_of(&self, lpn: u32) -> u32 {
-        let place = u64::from(lpn) * self.places.len() as u64 / self.geometry.logical_pages;
-        self.partition_of(place as usize) as u32
+        let position = u64::from(lpn) * self.positions.len() as u64 / self.geometry.logical_pages;
+        self.partition_of(position as usize) as u32
     }
 
-    /// Partition that contains position `place`.
+    /// The partition that contains `position`.
     #[inline]
-    pub(super) fn partition_of(&self, place: usize) -> usize {
-        self.partition_by_place[place] as usize
+    pub(super) fn partition_of(&self, position: usize) -> usize {
+        self.partition_by_position[position] as usize
     }
 
     /// Number of erased pages in the active segment of `partition` that are available for drained pages.
@@ -161,12 +161,12 @@ impl<S: Store> Array<S> {
         if self.is_filling(active) {
             return 0;
         }
-        self.geometry.pages_per_segment - self.places[active].programmed
+        self.geometry.pages_per_segment - self.positions[active].programmed
     }
 
     #[inline]
-    pub(super) fn is_filling(&self, place: usize) -> bool {
-        !self.filling.is_empty() && self.filling.contains(&(place as u32))
+    pub(super) fn is_filling(&self, position: usize) -> bool {
+        !self.filling.is_empty() && self.filling.contains(&(position as u32))
     }
 
     /// Destination partition of a page that belongs to `partition`. If all pages of `partition` are valid,
@@ -203,34 +203,35 @@ impl<S: Store> Array<S> {
         let full = self.geometry.pages_per_segment;
         // Segments are filled in the order of their positions. The search resumes after the active segment.
         let behind = (active + 1..first + count).chain(first..active);
-        let has_room = |&place: &usize| self.places[place].programmed < full && !self.is_filling(place);
+        let has_room =
+            |&position: &usize| self.positions[position].programmed < full && !self.is_filling(position);
         let found = behind.into_iter().find(has_room);
-        found.inspect(|&place| self.partitions[partition].active = place).is_some()
+        found.inspect(|&position| self.partitions[partition].active = position).is_some()
     }
 
     /// Reserves the next page of the active segment of `partition` for a program that starts now.
     #[inline]
     pub(super) fn take_page(&mut self, partition: usize) -> u32 {
-        let place = self.partitions[partition].active;
-        self.places[place].programmed += 1;
-        self.flash.program(self.order[place])
+        let position = self.partitions[partition].active;
+        self.positions[position].programmed += 1;
+        self.flash.program(self.order[position])
     }
 
     /// Maps logical page `lpn` to flash page `page`, which was just programmed.
     #[inline]
-    pub(super) fn settle(&mut self, lpn: u32, page: u32, place: usize) {
-        self.keep(lpn, page, place);
+    pub(super) fn settle(&mut self, lpn: u32, page: u32, position: usize) {
+        self.keep(lpn, page, position);
         self.table.set(lpn, Location::Flash(page));
     }
 
     /// Registers flash page `page`, which was just programmed, as a version of `lpn` to keep.
     #[inline]
-    pub(super) fn keep(&mut self, lpn: u32, page: u32, place: usize) {
+    pub(super) fn keep(&mut self, lpn: u32, page: u32, position: usize) {
         let segment = self.flash.block_of(page);
         self.own(segment, page, lpn);
         self.live[segment as usize] += 1;
-        self.places[place].live += 1;
-        let partition = self.partition_of(place);
+        self.positions[position].live += 1;
+        let partition = self.partition_of(position);
         self.partitions[partition].live += 1;
     }
 
@@ -273,9 +274,9 @@ impl<S: Store> Array<S> {
     #[inline]
     pub(super) fn invalidate(&mut self, page: u32) {
         self.disown(page);
-        let place = self.place_of[self.flash.block_of(page) as usize] as usize;
-        self.places[place].live -= 1;
-        let partition = self.partition_of(place);
+        let position = self.position_of[self.flash.block_of(page) as usize] as usize;
+        self.positions[position].live -= 1;
+        let partition = self.partition_of(position);
         self.partitions[partition].live -= 1;
     }
 
@@ -301,8 +302,8 @@ impl<S: Store> Array<S> {
     /// to this partition again.
     #[inline]
     pub(super) fn origin_of(&self, page: u32) -> u32 {
-        let place = self.place_of[self.flash.block_of(page) as usize];
-        self.partition_of(place as usize) as u32
+        let position = self.position_of[self.flash.block_of(page) as usize];
+        self.partition_of(position as usize) as u32
     }
 
     /// Host memory used by the page tables, in bytes.
@@ -310,31 +311,35 @@ impl<S: Store> Array<S> {
     pub(super) fn table_bytes(&self) -> usize {
         let owners = self.owners.iter().flatten().chain(&self.spare_owners);
         let owners: usize = owners.map(|owners| owners.lpns.len() * 4 + owners.live.len() * 8).sum();
-        self.table.bytes() + owners + self.places.len() * size_of::<Place>() + self.owners.len() * 48
+        self.table.bytes()
+            + owners
+            + self.positions.len() * size_of::<SegmentState>()
+            + self.owners.len() * 48
     }
 
     /// Panics if the state is inconsistent.
     pub(super) fn check_invariants(&self) {
-        let mut by_place = vec![0_u32; self.places.len()];
+        let mut by_position = vec![0_u32; self.positions.len()];
         for (segment, owners) in self.owners.iter().enumerate() {
             let live =
                 owners.as_ref().map_or(0, |owners| owners.live.iter().map(|word| word.count_ones()).sum());
             assert_eq!(live, self.live[segment], "valid pages of segment {segment}");
             if live > 0 {
-                by_place[self.place_of[segment] as usize] += live;
+                by_position[self.position_of[segment] as usize] += live;
             }
         }
-        for (place, state) in self.places.iter().enumerate() {
-            assert_eq!(state.live, by_place[place], "valid pages in place {place}");
-            let segment = self.order[place] as usize;
-            assert_eq!(state.programmed, self.flash.blocks()[segment].programmed, "place {place}");
-            assert_eq!(self.place_of[segment] as usize, place, "the segment in place {place}");
+        for (position, state) in self.positions.iter().enumerate() {
+            assert_eq!(state.live, by_position[position], "valid pages in position {position}");
+            let segment = self.order[position] as usize;
+            assert_eq!(state.programmed, self.flash.blocks()[segment].programmed, "position {position}");
+            assert_eq!(self.position_of[segment] as usize, position, "the segment in position {position}");
         }
         for (index, partition) in self.partitions.iter().enumerate() {
-            let places = partition.first..partition.first + partition.count;
-            let live: u64 = self.places[places.clone()].iter().map(|place| u64::from(place.live)).sum();
+            let positions = partition.first..partition.first + partition.count;
+            let live: u64 =
+                self.positions[positions.clone()].iter().map(|position| u64::from(position.live)).sum();
             assert_eq!(live, partition.live, "valid pages in partition {index}");
-            assert!(places.contains(&partition.active), "the active segment of partition {index}");
+            assert!(positions.contains(&partition.active), "the active segment of partition {index}");
         }
         let (mut mapped, mut shadowed) = (0_u64, 0_u64);
         for (lpn, location) in self.table.mapped() {

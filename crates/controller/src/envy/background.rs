@@ -200,17 +200,17 @@ impl Background {
             }
             let mut relocation = self.tasks[index].relocation;
             let (operation, segment) = match array.next_live(&mut relocation) {
-                Some((from, place)) => {
-                    let segment = array.order[place];
+                Some((from, position)) => {
+                    let segment = array.order[position];
                     if self.is_busy(array, segment) {
                         continue;
                     }
                     self.tasks[index].relocation = relocation;
-                    let to = array.take_page_in(place);
+                    let to = array.take_page_in(position);
                     (Operation::Copy { task: relocation.from, from, to }, segment)
                 }
                 None if array.lacks_pages(&relocation) => {
-                    let to = array.order[relocation.place as usize];
+                    let to = array.order[relocation.position as usize];
                     if self.is_busy(array, to) || self.is_copying(relocation.from) {
                         continue;
                     }
@@ -227,7 +227,7 @@ impl Background {
                 }
                 None => {
                     self.tasks[index].is_erasing = true;
-                    array.filled(relocation.place);
+                    array.filled(relocation.position);
                     (Operation::Erase { segment: relocation.from }, relocation.from)
                 }
             };
@@ -248,9 +248,9 @@ impl Background {
             if copied == fit {
                 break;
             }
-            let Some((from, place)) = array.next_live(relocation) else { break };
-            let to = array.take_page_in(place);
-            array.moved(relocation, from, to, place);
+            let Some((from, position)) = array.next_live(relocation) else { break };
+            let to = array.take_page_in(position);
+            array.moved(relocation, from, to, position);
             copied += 1;
         }
         let time = Time::from_ps(copied * self.pace.program.as_ps());
@@ -304,10 +304,10 @@ impl Background {
     /// Whether a cleaning may start in `partition`. A cleaning needs an erased segment. A wear swap must not
     /// be in progress, nor a relocation or a program in this partition.
     fn can_clean<S: Store>(&self, array: &Array<S>, partition: usize) -> bool {
-        let is_in = |place: usize| array.partition_of(place) == partition;
+        let is_in = |position: usize| array.partition_of(position) == partition;
         let mut tasks = self.tasks.iter();
         !array.standby.is_empty()
-            && !tasks.any(|task| task.swap.is_some() || is_in(task.relocation.place as usize))
+            && !tasks.any(|task| task.swap.is_some() || is_in(task.relocation.position as usize))
             && !self.is_programming(array, is_in)
     }
 

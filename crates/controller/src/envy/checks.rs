@@ -26,7 +26,7 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
     }
     let geometry = Geometry::of(config);
     check_transfer(reader, config);
-    check_places(reader, config, &geometry);
+    check_pages(reader, config, &geometry);
     check_utilization(reader, config, &geometry);
     if let Some(preload) = config.preload
         && preload.0 > geometry.capacity()
@@ -90,12 +90,12 @@ fn spares_leave_data(reader: &mut Reader<'_>, config: &Config) -> bool {
     fits
 }
 
-/// Checks that the numbers of flash pages and buffer slots fit in page table entries of four bytes.
-fn check_places(reader: &mut Reader<'_>, config: &Config, geometry: &Geometry) {
-    let places = geometry.flash_pages() + u64::from(config.buffer_pages());
-    if places > PageTable::PLACES_MAX {
+/// Checks that flash pages and buffer slots fit in entries of four bytes.
+fn check_pages(reader: &mut Reader<'_>, config: &Config, geometry: &Geometry) {
+    let pages = geometry.flash_pages() + u64::from(config.buffer_pages());
+    if pages > PageTable::PAGES_MAX {
         let problem =
-            format!("flash and buffer have {places} pages, but the limit is {}", PageTable::PLACES_MAX);
+            format!("flash and buffer have {pages} pages, but the limit is {}", PageTable::PAGES_MAX);
         reader.conflict("page", &config.page.to_string(), &problem, "use larger pages, or fewer segments");
     }
 }

@@ -23,8 +23,8 @@ impl Background {
             Operation::Drain { slot, page } => drained(array, buffer, slot, page),
             Operation::Copy { task, from, to } => {
                 let relocation = self.task(task).relocation;
-                let place = array.place_of[array.flash.block_of(to) as usize] as usize;
-                array.moved(&relocation, from, to, place);
+                let position = array.position_of[array.flash.block_of(to) as usize] as usize;
+                array.moved(&relocation, from, to, position);
             }
             Operation::Erase { segment } => self.erased(array, segment),
         }
@@ -33,25 +33,25 @@ impl Background {
     /// Handles the end of an erase: restarts a relocation, continues a chain, or makes the segment a spare.
     fn erased<S: Store>(&mut self, array: &mut Array<S>, segment: u32) {
         array.erased(segment);
-        let is_of = |&Task { relocation: Relocation { from, place, .. }, .. }: &Task| {
-            from == segment || array.order[place as usize] == segment
+        let is_of = |&Task { relocation: Relocation { from, position, .. }, .. }: &Task| {
+            from == segment || array.order[position as usize] == segment
         };
         let index = self.tasks.iter().position(is_of).expect("a relocation erases");
-        let Relocation { from, place, .. } = self.tasks[index].relocation;
+        let Relocation { from, position, .. } = self.tasks[index].relocation;
         if from != segment {
-            array.erased_in(place);
+            array.erased_in(position);
             self.tasks[index].is_erasing = false;
             return;
         }
-        if let Some(place) = self.tasks[index].chain.pop() {
-            self.tasks[index].relocation = array.relocate(place as usize, segment, Cause::Wear, (0, 0));
+        if let Some(position) = self.tasks[index].chain.pop() {
+            self.tasks[index].relocation = array.relocate(position as usize, segment, Cause::Wear, (0, 0));
             self.tasks[index].is_erasing = false;
             return;
         }
         let task = self.tasks.remove(index);
         array.standby.push(segment);
         match task.swap {
-            Some(places) => array.exchanged(places),
+            Some(positions) => array.exchanged(positions),
             None => {
                 let pages = array.geometry.pages_per_segment;
                 self.cleanings_done.push((self.clock, Cleanings::of(task.relocation.copied, pages)));
@@ -67,7 +67,7 @@ impl Background {
     /// into the less worn one. Finally, the data of the less worn segment moves into the more worn one.
     fn level_wear<S: Store>(&mut self, array: &mut Array<S>) {
         let Some((worn, young)) = array.uneven(self.pace.wear_swap_gap) else { return };
-        if self.is_programming(array, |place| place == worn || place == young) {
+        if self.is_programming(array, |position| position == worn || position == young) {
             return;
         }
         let to = array.standby.pop().expect("one segment was just erased");
@@ -89,7 +89,7 @@ impl Background {
     ) -> bool {
         self.running.iter().any(|running| match running.operation {
             Operation::Drain { page, .. } | Operation::Copy { to: page, .. } => {
-                is_meant(array.place_of[array.flash.block_of(page) as usize] as usize)
+                is_meant(array.position_of[array.flash.block_of(page) as usize] as usize)
             }
             Operation::Erase { .. } => false,
         })
@@ -101,21 +101,21 @@ impl Background {
 #[inline]
 fn drained<S: Store>(array: &mut Array<S>, buffer: &mut WriteBuffer, slot: u32, page: u32) {
     let lpn = buffer.slot(slot).lpn;
-    let place = array.place_of[array.flash.block_of(page) as usize] as usize;
-    let partition = array.partition_of(place);
+    let position = array.position_of[array.flash.block_of(page) as usize] as usize;
+    let partition = array.partition_of(position);
     array.programs.drained += 1;
     array.partitions[partition].drained += 1;
-    array.places[place].written_at = array.programs.drained;
+    array.positions[position].written_at = array.programs.drained;
     if buffer.slot(slot).state == SlotState::Draining {
         debug_assert_eq!(array.table.get(lpn), Location::Buffer(slot));
         array.flash.fill(page, buffer.bytes(slot));
-        array.settle(lpn, page, place);
+        array.settle(lpn, page, position);
     } else if let Some(shadow) = array.shadows.get_mut(&lpn)
         && *shadow == Location::Buffer(slot)
     {
         *shadow = Location::Flash(page);
         array.flash.fill(page, buffer.bytes(slot));
-        array.keep(lpn, page, place);
+        array.keep(lpn, page, position);
     }
     buffer.set_free(slot);
 }

@@ -38,8 +38,8 @@ pub(super) struct Envy<S> {
     pub(super) free_at: Time,
     /// Time up to which background work was simulated or suspended.
     pub(super) worked_until: Time,
-    pub(super) book: Book,
-    /// State of slots that the host may modify in place: dirty, or owned by the open transaction.
+    pub(super) counters: Counters,
+    /// State of slots that the host may modify in position: dirty, or owned by a transaction.
     pub(super) writable: SlotState,
     /// Whether power is off.
     pub(super) has_failed: bool,
@@ -50,7 +50,7 @@ pub(super) struct Envy<S> {
 
 /// Counters since measurement started.
 #[derive(State)]
-pub(super) struct Book {
+pub(super) struct Counters {
     pub(super) start: Time,
     pub(super) ledger: Ledger,
     pub(super) host: HostCounts,
@@ -96,7 +96,7 @@ impl<S: Store> Envy<S> {
             service: Service::default(),
             free_at: Time::ZERO,
             worked_until: Time::ZERO,
-            book: Book::new(Time::ZERO, Programs::default(), 0),
+            counters: Counters::new(Time::ZERO, Programs::default(), 0),
             writable: SlotState::Dirty,
             has_failed: false,
             interrupted: Recovery::default(),
@@ -115,7 +115,7 @@ impl<S: Store> Envy<S> {
     pub(super) fn work_until(&mut self, now: Time) {
         if now > self.worked_until && self.background.has_work(&self.buffer) {
             let resumed = self.worked_until.max(self.free_at + self.config.resume_after);
-            self.book.ledger.charge(Activity::Suspend, resumed.min(now) - self.worked_until);
+            self.counters.ledger.charge(Activity::Suspend, resumed.min(now) - self.worked_until);
             if now > resumed {
                 self.work(resumed, now, Until::TimeIsUp);
             }
@@ -128,7 +128,7 @@ impl<S: Store> Envy<S> {
         let clock = self.background.clock;
         let time = self.background.run(&mut self.array, &mut self.buffer, to - from, until);
         for (end, cleanings) in self.background.take_cleanings_done() {
-            self.book.history.record(from + (end - clock), cleanings);
+            self.counters.history.record(from + (end - clock), cleanings);
         }
         time
     }
@@ -148,7 +148,7 @@ impl<S: Store> Envy<S> {
     /// Moves page `lpn` into a free slot of the write buffer.
     #[inline]
     pub(super) fn copy_on_write(&mut self, lpn: u32) {
-        self.book.copies_on_write += 1;
+        self.counters.copies_on_write += 1;
         let old = self.array.table.get(lpn);
         let partition = match old {
             Location::Flash(page) => self.array.origin_of(page),
@@ -194,16 +194,16 @@ impl<S: Store> Envy<S> {
 
     /// Starts measurement at `now`.
     pub(super) fn start_book(&mut self, now: Time) {
-        self.book = Book::new(now, self.array.programs, self.array.flash.erases());
+        self.counters = Counters::new(now, self.array.programs, self.array.flash.erases());
         self.background.ledger = Ledger::default();
         self.background.take_cleanings_done();
         self.translation.restart_counts();
     }
 }
 
-impl Book {
-    fn new(start: Time, programs_before: Programs, erases_before: u64) -> Book {
-        Book {
+impl Counters {
+    fn new(start: Time, programs_before: Programs, erases_before: u64) -> Counters {
+        Counters {
             start,
             ledger: Ledger::default(),
             host: HostCounts::default(),

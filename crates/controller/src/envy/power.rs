@@ -31,8 +31,8 @@ impl<S: Store> Envy<S> {
                     if segment == task {
                         self.background.repeat_copy(task, index);
                     } else {
-                        let place = self.array.place_of[segment as usize];
-                        self.background.take_another(task, place);
+                        let position = self.array.position_of[segment as usize];
+                        self.background.take_another(task, position);
                     }
                 }
             }
@@ -79,13 +79,14 @@ impl Background {
         relocation.copied -= 1;
     }
 
-    /// Makes the relocation copy another page from position `place`, to replace an interrupted copy.
-    fn take_another(&mut self, segment: u32, place: u32) {
+    /// Makes the relocation copy another page from `position` instead of one whose copy was
+    /// interrupted.
+    fn take_another(&mut self, segment: u32, position: u32) {
         let relocation = &mut self.task_mut(segment).relocation;
         relocation.copied -= 1;
         let taken = relocation.takes.iter_mut().find(|taken| {
-            // A source from which no page was taken is in its initial state.
-            taken.place == place && (taken.from_end || taken.cursor > 0)
+            // A source that has given no page is in its initial state.
+            taken.position == position && (taken.from_end || taken.cursor > 0)
         });
         taken.expect("a page came from there").left += 1;
     }

@@ -21,9 +21,9 @@ pub(super) struct Relocation {
     pub(super) cause: Cause,
     /// The segment whose pages are relocated.
     pub(super) from: u32,
-    /// Position of the segment `from`. The segment that receives its pages already has this position.
-    pub(super) place: u32,
-    /// Index in `from` of the next page to examine.
+    /// Its position, which the segment that receives its pages already occupies.
+    pub(super) position: u32,
+    /// The next page of `from` to examine.
     pub(super) cursor: u32,
     /// Number of pages that were copied or are being copied.
     pub(super) copied: u32,
@@ -39,10 +39,10 @@ pub(super) struct Relocation {
 /// Pages that a relocation takes from the segment at another position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) struct Taken {
-    /// Position from which the pages are taken.
-    pub(super) place: u32,
-    /// Index of the next page to examine. If the segment is examined from its end, the index of the next page
-    /// plus one.
+    /// The position from which the pages are taken.
+    pub(super) position: u32,
+    /// The next page of its segment to examine. If the segment is examined from its end, this is the page
+    /// after it.
     pub(super) cursor: u32,
     /// Number of pages that remain to be taken.
     pub(super) left: u32,
@@ -55,20 +55,21 @@ impl<S: Store> Array<S> {
     /// and returns its relocation.
     pub(super) fn begin_cleaning(&mut self, partition: usize) -> Relocation {
         let decision = self.decide(partition);
-        let place = decision.victim;
+        let position = decision.victim;
         let takes = self.takes(partition, &decision);
         self.programs.cleanings += 1;
         self.partitions[partition].cleanings += 1;
-        self.partitions[partition].active = place;
+        self.partitions[partition].active = position;
         let to = self.standby.pop().expect("one segment is always erased");
-        let relocation = self.relocate(place, to, Cause::Cleaning, (decision.to_lower, decision.to_higher));
+        let relocation =
+            self.relocate(position, to, Cause::Cleaning, (decision.to_lower, decision.to_higher));
         Relocation { takes, ..relocation }
     }
 
     fn decide(&mut self, partition: usize) -> Decision {
         let view = View {
             pages_per_segment: self.geometry.pages_per_segment,
-            places: &self.places,
+            places: &self.positions,
             partitions: &self.partitions,
             drained: self.programs.drained,
         };
@@ -80,39 +81,48 @@ impl<S: Store> Array<S> {
         let mut takes = [Taken::default(); 2];
         if decision.from_lower > 0 && partition > 0 {
             let Partition { first, count, .. } = self.partitions[partition - 1];
-            let oldest = (first..first + count).min_by_key(|&place| self.places[place].cleaned_at);
-            let place = oldest.expect("a partition has places") as u32;
-            takes[0] = Taken { place, cursor: 0, left: decision.from_lower, from_end: false };
+            let oldest = (first..first + count).min_by_key(|&position| self.positions[position].cleaned_at);
+            let position = oldest.expect("a partition has positions") as u32;
+            takes[0] = Taken { position, cursor: 0, left: decision.from_lower, from_end: false };
         }
         if decision.from_higher > 0 && partition + 1 < self.partitions.len() {
-            let place = self.partitions[partition + 1].active;
+            let position = self.partitions[partition + 1].active;
             let (cursor, left) = (self.geometry.pages_per_segment, decision.from_higher);
-            takes[1] = Taken { place: place as u32, cursor, left, from_end: true };
+            takes[1] = Taken { position: position as u32, cursor, left, from_end: true };
         }
         takes
     }
 
-    /// Assigns the erased segment `to` to position `place`. [`Array::next_live`] then returns the pages to
+    /// Assigns the erased segment `to` to `position`. [`Array::next_live`] then returns the pages to
     /// copy.
     pub(super) fn relocate(
         &mut self,
-        place: usize,
+        position: usize,
         to: u32,
         cause: Cause,
         (to_lower, to_higher): (u32, u32),
     ) -> Relocation {
-        let from = self.order[place];
+        let from = self.order[position];
         let erases = self.flash.blocks()[to as usize].erases;
-        self.filling.push(place as u32);
-        self.order[place] = to;
-        self.place_of[to as usize] = place as u32;
-        let state = &mut self.places[place];
+        self.filling.push(position as u32);
+        self.order[position] = to;
+        self.position_of[to as usize] = position as u32;
+        let state = &mut self.positions[position];
         (state.programmed, state.erases) = (0, erases);
         if cause == Cause::Cleaning {
             state.cleaned_at = self.programs.drained;
         }
         let takes = [Taken::default(); 2];
-        Relocation { cause, from, place: place as u32, cursor: 0, copied: 0, to_lower, to_higher, takes }
+        Relocation {
+            cause,
+            from,
+            position: position as u32,
+            cursor: 0,
+            copied: 0,
+            to_lower,
+            to_higher,
+            takes,
+        }
     }
 
     /// Returns the next valid page to move and the position to which it moves. Returns `None` if all pages
@@ -122,10 +132,10 @@ impl<S: Store> Array<S> {
         let Some(index) = self.find_live(relocation.from, relocation.cursor) else {
             return self.next_taken(relocation);
         };
-        let place = self.destination(relocation)?;
+        let position = self.destination(relocation)?;
         relocation.cursor = index + 1;
         relocation.copied += 1;
-        Some(((relocation.from << self.geometry.page_shift()) + index, place))
+        Some(((relocation.from << self.geometry.page_shift()) + index, position))
     }
 
     /// Index of the first valid page of `segment` at or after `cursor`, if any.
@@ -145,9 +155,9 @@ impl<S: Store> Array<S> {
     /// the segment are copied first. A relocation that is restarted after a power loss has therefore taken no
     /// page.
     fn next_taken(&self, relocation: &mut Relocation) -> Option<(u32, usize)> {
-        let place = relocation.place as usize;
-        // A full segment would be cleaned again immediately, without gain.
-        let is_full = self.places[place].programmed + 1 >= self.geometry.pages_per_segment;
+        let position = relocation.position as usize;
+        // A full position would be cleaned again immediately and without gain.
+        let is_full = self.positions[position].programmed + 1 >= self.geometry.pages_per_segment;
         if is_full || self.live[relocation.from as usize] > 0 {
             return None;
         }
@@ -158,16 +168,16 @@ impl<S: Store> Array<S> {
             found
         })?;
         relocation.copied += 1;
-        Some((page, place))
+        Some((page, position))
     }
 
     /// Next valid page to take from a segment. `None` if no valid page is left, or if that segment still
     /// receives pages.
     fn find_taken(&self, taken: &mut Taken) -> Option<u32> {
-        if self.is_filling(taken.place as usize) {
+        if self.is_filling(taken.position as usize) {
             return None;
         }
-        let segment = self.order[taken.place as usize];
+        let segment = self.order[taken.position as usize];
         let index = if taken.from_end {
             self.find_live_before(segment, taken.cursor)?
         } else {
@@ -187,14 +197,14 @@ impl<S: Store> Array<S> {
     /// the segment may move to neighboring partitions. `None` if no erased page is left.
     #[inline]
     fn destination(&mut self, relocation: &mut Relocation) -> Option<usize> {
-        let place = relocation.place as usize;
-        if self.places[place].programmed == self.geometry.pages_per_segment {
-            return self.elsewhere(place);
+        let position = relocation.position as usize;
+        if self.positions[position].programmed == self.geometry.pages_per_segment {
+            return self.elsewhere(position);
         }
         if relocation.to_higher == 0 && relocation.to_lower == 0 {
-            return Some(place);
+            return Some(position);
         }
-        let partition = self.partition_of(place);
+        let partition = self.partition_of(position);
         if relocation.to_higher > 0 {
             relocation.to_higher -= 1;
             if partition + 1 < self.partitions.len() && self.room(partition + 1) > 0 {
@@ -206,15 +216,15 @@ impl<S: Store> Array<S> {
         {
             return Some(self.partitions[partition - 1].active);
         }
-        Some(place)
+        Some(position)
     }
 
     /// A position with an erased page in the nearest partition, for a page whose position is full. This
     /// happens if power losses interrupted programs at the position. The segment then has more valid pages to
     /// move than erased pages are left.
     #[cold]
-    fn elsewhere(&mut self, place: usize) -> Option<usize> {
-        let own = self.partition_of(place);
+    fn elsewhere(&mut self, position: usize) -> Option<usize> {
+        let own = self.partition_of(position);
         let mut others: Vec<usize> = (0..self.partitions.len()).collect();
         others.sort_unstable_by_key(|&other| other.abs_diff(own));
         let found = others.into_iter().find(|&other| self.find_room(other));
@@ -226,13 +236,13 @@ impl<S: Store> Array<S> {
     pub(super) fn copy_run(&mut self, relocation: &mut Relocation, limit: u64) -> u64 {
         let from = relocation.from as usize;
         let stay = self.live[from].saturating_sub(relocation.to_lower);
-        let room = self.geometry.pages_per_segment - self.places[relocation.place as usize].programmed;
+        let room = self.geometry.pages_per_segment - self.positions[relocation.position as usize].programmed;
         let limit = limit.min(u64::from(stay.min(room))) as u32;
         if limit == 0 || relocation.to_higher > 0 || !self.shadows.is_empty() {
             return 0;
         }
-        let place = relocation.place as usize;
-        let to = self.order[place] as usize;
+        let position = relocation.position as usize;
+        let to = self.order[position] as usize;
         let mut source = self.owners[from].take().expect("it has valid pages");
         let mut target = self.take_owners(to as u32);
         let first_source = (from as u32) << self.geometry.page_shift();
@@ -268,8 +278,8 @@ impl<S: Store> Array<S> {
         self.owners[to] = Some(target);
         self.live[from] -= copied;
         self.live[to] += copied;
-        self.places[place].programmed += copied;
-        let partition = self.partition_of(place);
+        self.positions[position].programmed += copied;
+        let partition = self.partition_of(position);
         self.count_copies(relocation.cause, partition, u64::from(copied));
         u64::from(copied)
     }
@@ -293,30 +303,30 @@ impl<S: Store> Array<S> {
         self.partitions[partition].copied += copies;
     }
 
-    /// Reserves the next page of the segment at `place` for a copy that starts now.
+    /// Reserves the next page of the segment at `position` for a copy that starts now.
     #[inline]
-    pub(super) fn take_page_in(&mut self, place: usize) -> u32 {
-        self.places[place].programmed += 1;
-        self.flash.program(self.order[place])
+    pub(super) fn take_page_in(&mut self, position: usize) -> u32 {
+        self.positions[position].programmed += 1;
+        self.flash.program(self.order[position])
     }
 
-    /// Records that the copy of page `from` in page `to` at position `place` is complete.
+    /// Records that the copy of page `from` in page `to` at `position` is complete.
     #[inline]
-    pub(super) fn moved(&mut self, relocation: &Relocation, from: u32, to: u32, place: usize) {
-        let cleaned = self.partition_of(relocation.place as usize);
+    pub(super) fn moved(&mut self, relocation: &Relocation, from: u32, to: u32, position: usize) {
+        let cleaned = self.partition_of(relocation.position as usize);
         self.count_copies(relocation.cause, cleaned, 1);
         // The host may have overwritten the page during the copy. In that case, the copy is invalid.
         let Some(lpn) = self.owner(from) else { return };
         self.flash.fill_from(to, from);
         self.disown(from);
-        let left = self.place_of[self.flash.block_of(from) as usize] as usize;
+        let left = self.position_of[self.flash.block_of(from) as usize] as usize;
         let segment = self.flash.block_of(to);
         self.own(segment, to, lpn);
         self.live[segment as usize] += 1;
-        if place != left {
-            self.places[left].live -= 1;
-            self.places[place].live += 1;
-            let (before, partition) = (self.partition_of(left), self.partition_of(place));
+        if position != left {
+            self.positions[left].live -= 1;
+            self.positions[position].live += 1;
+            let (before, partition) = (self.partition_of(left), self.partition_of(position));
             self.partitions[before].live -= 1;
             self.partitions[partition].live += 1;
             self.partitions[partition].moved_in += 1;
@@ -338,9 +348,9 @@ impl<S: Store> Array<S> {
         self.table.set(lpn, Location::Flash(to));
     }
 
-    /// Ends a relocation. The receiving segment then accepts other pages, too.
-    pub(super) fn filled(&mut self, place: u32) {
-        self.filling.retain(|&filling| filling != place);
+    /// Ends a relocation, after which the receiving segment accepts other pages, too.
+    pub(super) fn filled(&mut self, position: u32) {
+        self.filling.retain(|&filling| filling != position);
     }
 
     /// Records the erase of `segment`, whose valid pages have all moved.

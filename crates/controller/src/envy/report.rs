@@ -40,14 +40,14 @@ pub(super) fn check_programs<S: Store>(envy: &Envy<S>) {
 }
 
 fn wear<S: Store>(envy: &Envy<S>) -> Wear {
-    let (now, before) = (&envy.array.programs, &envy.book.programs_before);
+    let (now, before) = (&envy.array.programs, &envy.counters.programs_before);
     Wear {
         host: now.drained - before.drained,
         cleaned: now.cleaned - before.cleaned,
         leveled: now.leveled - before.leveled,
         metadata: 0,
         padding: 0,
-        erases: envy.array.flash.erases() - envy.book.erases_before,
+        erases: envy.array.flash.erases() - envy.counters.erases_before,
         block_erases: envy.array.flash.blocks().iter().map(|block| block.erases).collect(),
         endurance: Some(envy.config.endurance),
         worn_out_at: None,
@@ -67,11 +67,11 @@ fn lifetime_days<S: Store>(envy: &Envy<S>, wear: &Wear, elapsed: Time) -> Option
 /// Utilization of the controller, which serves the host, and of the flash, which performs up to `concurrency`
 /// programs and erases at a time.
 fn resources<S: Store>(envy: &Envy<S>, wear: &Wear) -> Vec<Resource> {
-    let mut controller = envy.book.ledger.clone();
+    let mut controller = envy.counters.ledger.clone();
     let mut flash = envy.background.ledger.clone();
     let (config, energies) = (&envy.config, envy.config.energies());
     let [access, program, erase] = [0, 1, 2].map(|kind| move |count| energies.of_many(kind, count));
-    let [reads, writes] = envy.book.accesses;
+    let [reads, writes] = envy.counters.accesses;
     controller.charge_energy(Activity::Read, access(reads));
     controller.charge_energy(Activity::Write, access(writes));
     for (activity, programs) in
@@ -87,17 +87,17 @@ fn resources<S: Store>(envy: &Envy<S>, wear: &Wear) -> Vec<Resource> {
 }
 
 fn counters<S: Store>(envy: &Envy<S>) -> Vec<(&'static str, u64)> {
-    let (now, before) = (&envy.array.programs, &envy.book.programs_before);
+    let (now, before) = (&envy.array.programs, &envy.counters.programs_before);
     let (lookups, misses) = envy.translation.counts();
-    let mut counters = envy.book.host.counters();
+    let mut counters = envy.counters.host.counters();
     counters.extend([
         ("pages_drained", now.drained - before.drained),
         ("pages_cleaned", now.cleaned - before.cleaned),
         ("pages_leveled", now.leveled - before.leveled),
         ("cleanings", now.cleanings - before.cleanings),
         ("wear_swaps", now.swaps - before.swaps),
-        ("copies_on_write", envy.book.copies_on_write),
-        ("forced_drains", envy.book.forced_drains),
+        ("copies_on_write", envy.counters.copies_on_write),
+        ("forced_drains", envy.counters.forced_drains),
         ("mmu_lookups", lookups),
         ("mmu_misses", misses),
     ]);
@@ -118,15 +118,19 @@ fn columns<S: Store>(envy: &Envy<S>) -> Vec<Column> {
     let pages = f64::from(array.geometry.pages_per_segment);
     let blocks = array.flash.blocks();
     // A spare segment has no position, which is encoded as -1.
-    let mut places = vec![-1.0; blocks.len()];
-    array.order.iter().enumerate().for_each(|(place, &segment)| places[segment as usize] = place as f64);
+    let mut positions = vec![-1.0; blocks.len()];
+    array
+        .order
+        .iter()
+        .enumerate()
+        .for_each(|(position, &segment)| positions[segment as usize] = position as f64);
     let mut columns = vec![
-        Column { name: "blocks.place", values: places },
+        Column { name: "blocks.position", values: positions },
         Column {
-            name: "blocks.live_share",
+            name: "blocks.valid_share",
             values: array.live.iter().map(|&live| f64::from(live) / pages).collect(),
         },
     ];
-    columns.extend(envy.book.history.columns(envy.book.start));
+    columns.extend(envy.counters.history.columns(envy.counters.start));
     columns
 }

@@ -14,7 +14,7 @@ impl<S: Store> Envy<S> {
     #[inline]
     pub(super) fn accept(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
         self.check_power();
-        self.book.host.record(request);
+        self.counters.host.record(request);
         let data = if S::CARRIES_BYTES && request.op == Op::Write { data } else { Payload::NONE };
         self.visits.push_back(Visit { id, arrived: now, request: *request, data });
         if self.visits.len() == 1 {
@@ -44,7 +44,7 @@ impl<S: Store> Envy<S> {
     fn enter(&mut self, phase: Phase, activity: Activity, at: Time, time: Time) {
         (self.service.phase, self.service.begin, self.service.end) = (phase, at, at + time);
         self.service.spend(activity, time);
-        self.book.ledger.charge(activity, time);
+        self.counters.ledger.charge(activity, time);
     }
 
     /// End time of the current phase, or `Time::MAX` if no request is in service.
@@ -126,7 +126,7 @@ impl<S: Store> Envy<S> {
         } else if self.buffer.count(SlotState::Free) > 0 {
             self.enter(Phase::Copies, Activity::CopyOnWrite, at, self.config.copy_of_page());
         } else {
-            self.book.forced_drains += 1;
+            self.counters.forced_drains += 1;
             self.enter(Phase::Full, Activity::Suspend, at, self.config.resume_after);
         }
     }
@@ -156,7 +156,7 @@ impl<S: Store> Envy<S> {
     #[inline]
     fn access(&mut self, at: Time) {
         let (op, words) = (self.visits[0].request.op, self.part().1.div_ceil(self.config.word.0));
-        self.book.accesses[usize::from(op == Op::Write)] += words;
+        self.counters.accesses[usize::from(op == Op::Write)] += words;
         let activity = if op == Op::Write { Activity::Write } else { Activity::Read };
         self.enter(Phase::Accesses, activity, at, Time::from_ps(self.config.access.as_ps() * words));
     }
@@ -194,7 +194,7 @@ impl<S: Store> Envy<S> {
             Phase::Accesses => Some(self.cut_words(at - begin, left)),
         };
         if let Some(activity) = activity {
-            self.book.ledger.give_back(activity, left);
+            self.counters.ledger.give_back(activity, left);
         }
         self.service = Service::default();
         self.visits.clear();
@@ -206,7 +206,7 @@ impl<S: Store> Envy<S> {
         let (address, bytes) = self.part();
         let access = self.config.access.as_ps().max(1);
         let is_write = self.visits[0].request.op == Op::Write;
-        let count = &mut self.book.accesses[usize::from(is_write)];
+        let count = &mut self.counters.accesses[usize::from(is_write)];
         *count = count.saturating_sub(left.as_ps() / access);
         if !is_write {
             return Activity::Read;

@@ -30,7 +30,7 @@ impl<S: Store> Array<S> {
         self.check_order()?;
         self.owners.iter_mut().for_each(|owners| *owners = None);
         self.live.fill(0);
-        self.places.iter_mut().for_each(|place| place.live = 0);
+        self.positions.iter_mut().for_each(|position| position.live = 0);
         self.partitions.iter_mut().for_each(|partition| partition.live = 0);
         let mapped: Vec<(u32, Location)> =
             self.table.mapped().chain(self.shadows.iter().map(|(&lpn, &location)| (lpn, location))).collect();
@@ -45,7 +45,7 @@ impl<S: Store> Array<S> {
                 return Err(format!("page {lpn} in {location:?}"));
             }
             if page != u32::MAX {
-                self.keep(lpn, page, self.place_of[self.flash.block_of(page) as usize] as usize);
+                self.keep(lpn, page, self.position_of[self.flash.block_of(page) as usize] as usize);
             }
         }
         Ok(())
@@ -53,27 +53,28 @@ impl<S: Store> Array<S> {
 
     /// Checks that segments and positions are permutations of each other.
     fn check_order(&self) -> Result<(), String> {
-        let (segments, places) = (self.geometry.segments, self.places.len() as u32);
+        let (segments, positions) = (self.geometry.segments, self.positions.len() as u32);
         let standing = self.order.iter().chain(&self.standby);
-        let standing_at = self.order.iter().map(|&segment| self.place_of.get(segment as usize));
+        let standing_at = self.order.iter().map(|&segment| self.position_of.get(segment as usize));
         if let Some(segment) = standing.copied().find(|&segment| segment >= segments) {
             return Err(format!("segment {segment} of {segments}"));
         }
-        if let Some(place) = self.filling.iter().copied().find(|&place| place >= places) {
-            return Err(format!("place {place} of {places}"));
+        if let Some(position) = self.filling.iter().copied().find(|&position| position >= positions) {
+            return Err(format!("position {position} of {positions}"));
         }
-        let active = |partition: &crate::cleaning::Partition| partition.active >= places as usize;
-        if self.partitions.iter().any(active) || standing_at.flatten().any(|&place| place >= places) {
-            return Err(format!("a segment beyond the {places} places"));
+        let active = |partition: &crate::cleaning::Partition| partition.active >= positions as usize;
+        if self.partitions.iter().any(active) || standing_at.flatten().any(|&position| position >= positions)
+        {
+            return Err(format!("a segment beyond the {positions} positions"));
         }
         Ok(())
     }
 
     fn is_programmed(&self, page: u32) -> bool {
         let block = self.flash.blocks().get(self.flash.block_of(page) as usize);
-        let place = self.place_of.get(self.flash.block_of(page) as usize);
+        let position = self.position_of.get(self.flash.block_of(page) as usize);
         let index = page & (self.geometry.pages_per_segment - 1);
         block.is_some_and(|block| index < block.programmed)
-            && place.is_some_and(|&place| (place as usize) < self.places.len())
+            && position.is_some_and(|&position| (position as usize) < self.positions.len())
     }
 }

@@ -18,7 +18,7 @@ impl<S: Store> Array<S> {
 
     /// Reverts all copies of `relocation`. Returns the segment at its position, which then has no valid page.
     pub(super) fn undo(&mut self, relocation: &mut Relocation) -> u32 {
-        let to = self.order[relocation.place as usize];
+        let to = self.order[relocation.position as usize];
         // Pages that moved from the end of the segment to neighbors stay there.
         relocation.to_lower = relocation.to_lower.min(self.live[relocation.from as usize]);
         let mut left = 0;
@@ -54,10 +54,10 @@ impl<S: Store> Array<S> {
         self.point_to(lpn, page, before);
     }
 
-    /// Records the erase of the segment at `place`, so that copying can restart.
-    pub(super) fn erased_in(&mut self, place: u32) {
-        let segment = self.order[place as usize];
-        let state = &mut self.places[place as usize];
+    /// Records the erase of the segment at `position`, so that copying restarts.
+    pub(super) fn erased_in(&mut self, position: u32) {
+        let segment = self.order[position as usize];
+        let state = &mut self.positions[position as usize];
         (state.programmed, state.erases) = (0, self.flash.blocks()[segment as usize].erases);
     }
 }

@@ -15,15 +15,15 @@ impl<S: Store> Array<S> {
         if gap == 0 {
             return None;
         }
-        let erases = |place: &usize| self.places[*place].erases;
-        let exchange = |place: usize| self.exchanges[self.order[place] as usize];
-        let may_rest = |place: &usize| exchange(*place) != Exchange::Rests(erases(place));
-        let may_rise = |place: &usize| match exchange(*place) {
-            Exchange::Rises(at) => erases(place) - at >= gap,
+        let erases = |position: &usize| self.positions[*position].erases;
+        let exchange = |position: usize| self.exchanges[self.order[position] as usize];
+        let may_rest = |position: &usize| exchange(*position) != Exchange::Rests(erases(position));
+        let may_rise = |position: &usize| match exchange(*position) {
+            Exchange::Rises(at) => erases(position) - at >= gap,
             _ => true,
         };
-        let worn = (0..self.places.len()).filter(may_rest).max_by_key(erases)?;
-        let young = (0..self.places.len()).filter(may_rise).min_by_key(erases)?;
+        let worn = (0..self.positions.len()).filter(may_rest).max_by_key(erases)?;
+        let young = (0..self.positions.len()).filter(may_rise).min_by_key(erases)?;
         (erases(&worn) > erases(&young) + gap).then_some((worn, young))
     }
 

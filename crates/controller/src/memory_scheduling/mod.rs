@@ -6,7 +6,7 @@ pub mod fr_fcfs;
 
 use nacre_config::{Families, Family, Problems, Slot, Table, room_of};
 use nacre_kernel::state::Value;
-use nacre_media::dram::Place;
+use nacre_media::dram::Location;
 
 /// The family of schedulers of memory controllers.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ pub fn build(
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Access {
     /// The row, or the row of the first burst.
-    pub place: Place,
+    pub location: Location,
     /// Number of bank groups that are used alternately.
     pub groups: u32,
     /// Number of bursts.

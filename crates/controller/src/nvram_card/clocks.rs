@@ -37,7 +37,7 @@ impl Clocks {
 
 /// Counters since measurement started.
 #[derive(Clone, Debug, Default, Value)]
-pub(super) struct Book {
+pub(super) struct Counters {
     /// Activity of the data lines.
     pub(super) lines: Ledger,
     /// Number of accesses to an open row (row hits).
@@ -50,10 +50,10 @@ pub(super) struct Book {
     before: [u64; 5],
 }
 
-impl Book {
+impl Counters {
     /// Starts counting, with the number of earlier commands.
-    pub(super) fn from(before: [u64; 5]) -> Book {
-        Book { before, ..Book::default() }
+    pub(super) fn from(before: [u64; 5]) -> Counters {
+        Counters { before, ..Counters::default() }
     }
 
     /// Number of commands of each kind in [`COUNTED`] since measurement started. `given` returns the number

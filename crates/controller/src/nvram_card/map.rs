@@ -2,7 +2,7 @@
 
 use super::config::Config;
 use crate::memory_scheduling::Access;
-use nacre_media::dram::Place;
+use nacre_media::dram::Location;
 
 /// Maps addresses to locations. All sizes and counts are powers of two.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ impl Map {
     /// Channel and location of a span. If its bursts use several bank groups, the location is in the first of
     /// these groups.
     #[inline]
-    fn place(&self, span: u64) -> (usize, Place) {
+    fn location(&self, span: u64) -> (usize, Location) {
         let mut rest = span;
         let mut take = |bits: u32| {
             let part = rest & ((1 << bits) - 1);
@@ -54,19 +54,19 @@ impl Map {
         let (channel, group, bank, rank) =
             (take(self.channels), take(self.groups), take(self.banks), take(self.ranks));
         let row = (rest >> (self.row - self.span)) as u32;
-        (channel as usize, Place { rank, bank: (group << self.banks) | bank, row })
+        (channel as usize, Location { rank, bank: (group << self.banks) | bank, row })
     }
 
     /// Returns the channel and the access for `bursts` bursts, starting at burst number `burst`. All these
     /// bursts must be in one span.
     #[inline]
     fn access(&self, burst: u64, bursts: u64) -> (usize, Access) {
-        let (channel, mut place) = self.place(burst >> self.in_span());
+        let (channel, mut location) = self.location(burst >> self.in_span());
         let groups = 1 << self.in_turn;
         if self.in_turn > 0 {
-            place.bank |= (burst as u32 & (groups - 1)) << self.banks;
+            location.bank |= (burst as u32 & (groups - 1)) << self.banks;
         }
-        (channel, Access { place, groups: groups.min(bursts as u32), bursts })
+        (channel, Access { location, groups: groups.min(bursts as u32), bursts })
     }
 
     /// Calls `add` with the channel and access of each portion of `bytes` bytes from `address`.

@@ -1,7 +1,7 @@
 //! The report of the card.
 
 use super::backup::Backup;
-use super::clocks::{Book, COUNTED};
+use super::clocks::{COUNTED, Counters};
 use super::config::Config;
 use nacre_kernel::ledger::LOST_PAGES;
 use nacre_kernel::{
@@ -18,7 +18,7 @@ pub(super) struct Figures<'a> {
     pub(super) interface: Vec<Resource>,
     pub(super) processors: Resource,
     /// Activity of each channel, and its number of commands of each kind in [`COUNTED`].
-    pub(super) channels: Vec<(&'a Book, [u64; 5])>,
+    pub(super) channels: Vec<(&'a Counters, [u64; 5])>,
     pub(super) host: &'a HostCounts,
     pub(super) backup: &'a Backup,
     pub(super) lost_pages: u64,
@@ -60,7 +60,7 @@ impl Figures<'_> {
     fn resources(self) -> Vec<Resource> {
         let mut lines = Ledger::default();
         let mut canceled = [0; 2];
-        for (Book { lines: of_channel, canceled: bursts, .. }, _) in &self.channels {
+        for (Counters { lines: of_channel, canceled: bursts, .. }, _) in &self.channels {
             lines.add(of_channel);
             canceled.iter_mut().zip(bursts).for_each(|(sum, count)| *sum += count);
         }
@@ -89,12 +89,12 @@ impl Figures<'_> {
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        let sum = |of: fn(&Book) -> u64| self.channels.iter().map(|(book, _)| of(book)).sum();
+        let sum = |of: fn(&Counters) -> u64| self.channels.iter().map(|(counters, _)| of(counters)).sum();
         let mut counters = self.host.counters();
         counters.extend(COUNTED.map(|(_, name)| name).into_iter().zip(self.commands()));
         counters.extend([
-            ("row_hits", sum(|book| book.row_hits)),
-            ("row_conflicts", sum(|book| book.row_conflicts)),
+            ("row_hits", sum(|counters| counters.row_hits)),
+            ("row_conflicts", sum(|counters| counters.row_conflicts)),
         ]);
         if self.backup.misreads() {
             counters.push((LOST_PAGES, self.lost_pages));

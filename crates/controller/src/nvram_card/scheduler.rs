@@ -1,11 +1,11 @@
 //! The memory controller of one channel: selects the next command among the waiting accesses, and its time.
 
-use super::clocks::{Book, COUNTED, Clocks};
+use super::clocks::{COUNTED, Clocks, Counters};
 use super::config::{Config, RowPolicy};
 use crate::memory_scheduling::{Access, MemoryScheduler};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Time};
-use nacre_media::dram::{InOrder, Kind, Place};
+use nacre_media::dram::{InOrder, Kind, Location};
 use std::collections::VecDeque;
 
 /// A channel and its queue. The scheduler decides in whole clocks of the channel.
@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 pub(super) struct Scheduler {
     channel: InOrder,
     #[state(skip = "from the configuration")]
-    places: usize,
+    locations: usize,
     #[state(skip = "from the configuration")]
     rows: RowPolicy,
     #[state(skip = "from the configuration")]
@@ -46,8 +46,8 @@ pub(super) struct Scheduler {
     /// Banks with an open row that an access needs, as a bit mask.
     #[state(skip = "scratch")]
     wanted: Vec<u64>,
-    pub(super) counts: Book,
-    /// Numbers of bursts read and written that were requested but not yet issued.
+    pub(super) counts: Counters,
+    /// Bursts read and written that were requested but not yet issued.
     outstanding: [u64; 2],
     /// Numbers of requested bursts that a power loss dropped.
     dropped: [u64; 2],
@@ -80,13 +80,13 @@ struct Next {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 enum Choice {
     /// Closes an open row of a rank whose refresh is due, or refreshes the rank.
-    Close(Place),
+    Close(Location),
     Refresh(u32),
     /// Reads or writes the access at this position.
     Burst(u32),
     /// Opens or closes a row for the access at this position.
-    Activate(u32, Place),
-    Precharge(u32, Place),
+    Activate(u32, Location),
+    Precharge(u32, Location),
 }
 
 /// Bursts in transfer.
@@ -133,7 +133,7 @@ impl Scheduler {
         Scheduler {
             wanted: vec![0; channel.banks().div_ceil(64)],
             channel,
-            places: scheduler.ahead() as usize,
+            locations: scheduler.ahead() as usize,
             rows: config.rows,
             clocks: Clocks::of(&config.part),
             interval,
@@ -143,7 +143,7 @@ impl Scheduler {
             held: 0,
             next: None,
             moving: VecDeque::new(),
-            counts: Book::default(),
+            counts: Counters::default(),
             outstanding: [0; 2],
             dropped: [0; 2],
             asked: [0; 2],
@@ -152,8 +152,8 @@ impl Scheduler {
 
     /// Adds an access of `piece` that arrives at `now`. The caller then calls [`Scheduler::choose`].
     pub(super) fn arrive(&mut self, now: Time, access: Access, is_write: bool, piece: u32) {
-        let rank = access.place.rank;
-        if self.waiting.iter().all(|waiting| waiting.access.place.rank != rank) {
+        let rank = access.location.rank;
+        if self.waiting.iter().all(|waiting| waiting.access.location.rank != rank) {
             self.refresh_idle(rank, self.channel.part().clocks(now));
         }
         self.outstanding[usize::from(is_write)] += access.bursts;
@@ -185,12 +185,12 @@ impl Scheduler {
 
     fn find(&mut self) -> Option<Next> {
         let is_held = self.from < self.held;
-        let seen = if is_held { self.places - 1 } else { self.places };
+        let seen = if is_held { self.locations - 1 } else { self.locations };
         let found = self.scan(seen.min(self.waiting.len()), self.from);
         // The window grows when the last burst of the previous access is issued.
         let is_later = found.is_none_or(|next| next.clock >= self.held);
         if is_held && is_later && self.waiting.len() > seen {
-            return self.scan(self.places.min(self.waiting.len()), self.held);
+            return self.scan(self.locations.min(self.waiting.len()), self.held);
         }
         found
     }
@@ -222,8 +222,8 @@ impl Scheduler {
         for number in 0..seen {
             self.waiting[number].seen.get_or_insert(from);
             let access = self.waiting[number].access;
-            let is_open = |place: Place| self.channel.open_row(place) == Some(place.row);
-            if self.places_of(access).all(is_open) {
+            let is_open = |location: Location| self.channel.open_row(location) == Some(location.row);
+            if self.locations_of(access).all(is_open) {
                 self.mark_wanted_by(number);
             }
         }
@@ -231,16 +231,16 @@ impl Scheduler {
 
     /// Marks banks with an open row that the access at `number` needs.
     fn mark_wanted_by(&mut self, number: usize) {
-        for place in self.places_of(self.waiting[number].access) {
-            if self.channel.open_row(place) == Some(place.row) {
-                let bank = self.channel.bank_number(place);
+        for location in self.locations_of(self.waiting[number].access) {
+            if self.channel.open_row(location) == Some(location.row) {
+                let bank = self.channel.bank_number(location);
                 self.wanted[bank / 64] |= 1 << (bank % 64);
             }
         }
     }
 
-    fn is_wanted(&self, place: Place) -> bool {
-        let bank = self.channel.bank_number(place);
+    fn is_wanted(&self, location: Location) -> bool {
+        let bank = self.channel.bank_number(location);
         self.wanted[bank / 64] >> (bank % 64) & 1 == 1
     }
 
@@ -250,39 +250,44 @@ impl Scheduler {
         if self.interval == u64::MAX {
             return;
         }
-        if self.waiting.iter().take(seen).all(|waiting| waiting.access.place.rank != rank) {
+        if self.waiting.iter().take(seen).all(|waiting| waiting.access.location.rank != rank) {
             return;
         }
         let from = from.max(self.due[rank as usize]);
         let mut rows = self.channel.open_rows(rank).peekable();
         if rows.peek().is_none() {
-            let place = Place { rank, bank: 0, row: 0 };
-            offer(self.channel.allowed(Kind::Refresh, place, from), 0, Choice::Refresh(rank));
+            let location = Location { rank, bank: 0, row: 0 };
+            offer(self.channel.allowed(Kind::Refresh, location, from), 0, Choice::Refresh(rank));
         }
-        for place in rows {
-            offer(self.channel.allowed(Kind::Precharge, place, from), 0, Choice::Close(place));
+        for location in rows {
+            offer(self.channel.allowed(Kind::Precharge, location, from), 0, Choice::Close(location));
         }
     }
 
     /// Offers the command that the access at `number` needs next.
     fn offer_access(&self, number: u32, from: u64, offer: &mut impl FnMut(u64, u8, Choice)) {
         let Waiting { access, is_write, .. } = self.waiting[number as usize];
-        let due = self.due[access.place.rank as usize];
+        let due = self.due[access.location.rank as usize];
         let kind = if is_write { Kind::Write } else { Kind::Read };
         let (mut is_hit, mut burst) = (true, from);
-        for place in self.places_of(access) {
-            let open = self.channel.open_row(place);
-            if open == Some(place.row) {
-                burst = burst.max(self.channel.allowed(kind, place, from));
+        for location in self.locations_of(access) {
+            let open = self.channel.open_row(location);
+            if open == Some(location.row) {
+                burst = burst.max(self.channel.allowed(kind, location, from));
                 continue;
             }
             is_hit = false;
             let (clock, choice) = match open {
-                None => (self.channel.allowed(Kind::Activate, place, from), Choice::Activate(number, place)),
-                Some(_) if self.is_wanted(place) => continue,
+                None => {
+                    (self.channel.allowed(Kind::Activate, location, from), Choice::Activate(number, location))
+                }
+                Some(_) if self.is_wanted(location) => continue,
                 Some(row) => {
-                    let place = Place { row, ..place };
-                    (self.channel.allowed(Kind::Precharge, place, from), Choice::Precharge(number, place))
+                    let location = Location { row, ..location };
+                    (
+                        self.channel.allowed(Kind::Precharge, location, from),
+                        Choice::Precharge(number, location),
+                    )
                 }
             };
             // A command whose clock is that of a refresh is issued after the refresh.
@@ -297,26 +302,26 @@ impl Scheduler {
 
     /// The rows of `access`, in the order of their first bursts.
     #[inline]
-    fn places_of(&self, access: Access) -> impl Iterator<Item = Place> + use<> {
+    fn locations_of(&self, access: Access) -> impl Iterator<Item = Location> + use<> {
         let part = self.channel.part();
         let (banks, all) = (part.banks, part.banks_in_all());
-        let Place { bank, .. } = access.place;
-        (0..access.groups).map(move |turn| Place { bank: (bank + turn * banks) % all, ..access.place })
+        let Location { bank, .. } = access.location;
+        (0..access.groups).map(move |turn| Location { bank: (bank + turn * banks) % all, ..access.location })
     }
 
     fn perform(&mut self, clock: u64, choice: Choice) -> Option<Moved> {
         match choice {
-            Choice::Close(place) => self.channel.give(Kind::Precharge, place, clock),
+            Choice::Close(location) => self.channel.give(Kind::Precharge, location, clock),
             Choice::Refresh(rank) => {
-                self.channel.give(Kind::Refresh, Place { rank, bank: 0, row: 0 }, clock);
+                self.channel.give(Kind::Refresh, Location { rank, bank: 0, row: 0 }, clock);
                 self.due[rank as usize] += self.interval;
             }
-            Choice::Activate(number, place) => {
-                self.channel.give(Kind::Activate, place, clock);
+            Choice::Activate(number, location) => {
+                self.channel.give(Kind::Activate, location, clock);
                 self.waiting[number as usize].activated = clock + self.clocks.activate_to_access;
             }
-            Choice::Precharge(number, place) => {
-                self.channel.give(Kind::Precharge, place, clock);
+            Choice::Precharge(number, location) => {
+                self.channel.give(Kind::Precharge, location, clock);
                 self.counts.row_conflicts += 1;
                 self.waiting[number as usize].precharged = clock + self.clocks.precharge;
             }
@@ -329,17 +334,17 @@ impl Scheduler {
     fn burst(&mut self, clock: u64, number: usize) -> Moved {
         let Waiting { access, is_write, piece, seen, precharged, activated } =
             self.waiting.remove(number).expect("it waits");
-        let Access { place, bursts, .. } = access;
+        let Access { location, bursts, .. } = access;
         let clocks = self.clocks;
-        let places: Vec<Place> =
-            if access.groups > 1 { self.places_of(access).collect() } else { Vec::new() };
-        let places = if access.groups > 1 { &places[..] } else { &[place] };
+        let locations: Vec<Location> =
+            if access.groups > 1 { self.locations_of(access).collect() } else { Vec::new() };
+        let locations = if access.groups > 1 { &locations[..] } else { &[location] };
         let kind = if is_write { Kind::Write } else { Kind::Read };
-        let last = self.channel.give_bursts(kind, places, clock, bursts);
+        let last = self.channel.give_bursts(kind, locations, clock, bursts);
         self.held = last + 1;
         self.outstanding[usize::from(is_write)] -= bursts;
         self.counts.row_hits += u64::from(activated == 0);
-        let refreshed = self.channel.refreshed(place.rank);
+        let refreshed = self.channel.refreshed(location.rank);
         let closes = match self.rows {
             RowPolicy::Closed => true,
             RowPolicy::OpenForReads => is_write,
@@ -347,8 +352,8 @@ impl Scheduler {
         };
         let mut closed = 0;
         if closes {
-            for &place in places {
-                closed = closed.max(self.channel.close_by_itself(place) + clocks.precharge);
+            for &location in locations {
+                closed = closed.max(self.channel.close_by_itself(location) + clocks.precharge);
             }
         }
         let latency = if is_write { clocks.write_latency } else { clocks.read_latency };
@@ -385,12 +390,16 @@ impl Scheduler {
     fn refresh_idle(&mut self, rank: u32, to: u64) {
         let mut due = self.due[rank as usize];
         while due < to {
-            let open: Vec<Place> = self.channel.open_rows(rank).collect();
-            for place in open {
-                self.channel.give(Kind::Precharge, place, self.channel.allowed(Kind::Precharge, place, due));
+            let open: Vec<Location> = self.channel.open_rows(rank).collect();
+            for location in open {
+                self.channel.give(
+                    Kind::Precharge,
+                    location,
+                    self.channel.allowed(Kind::Precharge, location, due),
+                );
             }
-            let place = Place { rank, bank: 0, row: 0 };
-            self.channel.give(Kind::Refresh, place, self.channel.allowed(Kind::Refresh, place, due));
+            let location = Location { rank, bank: 0, row: 0 };
+            self.channel.give(Kind::Refresh, location, self.channel.allowed(Kind::Refresh, location, due));
             due += self.interval;
             // Only the last refresh of an idle rank affects later commands.
             let unseen = to.saturating_sub(due) / self.interval;
@@ -437,7 +446,7 @@ impl Scheduler {
     /// Starts measurement.
     pub(super) fn restart(&mut self) {
         let before = COUNTED.map(|(kind, _)| self.channel.given(kind));
-        self.counts = Book::from(before);
+        self.counts = Counters::from(before);
     }
 
     /// Panics unless every requested burst was issued, is waiting, or was dropped by a power loss.

@@ -41,7 +41,7 @@ impl<S: Store> Drive<S> {
 
     fn figures(&self) -> Figures<'_> {
         let controllers = self.controllers.iter().map(|controller| OfController {
-            book: &controller.counts,
+            counters: &controller.counts,
             rows: &controller.rows,
             leveller: &*controller.leveller,
             decoder: &controller.decoder,
@@ -132,7 +132,7 @@ impl<S: Store> Device for Drive<S> {
         self.controllers.iter().for_each(Scoreboard::check_invariants);
         for buffer in &self.buffers {
             let most = self.config.writes_at_a_time();
-            assert!(buffer.free <= most, "{} of {most} places are free", buffer.free);
+            assert!(buffer.free <= most, "{} of {most} slots are free", buffer.free);
         }
     }
 

@@ -24,7 +24,7 @@ pub(super) struct Drive<S> {
     #[state(same)]
     pub(super) capacity: u64,
     pub(super) port: Box<dyn HostPort>,
-    pub(super) tags: Places,
+    pub(super) tags: SlotPool,
     pub(super) pipeline: Cpus<u32>,
     pub(super) ring: Link,
     /// Delay of the ring between the pipeline and each controller.
@@ -37,7 +37,7 @@ pub(super) struct Drive<S> {
     /// Start time of each controller's next operation.
     pub(super) operations: Timers,
     /// Write slots of each controller.
-    pub(super) buffers: Vec<Places>,
+    pub(super) buffers: Vec<SlotPool>,
     pub(super) agenda: Agenda<Event>,
     /// Requests that are complete, with the times at which the host is notified.
     #[state(varies)]
@@ -65,7 +65,7 @@ pub(super) struct Drive<S> {
 
 /// Slots, and the queue of users that wait for a slot.
 #[derive(Clone, Debug, State)]
-pub(super) struct Places {
+pub(super) struct SlotPool {
     pub(super) free: u32,
     #[state(varies)]
     waiting: VecDeque<u32>,
@@ -134,9 +134,9 @@ pub(super) enum Event {
     Refilled(u32),
 }
 
-impl Places {
-    pub(super) fn new(count: u32) -> Places {
-        Places { free: count, waiting: VecDeque::new() }
+impl SlotPool {
+    pub(super) fn new(count: u32) -> SlotPool {
+        SlotPool { free: count, waiting: VecDeque::new() }
     }
 
     /// Whether user `number` gets a slot now. Otherwise, the user is added to the queue.
@@ -171,12 +171,12 @@ impl<S: Store> Drive<S> {
             path,
             capacity: config.controller_bytes() * u64::from(config.controllers),
             port,
-            tags: Places::new(config.tags),
+            tags: SlotPool::new(config.tags),
             pipeline: Cpus::new(1),
             ring: Link::new(config.ring),
             crossing: VecDeque::new(),
             ring_delays: (0..config.controllers).map(|number| config.ring_delay(number)).collect(),
-            buffers: controllers.iter().map(|_| Places::new(config.writes_at_a_time())).collect(),
+            buffers: controllers.iter().map(|_| SlotPool::new(config.writes_at_a_time())).collect(),
             operations: Timers::new(controllers.len()),
             controllers,
             agenda: Agenda::new(),

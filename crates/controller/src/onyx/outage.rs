@@ -7,7 +7,7 @@
 //! data, so the copy is repeated when power returns.
 
 use super::config::{CompletionPoint, Config, ROUNDING};
-use super::drive::{Drive, Places};
+use super::drive::{Drive, SlotPool};
 use super::part::Row;
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Random, Recovery, Time};
@@ -68,9 +68,9 @@ impl<S: Store> Drive<S> {
         self.pipeline.power_fail(at);
         self.ring.power_fail(at);
         self.controllers.iter_mut().for_each(|controller| controller.power_fail(at, ready));
-        self.tags = Places::new(self.config.tags);
+        self.tags = SlotPool::new(self.config.tags);
         let writes = self.config.writes_at_a_time();
-        self.buffers.iter_mut().for_each(|buffer| *buffer = Places::new(writes));
+        self.buffers.iter_mut().for_each(|buffer| *buffer = SlotPool::new(writes));
         self.agenda.clear();
         self.crossing.clear();
         self.over.clear();

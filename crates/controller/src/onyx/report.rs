@@ -2,7 +2,7 @@
 
 use super::config::Config;
 use super::decoder::Decoder;
-use super::timing::Book;
+use super::timing::Counters;
 use crate::wear_leveling::WearLeveller;
 use nacre_kernel::{
     Activity, Bytes, Column, ComponentId, ComponentReport, HostCounts, Ledger, Resource, Spread, Time, Wear,
@@ -31,7 +31,7 @@ pub(super) struct Figures<'a> {
 
 /// Input for one controller.
 pub(super) struct OfController<'a> {
-    pub(super) book: &'a Book,
+    pub(super) counters: &'a Counters,
     pub(super) rows: &'a Rows,
     pub(super) leveller: &'a dyn WearLeveller,
     pub(super) decoder: &'a Decoder,
@@ -62,14 +62,14 @@ pub(super) fn of(onyx: &Figures<'_>, elapsed: Time) -> ComponentReport {
     }
 }
 
-fn sum(onyx: &Figures<'_>, of: impl Fn(&Book) -> u64) -> u64 {
-    onyx.controllers.iter().map(|controller| of(controller.book)).sum()
+fn sum(onyx: &Figures<'_>, of: impl Fn(&Counters) -> u64) -> u64 {
+    onyx.controllers.iter().map(|controller| of(controller.counters)).sum()
 }
 
 fn wear(onyx: &Figures<'_>) -> Wear {
     Wear {
-        host: sum(onyx, |book| book.host_rows),
-        leveled: sum(onyx, |book| book.moved_rows),
+        host: sum(onyx, |counters| counters.host_rows),
+        leveled: sum(onyx, |counters| counters.moved_rows),
         endurance: Some(onyx.config.chips.cells.endurance),
         worn_out_at: onyx.worn_out_at,
         row_programs: Spread::of(onyx.controllers.iter().flat_map(|controller| controller.rows.counts())),
@@ -90,8 +90,8 @@ fn resources(onyx: &Figures<'_>) -> Vec<Resource> {
     let config = onyx.config;
     let (mut lines, mut ranks) = (Ledger::default(), Charges::default());
     for controller in &onyx.controllers {
-        lines.add(&controller.book.lines);
-        ranks.add(&controller.book.ranks);
+        lines.add(&controller.counters.lines);
+        ranks.add(&controller.counters.ranks);
     }
     let ranks = ranks.ledger(&config.chips.energies());
     let own = [
@@ -116,7 +116,7 @@ fn optional_counters(onyx: &Figures<'_>) -> Vec<(&'static str, u64)> {
     let config = onyx.config;
     let mut counters = Vec::new();
     if config.poll_interval.is_some() {
-        counters.push(("polls", sum(onyx, |book| book.polls)));
+        counters.push(("polls", sum(onyx, |counters| counters.polls)));
     }
     if config.bit_error_rate > 0.0 {
         let decodings = || onyx.controllers.iter().map(|controller| &controller.decoder.counts);
@@ -133,7 +133,7 @@ fn optional_counters(onyx: &Figures<'_>) -> Vec<(&'static str, u64)> {
 fn line_bytes(onyx: &Figures<'_>) -> u64 {
     let chips = &onyx.config.chips;
     let counted = |kind: Operation| -> u64 {
-        let of = |activity| sum(onyx, |book| book.ranks.counted(kind as usize, activity));
+        let of = |activity| sum(onyx, |counters| counters.ranks.counted(kind as usize, activity));
         Activity::ALL.into_iter().map(of).sum()
     };
     let of_chip =
@@ -145,15 +145,21 @@ fn counters(onyx: &Figures<'_>) -> Vec<(&'static str, u64)> {
     let worn: u64 = onyx
         .controllers
         .iter()
-        .map(|controller| controller.rows.worn_out() - controller.book.worn_before)
+        .map(|controller| controller.rows.worn_out() - controller.counters.worn_before)
         .sum();
     let mut counters = onyx.host.counters();
     counters.extend([
-        ("rows_written", sum(onyx, |book| book.host_rows)),
-        ("rows_moved", sum(onyx, |book| book.moved_rows)),
+        ("rows_written", sum(onyx, |counters| counters.host_rows)),
+        ("rows_moved", sum(onyx, |counters| counters.moved_rows)),
         ("rows_worn_out", worn),
-        ("rank_reads", sum(onyx, |book| book.ranks.counted(Operation::Read as usize, Activity::Read))),
-        ("rank_programs", sum(onyx, |book| book.ranks.counted(Operation::Program as usize, Activity::Write))),
+        (
+            "rank_reads",
+            sum(onyx, |counters| counters.ranks.counted(Operation::Read as usize, Activity::Read)),
+        ),
+        (
+            "rank_programs",
+            sum(onyx, |counters| counters.ranks.counted(Operation::Program as usize, Activity::Write)),
+        ),
         ("line_bytes", line_bytes(onyx)),
         ("tag_waits", onyx.tag_waits),
         ("buffer_waits", onyx.buffer_waits),

@@ -3,7 +3,7 @@
 use super::config::Config;
 use super::decoder::{Decoded, Decoder, Decodings};
 use super::polling::Polling;
-use super::timing::{Book, Pass, Ranks, Timing};
+use super::timing::{Counters, Pass, Ranks, Timing};
 use crate::wear_leveling::{Move, WearLeveller, Written};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Time};
@@ -43,7 +43,7 @@ pub(super) struct Scoreboard {
     keeps_programs: bool,
     pub(super) leveller: Box<dyn WearLeveller>,
     pub(super) rows: Rows,
-    pub(super) counts: Book,
+    pub(super) counts: Counters,
 }
 
 /// Originator of an operation.
@@ -141,7 +141,7 @@ impl Scoreboard {
             keeps_programs,
             rows: Rows::new(leveller.physical_rows(), config.chips.cells.endurance),
             leveller,
-            counts: Book::default(),
+            counts: Counters::default(),
         }
     }
 
@@ -476,7 +476,7 @@ impl Scoreboard {
 
     /// Starts measurement.
     pub(super) fn restart(&mut self) {
-        self.counts = Book { worn_before: self.rows.worn_out(), ..Book::default() };
+        self.counts = Counters { worn_before: self.rows.worn_out(), ..Counters::default() };
         self.decoder.counts = Decodings::default();
     }
 

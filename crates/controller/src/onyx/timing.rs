@@ -29,7 +29,7 @@ pub(super) struct Timing {
 
 /// Counters since measurement started.
 #[derive(Clone, Debug, Default, Value)]
-pub(super) struct Book {
+pub(super) struct Counters {
     /// Activity of the data lines.
     pub(super) lines: Ledger,
     /// Activity of the ranks. A move of wear leveling is counted when it is requested.

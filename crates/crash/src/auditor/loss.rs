@@ -1,6 +1,6 @@
 //! Checks of the content after a power loss.
 
-use super::{Audit, Auditor, Block, Broken, Commit, Kind, Moment, Version, is_trimmed_in_part};
+use super::{Audit, Auditor, Block, Commit, Kind, LogicalTime, Version, Violation, is_trimmed_in_part};
 use crate::contents::Content;
 use nacre_kernel::{Recovery, Time};
 use std::collections::BTreeSet;
@@ -18,10 +18,10 @@ impl Auditor {
         found: &[u8],
         unread: &BTreeSet<u64>,
         recovery: &Recovery,
-    ) -> Result<Audit, Broken> {
+    ) -> Result<Audit, Violation> {
         let mut audit = Audit::default();
-        let is_told = recovery.bytes_lost > 0;
-        let is_damaged = is_told && recovery.pages_damaged > 0;
+        let is_reported = recovery.bytes_lost > 0;
+        let is_damaged = is_reported && recovery.pages_damaged > 0;
         for ((&number, block), found) in self.blocks.iter().zip(found.chunks(self.block_bytes)) {
             if unread.contains(&number) {
                 (audit.behind, audit.lost) = (audit.behind + 1, audit.lost + 1);
@@ -36,7 +36,7 @@ impl Auditor {
                 continue;
             }
             audit.behind += u64::from(block.versions.iter().any(|version| stays(&version)));
-            let is_excused = is_told && self.forgives;
+            let is_excused = is_reported && self.allows_reported_losses;
             let safe = if is_excused { None } else { block.safe_floor(at) };
             let base = if safe.is_none() { Some(&block.base) } else { None };
             let allowed: Vec<&Version> = block.behind(safe).filter(stays).collect();
@@ -48,7 +48,7 @@ impl Auditor {
             if !is_whole {
                 audit.torn += 1;
                 if self.is_atomic() || !is_torn(found, earlier.iter().chain(base), &allowed) {
-                    return Err(self.told("after a power loss, block", number, found, base, &allowed));
+                    return Err(self.violation("after a power loss, block", number, found, base, &allowed));
                 }
             }
             let is_acknowledged =
@@ -62,11 +62,11 @@ impl Auditor {
                 && (is_whole || !is_torn(found, std::iter::empty(), &behind))
             {
                 audit.lost += 1;
-                if !is_told {
+                if !is_reported {
                     let write = newest.write;
-                    return Err(Broken(format!(
-                        "after a power loss, write {write} of block {number} is lost, which was acknowledged, \
-                         and recovery counts no lost bytes"
+                    return Err(Violation(format!(
+                        "after a power loss, acknowledged write {write} of block {number} is lost, and recovery \
+                         reports no lost bytes"
                     )));
                 }
             }
@@ -89,9 +89,9 @@ impl Auditor {
         self.atomic_unit >= self.block_bytes as u64
     }
 
-    /// Returns an error if one request wrote adjacent blocks of one atomic unit, and some of these blocks
-    /// have the old data and others the new data.
-    fn check_units(&self, found: &[u8], unread: &BTreeSet<u64>) -> Result<(), Broken> {
+    /// Returns an error if adjacent blocks in one atomic unit that were written by one request are partly old
+    /// and partly new.
+    fn check_units(&self, found: &[u8], unread: &BTreeSet<u64>) -> Result<(), Violation> {
         let size = self.block_bytes as u64;
         if self.atomic_unit <= size {
             return Ok(());
@@ -114,9 +114,9 @@ impl Auditor {
                             || was == own + 1 && block.is_older(is, version.began))
                     {
                         let write = version.write;
-                        return Err(Broken(format!(
-                            "after a power loss, blocks {other} and {number}, which lie in one unit of {} bytes, \
-                             hold write {write} in part",
+                        return Err(Violation(format!(
+                            "after a power loss, blocks {other} and {number} hold only a part of write {write}, \
+                             although they are in one atomic unit of {} bytes",
                             self.atomic_unit
                         )));
                     }
@@ -128,7 +128,7 @@ impl Auditor {
     }
 
     /// Returns an error if a transaction whose commit was in progress is only partly present.
-    fn check_commit(&self, at: Time, found: &[u8], unread: &BTreeSet<u64>) -> Result<(), Broken> {
+    fn check_commit(&self, at: Time, found: &[u8], unread: &BTreeSet<u64>) -> Result<(), Violation> {
         let Some(Commit { transaction, .. }) = self.committed.filter(|commit| commit.done > at) else {
             return Ok(());
         };
@@ -144,9 +144,9 @@ impl Auditor {
             }
         }
         match seen {
-            [Some(old), Some(new)] => Err(Broken(format!(
-                "after a power loss while a transaction was committed, block {old} is as before it and block {new} \
-                 as behind it"
+            [Some(old), Some(new)] => Err(Violation(format!(
+                "after a power loss during a commit, block {old} has data from before the transaction, and block \
+                 {new} has data of the transaction"
             ))),
             _ => Ok(()),
         }
@@ -154,8 +154,8 @@ impl Auditor {
 }
 
 impl Block {
-    /// Whether a write submitted at `began` overwrote the content at index `position`, where 0 is the base.
-    fn is_older(&self, position: usize, began: Moment) -> bool {
+    /// Whether a write submitted at `began` overwrote the content at this index, which counts from the base.
+    fn is_older(&self, position: usize, began: LogicalTime) -> bool {
         position == 0 || self.versions[position - 1].ended < began
     }
 

@@ -21,13 +21,13 @@ pub struct Auditor {
     /// Size in bytes of the unit that a power loss leaves completely old or completely new.
     atomic_unit: u64,
     persistence: Persistence,
-    /// Whether the auditor accepts lost data that a recovery reports.
-    forgives: bool,
+    /// Whether losses reported by recovery are allowed.
+    allows_reported_losses: bool,
     blocks: BTreeMap<u64, Block>,
     writes: u32,
     /// Logical time of submissions and completions, which orders simultaneous events.
-    moment: Moment,
-    /// Number of transactions begun so far.
+    clock: LogicalTime,
+    /// Number of transactions so far.
     transactions: u32,
     /// Whether a transaction is open.
     is_open: bool,
@@ -36,15 +36,15 @@ pub struct Auditor {
 }
 
 /// Sequence number of a submission or a completion.
-pub type Moment = u64;
+pub type LogicalTime = u64;
 
-/// Value of `ended` for a request that has not completed.
-const NEVER: Moment = Moment::MAX;
+/// Completion time of a request that has not completed.
+const NEVER: LogicalTime = LogicalTime::MAX;
 
 #[derive(Clone, Debug)]
 struct Block {
-    /// Older contents of the block, before `base`. They are stored if reported losses are allowed. A recovery
-    /// may have written `base` with only stored energy as protection, so the next power loss may drop it.
+    /// Content before `base`. It is store if reported losses are allowed: recovery may have written `base`
+    /// with only stored energy as protection, so the next power loss may drop it.
     earlier: Vec<Content>,
     /// Content of the block before the first of its `versions`.
     base: Content,
@@ -59,9 +59,9 @@ struct Version {
     write: u32,
     kind: Kind,
     /// Logical time of submission.
-    began: Moment,
+    began: LogicalTime,
     /// Logical time of completion, or of the power loss that interrupted the request.
-    ended: Moment,
+    ended: LogicalTime,
     acknowledged: Time,
     /// Time from which the device guarantees that the version survives; [`Time::MAX`] without a guarantee.
     safe: Time,
@@ -106,7 +106,7 @@ pub struct Audit {
 
 /// Description of a violation, i.e. of data that a device returned but must not return.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken(pub String);
+pub struct Violation(pub String);
 
 impl Auditor {
     /// Creates an auditor of unwritten blocks of `block_bytes` on a device with the given atomic unit and
@@ -116,20 +116,19 @@ impl Auditor {
             block_bytes,
             atomic_unit: atomic_unit.into(),
             persistence,
-            forgives: persistence.is_up_to_energy(),
+            allows_reported_losses: persistence.is_up_to_energy(),
             blocks: BTreeMap::new(),
             writes: 0,
-            moment: 0,
+            clock: 0,
             transactions: 0,
             is_open: false,
             committed: None,
         }
     }
 
-    /// Makes the auditor accept losses that recovery reports, even if the device guarantees the data. Must be
-    /// called before the first write.
-    pub fn forgive(&mut self) {
-        self.forgives = true;
+    /// Allows losses that recovery reports, despite guarantees. Must be called before the first write.
+    pub fn allow_reported_losses(&mut self) {
+        self.allows_reported_losses = true;
     }
 
     /// Size of a block in bytes.
@@ -142,15 +141,15 @@ impl Auditor {
         self.blocks.keys().copied()
     }
 
-    /// Advances the logical time, and returns it for a submission or a completion.
-    pub fn moment(&mut self) -> Moment {
-        self.moment += 1;
-        self.moment
+    /// Returns the logical time of a submission or a completion, and advances it.
+    pub fn advance(&mut self) -> LogicalTime {
+        self.clock += 1;
+        self.clock
     }
 
     /// Records the submission of a write of `count` blocks from `first`, and stores its data in `into`.
     /// Returns the logical time.
-    pub fn writes(&mut self, first: u64, count: u64, into: &mut Vec<u8>) -> Moment {
+    pub fn writes(&mut self, first: u64, count: u64, into: &mut Vec<u8>) -> LogicalTime {
         self.writes += 1;
         into.clear();
         into.resize(count as usize * self.block_bytes, 0);
@@ -161,12 +160,12 @@ impl Auditor {
     }
 
     /// Records the submission of a trim of `count` blocks from `first`. Returns the logical time.
-    pub fn trims(&mut self, first: u64, count: u64) -> Moment {
+    pub fn trims(&mut self, first: u64, count: u64) -> LogicalTime {
         self.push(first, count, Kind::Trim)
     }
 
-    fn push(&mut self, first: u64, count: u64, kind: Kind) -> Moment {
-        let began = self.moment();
+    fn push(&mut self, first: u64, count: u64, kind: Kind) -> LogicalTime {
+        let began = self.advance();
         let (write, transaction) = (self.writes, if self.is_open { self.transactions } else { 0 });
         for number in first..first + count {
             let content = if kind == Kind::Trim { Content::ZERO } else { Content::of(write, number) };
@@ -188,8 +187,8 @@ impl Auditor {
     }
 
     /// Records that the write or trim submitted at `began` completed at `at`.
-    pub fn done(&mut self, began: Moment, (first, count): (u64, u64), at: Time) {
-        let (needs_flush, ended) = (self.persistence.needs_flush(), self.moment());
+    pub fn done(&mut self, began: LogicalTime, (first, count): (u64, u64), at: Time) {
+        let (needs_flush, ended) = (self.persistence.needs_flush(), self.advance());
         for version in self.versions_of(began, first, count) {
             (version.acknowledged, version.ended) = (at, ended);
             if version.kind == Kind::Write && version.transaction == 0 && !needs_flush {
@@ -199,26 +198,31 @@ impl Auditor {
     }
 
     /// Records that the write submitted at `began` was rejected.
-    pub fn refused(&mut self, began: Moment, (first, count): (u64, u64)) {
-        let ended = self.moment();
+    pub fn refused(&mut self, began: LogicalTime, (first, count): (u64, u64)) {
+        let ended = self.advance();
         for version in self.versions_of(began, first, count) {
             (version.kind, version.ended) = (Kind::Refused, ended);
         }
     }
 
-    fn versions_of(&mut self, began: Moment, first: u64, count: u64) -> impl Iterator<Item = &mut Version> {
+    fn versions_of(
+        &mut self,
+        began: LogicalTime,
+        first: u64,
+        count: u64,
+    ) -> impl Iterator<Item = &mut Version> {
         let blocks = self.blocks.range_mut(first..first + count);
         blocks.filter_map(move |(_, block)| block.versions.iter_mut().find(|version| version.began == began))
     }
 
-    /// Records a flush that was submitted at `asked` (logical time `began`) and completed at `done`, when the
+    /// Records a flush that was submitted at `submitted` (logical time `began`) and completed at `done`, when the
     /// device counted `lost_pages` lost pages.
-    pub fn flushed(&mut self, (began, asked): (Moment, Time), done: Time, lost_pages: u64) {
+    pub fn flushed(&mut self, (began, submitted): (LogicalTime, Time), done: Time, lost_pages: u64) {
         let open = if self.is_open { self.transactions } else { u32::MAX };
         let versions = self.blocks.values_mut().flat_map(|block| &mut block.versions);
         let is_covered = |version: &&mut Version| {
             version.ended < began
-                && version.acknowledged <= asked
+                && version.acknowledged <= submitted
                 && version.transaction != open
                 && !version.is_given_up
         };
@@ -273,10 +277,10 @@ impl Auditor {
         self.is_open
     }
 
-    /// Discards versions that can no longer be lost or read. Later power losses are at `time` or later, and
-    /// the oldest outstanding read was submitted at logical time `oldest`.
-    pub fn settle(&mut self, time: Time, oldest: Moment) {
-        if self.forgives {
+    /// Discards versions that can no longer be lost or read. No power loss may be before `time`, and the
+    /// oldest outstanding read was submitted at `oldest`.
+    pub fn settle(&mut self, time: Time, oldest: LogicalTime) {
+        if self.allows_reported_losses {
             return;
         }
         for block in self.blocks.values_mut().filter(|block| block.versions.len() > 1) {
@@ -289,14 +293,14 @@ impl Auditor {
 
     /// Returns an error unless `found` is a possible content of the blocks from `first` for a read that was
     /// submitted at `began` and completes now.
-    pub fn check_read(&self, began: Moment, first: u64, found: &[u8]) -> Result<(), Broken> {
+    pub fn check_read(&self, began: LogicalTime, first: u64, found: &[u8]) -> Result<(), Violation> {
         for (number, found) in (first..).zip(found.chunks(self.block_bytes)) {
             let Some(block) = self.blocks.get(&number) else {
                 if Content::ZERO.is(found) {
                     continue;
                 }
-                let told = Content::found(found).describe(self.writes);
-                return Err(Broken(format!("block {number} was never written and reads as {told}")));
+                let content = Content::found(found).describe(self.writes);
+                return Err(Violation(format!("block {number} was never written but returned {content}")));
             };
             let floor = block.floor(|version| version.ended < began);
             let newest: Vec<&Version> = block.behind(floor).collect();
@@ -306,17 +310,17 @@ impl Auditor {
                 || is_trimmed_in_part(found, base, &newest)
                 || self.may_be_mixed(began, &newest) && is_torn(found, base.into_iter(), &newest);
             if !fits {
-                return Err(self.told("block", number, found, base, &newest));
+                return Err(self.violation("block", number, found, base, &newest));
             }
         }
         Ok(())
     }
 
-    /// Whether a read submitted at `began` may return a mixture of the `newest` versions. This is allowed if
-    /// a version was written while the read was outstanding. It is also allowed in blocks larger than the
-    /// atomic unit, if several versions were outstanding at the same time or a version is partial. The NVM
-    /// Command Set Specification ("Atomic Operations") allows this for writes beyond AWUN.
-    fn may_be_mixed(&self, began: Moment, newest: &[&Version]) -> bool {
+    /// Whether a read submitted at `began` may return a mixture of these versions. This is allowed if some
+    /// were written while the read was outstanding; if, in blocks larger than the atomic unit, some were
+    /// outstanding at the same time (as beyond AWUN in the NVM Command Set Specification, "Atomic
+    /// Operations"); or if one is partial.
+    fn may_be_mixed(&self, began: LogicalTime, newest: &[&Version]) -> bool {
         let is_doubtful = |version: &&Version| matches!(version.kind, Kind::Doubtful | Kind::Refused);
         let overlap = |version: &&Version| version.ended >= began;
         newest.iter().any(overlap)
@@ -326,14 +330,14 @@ impl Auditor {
     /// Checks a failed read of the content that block `number` had at `at`, when the device counted
     /// `lost_pages` lost pages.
     ///
-    /// Returns an error unless the count of lost pages has increased since a flush guaranteed the block.
-    pub fn check_unread(&self, number: u64, at: Time, lost_pages: u64) -> Result<(), Broken> {
+    /// Returns an error unless the count has increased since a flush guaranteed the block.
+    pub fn check_unread(&self, number: u64, at: Time, lost_pages: u64) -> Result<(), Violation> {
         let versions = self.blocks.get(&number).map_or(&[][..], |block| &block.versions);
         let mut guaranteed = versions.iter().rev().filter(|of| of.kind == Kind::Write && of.safe <= at);
         match guaranteed.next().is_none_or(|guaranteed| lost_pages > guaranteed.lost_before) {
             true => Ok(()),
-            false => Err(Broken(format!(
-                "block {number} cannot be read, which was flushed, and the device counts no page that it lost since"
+            false => Err(Violation(format!(
+                "block {number} was flushed but cannot be read, and the device counts no further lost page since then"
             ))),
         }
     }
@@ -343,14 +347,14 @@ impl Auditor {
     pub fn rebase(&mut self, at: Time, found: &[u8], unread: &BTreeSet<u64>) {
         self.aborted();
         self.committed = None;
-        let moment = self.moment();
+        let now = self.advance();
         for ((number, block), found) in self.blocks.iter_mut().zip(found.chunks(self.block_bytes)) {
             if unread.contains(number) {
-                block.doubt((!self.forgives).then_some(at), moment);
+                block.doubt((!self.allows_reported_losses).then_some(at), now);
                 continue;
             }
             let before = std::mem::replace(block, Block::new(Content::found(found)));
-            if self.forgives {
+            if self.allows_reported_losses {
                 let versions = before.versions.into_iter().map(|version| version.content);
                 block.earlier = before.earlier;
                 block.earlier.extend(std::iter::once(before.base).chain(versions));
@@ -359,20 +363,20 @@ impl Auditor {
         }
     }
 
-    fn told(
+    fn violation(
         &self,
         what: &str,
         number: u64,
         found: &[u8],
         base: Option<&Content>,
         allowed: &[&Version],
-    ) -> Broken {
+    ) -> Violation {
         let describe = |content: &Content| content.describe(self.writes);
-        let base = base.into_iter().map(|base| format!("{}, as before all these", describe(base)));
+        let base = base.into_iter().map(|base| format!("{} (from before these writes)", describe(base)));
         let others = allowed.iter().map(|version| describe(&version.content));
         let allowed: Vec<String> = base.chain(others).collect();
         let found = describe(&Content::found(found));
-        Broken(format!("{what} {number} holds {found}; it may hold {}", allowed.join(", or ")))
+        Violation(format!("{what} {number} holds {found}; allowed: {}", allowed.join(", or ")))
     }
 }
 
@@ -382,12 +386,12 @@ impl Block {
         Block { earlier: Vec::new(), base, versions: Vec::new() }
     }
 
-    /// Records a power loss at `moment` after which the block is unreadable. Data without a guarantee at `at`
-    /// may be lost, and later flushes do not guarantee it.
-    fn doubt(&mut self, at: Option<Time>, moment: Moment) {
+    /// Records a power loss at `now` while the block was unreadable. Data without a guarantee at `at` may
+    /// be lost, and later flushes do not guarantee it.
+    fn doubt(&mut self, at: Option<Time>, now: LogicalTime) {
         for version in &mut self.versions {
             version.is_given_up = true;
-            version.ended = version.ended.min(moment);
+            version.ended = version.ended.min(now);
             if at.is_none_or(|at| version.safe > at) {
                 (version.acknowledged, version.safe) = (Time::MAX, Time::MAX);
                 if version.kind == Kind::Write {
@@ -397,20 +401,19 @@ impl Block {
         }
     }
 
-    /// Submission time of the newest write that `are` selects; `None` if there is none. Requests that
-    /// completed before this time are overwritten.
-    fn floor(&self, are: impl Fn(&Version) -> bool) -> Option<Moment> {
+    /// Submission time of the newest of the selected writes. Writes that completed earlier are overwritten.
+    fn floor(&self, are: impl Fn(&Version) -> bool) -> Option<LogicalTime> {
         let writes = self.versions.iter().filter(|version| version.kind == Kind::Write && are(version));
         writes.map(|version| version.began).max()
     }
 
-    /// Submission time of the newest write that survives a power loss at `at`; `None` if there is none.
-    fn safe_floor(&self, at: Time) -> Option<Moment> {
+    /// Submission time of the newest write that survives a power loss at `at`.
+    fn safe_floor(&self, at: Time) -> Option<LogicalTime> {
         self.floor(|version| version.safe <= at)
     }
 
-    /// Versions that were not overwritten by a write submitted at `floor`. Without a `floor`, all versions.
-    fn behind(&self, floor: Option<Moment>) -> impl Iterator<Item = &Version> {
+    /// Versions that no write submitted at or before `floor` overwrote.
+    fn behind(&self, floor: Option<LogicalTime>) -> impl Iterator<Item = &Version> {
         self.versions.iter().filter(move |version| floor.is_none_or(|floor| version.ended >= floor))
     }
 }

@@ -1,4 +1,4 @@
-use super::{Auditor, Moment};
+use super::{Auditor, LogicalTime};
 use nacre_kernel::{Persistence, Time};
 
 const BLOCK: usize = 1024;
@@ -14,7 +14,7 @@ struct Written {
 fn written(atomic_unit: u32, together: bool) -> Written {
     let mut auditor = Auditor::new(BLOCK, atomic_unit, Persistence::OnAcknowledgement);
     let (mut first, mut second) = (Vec::new(), Vec::new());
-    let done = |auditor: &mut Auditor, began: Moment| auditor.done(began, (0, 1), Time::from_us(1));
+    let done = |auditor: &mut Auditor, began: LogicalTime| auditor.done(began, (0, 1), Time::from_us(1));
     let began = auditor.writes(0, 1, &mut first);
     if !together {
         done(&mut auditor, began);
@@ -30,7 +30,7 @@ fn written(atomic_unit: u32, together: bool) -> Written {
 impl Written {
     /// Whether the auditor accepts `found` as the result of a read after both writes.
     fn may_hold(&mut self, found: &[u8]) -> bool {
-        let began = self.auditor.moment();
+        let began = self.auditor.advance();
         self.auditor.check_read(began, 0, found).is_ok()
     }
 

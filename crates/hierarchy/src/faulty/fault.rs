@@ -1,6 +1,6 @@
 //! One fault from the list, with the requests that it affects and its counters.
 
-use super::kinds::{Asked, Built, Decision, Fault};
+use super::kinds::{Built, Decision, DecisionPoint, Fault};
 use super::when::Gate;
 use nacre_kernel::event::Payload;
 use nacre_kernel::state::State;
@@ -14,7 +14,7 @@ pub struct Part {
     #[state(skip = "from the configuration")]
     kind: &'static str,
     #[state(skip = "from the configuration")]
-    asked: Asked,
+    decision_point: DecisionPoint,
     gate: Gate,
     fault: Box<dyn Fault>,
     pub(super) counts: FaultCounts,
@@ -26,7 +26,7 @@ impl Part {
         Part {
             path,
             kind,
-            asked: built.asked,
+            decision_point: built.decision_point,
             gate: Gate::new(built.when, built.touchable, random),
             fault: built.fault,
             counts: FaultCounts::default(),
@@ -36,7 +36,7 @@ impl Part {
     /// Returns the decision of the fault about a request that arrives at `now`.
     #[inline]
     pub(super) fn arrives(&mut self, now: Time, request: &Request) -> Decision {
-        if self.asked == Asked::OnAnswer {
+        if self.decision_point == DecisionPoint::OnAnswer {
             return Decision::None;
         }
         self.decide(now, request, |fault, until| fault.arrives(now, until, request))
@@ -46,10 +46,10 @@ impl Part {
     /// replies at `now`.
     #[inline]
     pub(super) fn answers(&mut self, now: Time, arrived: Time, request: &Request) -> Decision {
-        if self.asked == Asked::OnArrival {
+        if self.decision_point == DecisionPoint::OnArrival {
             return Decision::None;
         }
-        if self.asked == Asked::OnBoth
+        if self.decision_point == DecisionPoint::OnBoth
             && self.gate.matches(arrived, request) == self.gate.matches(now, request)
         {
             // The fault was applied on arrival.

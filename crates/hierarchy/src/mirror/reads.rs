@@ -49,8 +49,8 @@ impl Mirror {
         chosen
     }
 
-    /// Next member after `member` that has not received the read; `None` if all have received it.
-    fn next_unasked(&self, job: u32, member: usize) -> Option<usize> {
+    /// The next member after `member` that has not received the read.
+    fn next_untried(&self, job: u32, member: usize) -> Option<usize> {
         let (count, asked) = (self.members.len(), self.jobs[job].asked);
         let mut behind = (1..count).map(|step| (member + step) % count);
         behind.find(|&next| !self.members[next].has_failed && !asked.contains(next))
@@ -61,7 +61,7 @@ impl Mirror {
         let (_, job) = self.hedges.pop_front().expect("it is due");
         let asked = self.operations.iter().find(|(_, operation)| operation.job == job);
         let member = asked.expect("it is outstanding").1.member as usize;
-        let Some(next) = self.next_unasked(job, member) else { return };
+        let Some(next) = self.next_untried(job, member) else { return };
         let request = self.jobs[job].request;
         let number = self.send(now, job, next, &request, Payload::NONE);
         self.operations[number].is_hedge = true;
@@ -96,7 +96,7 @@ impl Mirror {
             }
             self.forget_hedge(job);
             if status != Status::Done
-                && let Some(next) = self.next_unasked(job, member as usize)
+                && let Some(next) = self.next_untried(job, member as usize)
             {
                 let request = self.jobs[job].request;
                 self.send(now, job, next, &request, Payload::NONE);

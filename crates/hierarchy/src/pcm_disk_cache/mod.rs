@@ -74,7 +74,7 @@ use nacre_controller::wear_leveling::{self, Region, WearLevelingFamily};
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::event::Device;
 use nacre_kernel::{BitArea, Bytes, Price, Time};
-use nacre_media::dual_mode_flash::ErrorLaw;
+use nacre_media::dual_mode_flash::ErrorModel;
 use nacre_media::pcm::Cells;
 use nacre_media::store::{Layout, Nothing};
 use pcm::Pcm;
@@ -147,7 +147,7 @@ pub struct Config {
         doc = "Standard deviation of the logarithm of the endurance of frames.",
         source = "assumed: as for flash"
     )))]
-    pub errors: ErrorLaw,
+    pub errors: ErrorModel,
     /// Wear leveling of frames.
     #[config(
         default = "start_gap",

@@ -22,7 +22,7 @@ fn power_losses_anywhere_break_no_guarantee() {
     for options in [BCH, "page = \"1 KiB\"\nbanks = 1\necc = \"none\"", &moving] {
         let crashes = keeps_its_bytes(Workbench::new(ROOMS, 1), &toml(options), 400);
         assert!(
-            crashes.points() > 30 && crashes.restarts > 4 && crashes.branches["blocks_behind"] > 3,
+            crashes.points() > 30 && crashes.restarts > 4 && crashes.branches["stale_blocks"] > 3,
             "{crashes:?}"
         );
     }

@@ -6,13 +6,13 @@ use nacre_testkit::assert_close;
 use proptest::prelude::*;
 
 /// Reads and writes of an extent, and the number of such extents.
-type Asked = (u32, u32, u64);
+type AccessCounts = (u32, u32, u64);
 
-fn classes_of(asked: &[Asked], tiers: &[Speed]) -> Vec<Class> {
-    let seconds = |&(reads, writes, _): &Asked| {
+fn classes_of(counts: &[AccessCounts], tiers: &[Speed]) -> Vec<Class> {
+    let seconds = |&(reads, writes, _): &AccessCounts| {
         tiers.iter().map(|tier| tier.of(f64::from(reads), f64::from(writes))).collect()
     };
-    asked.iter().map(|of| Class { seconds: seconds(of), extents: of.2 }).collect()
+    counts.iter().map(|of| Class { seconds: seconds(of), extents: of.2 }).collect()
 }
 
 /// Minimum total time over all placements of the extents in tiers of these `sizes`, found by exhaustive
@@ -39,14 +39,14 @@ proptest! {
 
     #[test]
     fn every_mix_of_the_surface_is_the_best_of_all_placements_tried_one_by_one(
-        asked in prop::collection::vec((0u32..9, 0u32..9, 1u64..3), 1..5),
+        counts in prop::collection::vec((0u32..9, 0u32..9, 1u64..3), 1..5),
         speeds in prop::collection::vec((1u32..50, 1u32..50), 2..5),
     ) {
         let tiers: Vec<Speed> = speeds
             .iter()
             .map(|&(read, write)| Speed { read_s: f64::from(read), write_s: f64::from(write) })
             .collect();
-        let classes = classes_of(&asked, &tiers);
+        let classes = classes_of(&counts, &tiers);
         let extents = one_by_one(&classes);
         prop_assume!(extents.len() <= 6);
         for mix in surface(&classes, tiers.len(), extents.len() as u32) {
@@ -57,11 +57,11 @@ proptest! {
 
     #[test]
     fn every_point_of_a_surface_equals_a_separate_placement(
-        asked in prop::collection::vec((0u32..99, 0u32..99, 1u64..40), 1..30),
+        counts in prop::collection::vec((0u32..99, 0u32..99, 1u64..40), 1..30),
     ) {
         let tiers = [(6.7, 128.3), (108.0, 37.1), (5000.0, 5000.0)];
         let tiers = tiers.map(|(read_s, write_s)| Speed { read_s, write_s });
-        let classes = classes_of(&asked, &tiers);
+        let classes = classes_of(&counts, &tiers);
         for mix in surface(&classes, tiers.len(), 7) {
             let mut alone = Assignment::new(&classes, tiers.len());
             // The tiers grow in a different order from that of the surface.

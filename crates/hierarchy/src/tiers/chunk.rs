@@ -1,7 +1,7 @@
 //! The pending exchanges, and the chunk in progress.
 
 use super::Config;
-use super::kept::Kept;
+use super::rejected_chunks::RejectedChunks;
 use super::tier::Location;
 use crate::placement::Exchange;
 use nacre_kernel::event::Payload;
@@ -54,7 +54,7 @@ pub(super) struct Migration {
     pub(super) is_unreadable: bool,
     /// State of the chunk of the extent, and of the chunk of its partner.
     pub(super) moving: [Moving; 2],
-    pub(super) kept: Kept,
+    pub(super) rejected: RejectedChunks,
     pub(super) exchanges: u64,
     pub(super) dropped: u64,
     /// Number of exchanges that a tier aborted.
@@ -115,7 +115,7 @@ impl Migration {
             began: Time::ZERO,
             is_unreadable: false,
             moving: Default::default(),
-            kept: Kept::default(),
+            rejected: RejectedChunks::default(),
             exchanges: 0,
             dropped: 0,
             failed: 0,
@@ -170,7 +170,7 @@ impl Migration {
     #[inline]
     pub(super) fn leaves_alone(&self, extent: u32) -> bool {
         let mut moved = self.active.iter().chain(&self.ended);
-        self.kept.is_empty() && moved.all(|active| active.side(extent).is_none())
+        self.rejected.is_empty() && moved.all(|active| active.side(extent).is_none())
     }
 
     /// Finds the source that serves the first of the bytes `from` to `to` of `extent` at `location`. Returns

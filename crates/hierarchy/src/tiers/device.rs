@@ -191,7 +191,7 @@ impl Device for Tiers {
             assert!(!was, "extent {extent} shares its location");
         }
         assert!(taken.iter().flatten().all(|&taken| taken), "a location has no extent");
-        self.migration.kept.check_invariants();
+        self.migration.rejected.check_invariants();
         let ahead = self.operations.iter().filter(|(_, of)| of.holds_up).count();
         let own = |of: &Operation| {
             matches!(of.purpose, Purpose::ChunkRead | Purpose::ChunkWrite | Purpose::ChunkFlush)

@@ -152,7 +152,7 @@ impl Tiers {
         for (side, Moving { bytes, .. }) in
             std::mem::take(&mut migration.moving).iter().enumerate().filter(|(_, of)| of.is_refused)
         {
-            migration.kept.keep(active.locations[1 - side], active.upto, length, bytes);
+            migration.rejected.keep(active.locations[1 - side], active.upto, length, bytes);
             is_refused = true;
         }
         active.upto += length;

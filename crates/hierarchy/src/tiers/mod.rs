@@ -50,7 +50,7 @@
 //! | `dropped` | exchanges that were decided but had not started when the epoch ended |
 //! | `migrated_bytes` | bytes written by exchanges, including those that a tier rejected |
 //! | `failed_exchanges` | exchanges that ended because a tier rejected a chunk or could not return it |
-//! | `kept_bytes` | bytes that stay in the buffer because their tier rejected them |
+//! | `rejected_bytes` | bytes that stay in the buffer because their tier rejected them |
 //!
 //! The column `tiers.extents` is the number of extents of each tier. The columns `epochs.*` have one row per
 //! epoch with accesses.
@@ -77,11 +77,11 @@ mod chunk;
 mod device;
 mod epochs;
 mod exchange;
-mod kept;
 pub mod mixes;
 mod model;
 mod operation;
 mod power;
+mod rejected_chunks;
 mod report;
 mod serving;
 #[cfg(test)]

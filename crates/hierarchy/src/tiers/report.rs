@@ -60,7 +60,7 @@ fn counters(of: &Tiers) -> Vec<(&'static str, u64)> {
         ("dropped", of.migration.dropped),
         ("migrated_bytes", of.migration.bytes),
         ("failed_exchanges", of.migration.failed),
-        ("kept_bytes", of.migration.kept.bytes()),
+        ("rejected_bytes", of.migration.rejected.bytes()),
     ]);
     counters
 }

@@ -64,13 +64,13 @@ impl Tiers {
             let at = (extent as u32, location);
             let (mut end, how) = self.migration.locate(at, start, to, op != Op::Read);
             if let Where::Device(location) = how
-                && !self.migration.kept.is_empty()
+                && !self.migration.rejected.is_empty()
             {
-                let (until, is_kept) = self.migration.kept.first_part(location, start, end);
+                let (until, is_kept) = self.migration.rejected.first_part(location, start, end);
                 end = until;
                 if is_kept {
                     let part = data.slice((start - from) as usize, (end - from) as usize);
-                    let found = self.migration.kept.serve(op, location, start, end, &part);
+                    let found = self.migration.rejected.serve(op, location, start, end, &part);
                     self.served_from_memory(now, visit, (extent, start), since, found);
                     start = end;
                     continue;

@@ -110,8 +110,8 @@ pub(super) const COMBINATIONS: [Combination; 7] = [
 
 #[cfg(test)]
 mod tests {
-    use super::super::drawn::with_settings;
     use super::super::hints::EDGE;
+    use super::super::random_stack::with_settings;
     use super::{COMBINATIONS, Device, Text};
     use nacre_kernel::Streams;
 
@@ -120,8 +120,8 @@ mod tests {
         for combination in &COMBINATIONS {
             for seed in 0..4 {
                 let mut random = Streams::new(seed).stream("stack");
-                let drawn = with_settings(combination.kind, combination.settings, &mut random);
-                let (text, _) = drawn.unwrap_or_else(|| panic!("{combination:?} is never legal"));
+                let stack = with_settings(combination.kind, combination.settings, &mut random);
+                let (text, _) = stack.unwrap_or_else(|| panic!("{combination:?} is never legal"));
                 for (_, name, value) in combination.settings {
                     let setting = match value {
                         Text(EDGE) => format!("{name} = "),

@@ -3,10 +3,10 @@
 
 #![expect(clippy::print_stdout, reason = "what is printed is shown where a test fails")]
 
-use super::Nothing;
-use super::drawn::of_kind;
+use super::NoFiles;
+use super::random_stack::of_kind;
 use super::tests::cataloged;
-use crate::rooms::Rooms;
+use crate::models::Models;
 use crate::stack::build;
 use nacre_config::Families;
 use nacre_kernel::{Streams, Time};
@@ -19,14 +19,14 @@ const STACKS: usize = 2;
 const PAUSE: Time = Time::from_ms(40);
 
 #[test]
-fn every_kind_of_device_that_is_drawn_keeps_the_contract() {
-    for kind in Rooms::new().kinds("device") {
-        let drawn = (1..).map(|seed| of_kind(kind, &mut Streams::new(seed).stream("stack")));
-        let drawn = drawn.map(|drawn| drawn.expect("it is legal"));
-        for (text, checked) in drawn.take(STACKS) {
+fn every_generated_kind_of_device_keeps_the_contract() {
+    for kind in Models::new().kinds("device") {
+        let stacks = (1..).map(|seed| of_kind(kind, &mut Streams::new(seed).stream("stack")));
+        let stacks = stacks.map(|stack| stack.expect("it is legal"));
+        for (text, checked) in stacks.take(STACKS) {
             println!("{text}");
             conformance(PAUSE, || {
-                build(&checked, &Nothing).unwrap_or_else(|problems| panic!("{problems}")).device
+                build(&checked, &NoFiles).unwrap_or_else(|problems| panic!("{problems}")).device
             });
         }
     }

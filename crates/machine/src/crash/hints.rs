@@ -15,7 +15,7 @@ pub(super) const WEAR: &str = "#";
 /// among the settings, the kind is `component.table`. Missing entries are looked up for the component and
 /// then for the component that it is [`like`].
 pub(super) fn of(kind: &str, field: &str) -> Option<&'static [&'static str]> {
-    let own = |kind| OWN.iter().find(|(room, name, _)| *room == kind && *name == field);
+    let own = |kind| OWN.iter().find(|(model, name, _)| *model == kind && *name == field);
     let own = own(kind).or_else(|| own(kind.split('.').next().unwrap_or(kind))).or_else(|| own(like(kind)));
     own.map(|(_, _, values)| *values).or_else(|| {
         let any = EVERYWHERE.iter().find(|(name, _)| *name == field);
@@ -30,7 +30,7 @@ fn like(kind: &str) -> &str {
 
 /// Values of a wear setting.
 pub(super) fn wear(kind: &str, field: &str) -> &'static [&'static str] {
-    let of = WEARS.iter().find(|(room, name, _)| *room == like(kind) && *name == field);
+    let of = WEARS.iter().find(|(model, name, _)| *model == like(kind) && *name == field);
     of.map(|(_, _, values)| *values).expect("WEAR comes with values")
 }
 

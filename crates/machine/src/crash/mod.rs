@@ -3,16 +3,16 @@
 mod combinations;
 #[cfg(test)]
 mod contract;
-mod drawn;
 mod hints;
 #[cfg(test)]
 mod planted;
+mod random_stack;
 mod report_json;
 #[cfg(test)]
 mod tests;
 
-pub use drawn::{Drawn, Nothing, drawn};
 pub use nacre_crash::{Fault, Report};
+pub use random_stack::{NoFiles, RandomStack, random_stack};
 pub use report_json::report_json;
 
 use crate::scenario::Checked;
@@ -24,18 +24,18 @@ use nacre_media::store::{Layout, Pages};
 use std::ops::ControlFlow;
 
 /// The stack of a scenario, which can be rebuilt any number of times.
-pub struct OfScenario<'a> {
+pub struct ScenarioStack<'a> {
     checked: &'a Checked,
     files: &'a dyn Files,
     layouts: Vec<Layout>,
 }
 
-impl<'a> OfScenario<'a> {
+impl<'a> ScenarioStack<'a> {
     /// Errors: a component of the stack stores no data, the stack has no capacity limit, or it cannot be
     /// built.
-    pub fn new(checked: &'a Checked, files: &'a dyn Files) -> Result<OfScenario<'a>, Problems> {
+    pub fn new(checked: &'a Checked, files: &'a dyn Files) -> Result<ScenarioStack<'a>, Problems> {
         let layouts = store_layouts(checked, files)?.into_iter().map(|(_, layout)| layout).collect();
-        let stack = OfScenario { checked, files, layouts };
+        let stack = ScenarioStack { checked, files, layouts };
         stack.over(&Media::new())?;
         Ok(stack)
     }
@@ -46,19 +46,19 @@ impl<'a> OfScenario<'a> {
     }
 }
 
-impl Stack for OfScenario<'_> {
+impl Stack for ScenarioStack<'_> {
     fn build(&mut self, media: &Media) -> Box<dyn Device> {
         self.over(media).unwrap_or_else(|problems| panic!("it was built before: {problems}"))
     }
 }
 
 /// Tests the stack of `checked` without its workload. `watch` is called with the number of points tested so
-/// far, and may stop the test. Errors: those of [`OfScenario::new`].
+/// far, and may stop the test. Errors: those of [`ScenarioStack::new`].
 pub fn crash(
     checked: &Checked,
     files: &dyn Files,
     options: &Options,
     watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Report, Problems> {
-    Ok(nacre_crash::crash(&mut OfScenario::new(checked, files)?, options, watch))
+    Ok(nacre_crash::crash(&mut ScenarioStack::new(checked, files)?, options, watch))
 }

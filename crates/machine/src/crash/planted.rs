@@ -2,9 +2,9 @@
 
 #![expect(clippy::print_stdout, reason = "with --nocapture the tests say how many stacks it takes")]
 
-use super::drawn::of_kind;
-use super::{Nothing, OfScenario};
-use crate::rooms::Rooms;
+use super::random_stack::of_kind;
+use super::{NoFiles, ScenarioStack};
+use crate::models::Models;
 use crate::scenario::Checked;
 use nacre_config::Families;
 use nacre_crash::{Fault, Media, Options, Report, Stack, crash};
@@ -19,7 +19,7 @@ const SEEDS: u64 = 24;
 /// Number of power losses of each stack.
 const POINTS: u64 = 400;
 
-struct WithBug<'a, 'b>(&'b mut OfScenario<'a>, Bug);
+struct WithBug<'a, 'b>(&'b mut ScenarioStack<'a>, Bug);
 
 impl Stack for WithBug<'_, '_> {
     fn build(&mut self, media: &Media) -> Box<dyn Device> {
@@ -124,16 +124,16 @@ impl Family {
 
 /// One family per kind of device.
 fn kinds() -> impl Iterator<Item = Family> {
-    Rooms::new().kinds("device").into_iter().map(|kind| Family { name: kind, kind, has: &[] })
+    Models::new().kinds("device").into_iter().map(|kind| Family { name: kind, kind, has: &[] })
 }
 
 /// Valid stacks of a family, with their seeds.
 pub(super) fn of_family(family: &Family) -> impl Iterator<Item = (u64, Checked)> {
     let Family { name, kind, has } = *family;
     let legal = move |seed| {
-        let drawn = of_kind(kind, &mut Streams::new(seed).stream("stack"));
+        let stack = of_kind(kind, &mut Streams::new(seed).stream("stack"));
         let (text, checked) =
-            drawn.unwrap_or_else(|| panic!("{name}: nothing legal is drawn of seed {seed}"));
+            stack.unwrap_or_else(|| panic!("{name}: no valid stack was generated from seed {seed}"));
         has.iter().all(|word| text.contains(word)).then_some((seed, checked))
     };
     (0..SEEDS * 40).filter_map(legal)
@@ -150,7 +150,8 @@ fn every_mistake_is_found_in_every_kind_of_device_that_can_make_it() {
     for family in kinds().chain(FORMS) {
         let (mut possible, mut found) = (BTreeMap::<Bug, u64>::new(), BTreeMap::new());
         for (number, (seed, checked)) in (1..=SEEDS).zip(of_family(&family)) {
-            let mut stack = OfScenario::new(&checked, &Nothing).expect("it was built when it was drawn");
+            let mut stack =
+                ScenarioStack::new(&checked, &NoFiles).expect("it was built when it was generated");
             let capabilities = stack.build(&Media::new()).capabilities();
             let honest = crashed(&mut stack, &[], seed);
             assert!(honest.finding.is_none(), "{}, seed {seed}: {:?}", family.name, honest.finding);
@@ -186,7 +187,7 @@ fn every_mistake_is_found_in_every_kind_of_device_that_can_make_it() {
 fn lost_paired_pages_that_are_not_reported_are_found() {
     let mut damaged = 0;
     let found = (1..=SEEDS).zip(of_family(&PAIRED)).find(|(_, (seed, checked))| {
-        let mut stack = OfScenario::new(checked, &Nothing).expect("it was built when it was drawn");
+        let mut stack = ScenarioStack::new(checked, &NoFiles).expect("it was built when it was generated");
         let honest = crashed(&mut stack, &[], *seed);
         assert!(honest.finding.is_none(), "seed {seed}: {:?}", honest.finding);
         damaged += honest.branches["pages_damaged"];
@@ -207,10 +208,11 @@ fn every_fault_of_the_medium_is_seen_in_every_kind_of_device() {
         let mut seen = Vec::new();
         for fault in unseen.filter(|fault| !has_code(fault)) {
             let with = (1..=SEEDS).zip(of_family(&family)).find(|(_, (seed, checked))| {
-                let mut stack = OfScenario::new(checked, &Nothing).expect("it was built when it was drawn");
+                let mut stack =
+                    ScenarioStack::new(checked, &NoFiles).expect("it was built when it was generated");
                 let report = crashed(&mut stack, &[fault], *seed);
                 assert!(report.finding.is_none(), "undetectable faults are not findings");
-                report.faults.get(&fault).is_some_and(|tried| tried.lost_unseen > 0)
+                report.faults.get(&fault).is_some_and(|tried| tried.lost_silently > 0)
             });
             let (number, _) = with.unwrap_or_else(|| {
                 panic!("{}: {} is not seen within {SEEDS} stacks", family.name, fault.name())

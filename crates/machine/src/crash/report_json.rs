@@ -1,6 +1,6 @@
 //! JSON output of power-loss tests.
 
-use nacre_crash::{Finding, Report, Tried};
+use nacre_crash::{FaultResult, Finding, Report};
 use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::{Capabilities, Persistence};
 use serde_json::{Value, json};
@@ -19,25 +19,25 @@ pub fn report_json(report: &Report) -> Value {
         .into_iter()
         .map(|(fault, guarantee)| {
             let tried = report.faults.get(&fault).copied().unwrap_or_default();
-            let Tried { points, injected, blocks_behind, lost_and_told, lost_unseen } = tried;
+            let FaultResult { points, injected, stale_blocks, lost_reported, lost_silently } = tried;
             json!({
                 "fault": fault.name(),
-                "promise": guarantee.name(),
+                "guarantee": guarantee.name(),
                 "points": points,
                 "injected": injected,
-                "blocks_behind": blocks_behind,
-                "lost_and_told": lost_and_told,
-                "lost_unseen": lost_unseen,
+                "stale_blocks": stale_blocks,
+                "lost_reported": lost_reported,
+                "lost_silently": lost_silently,
             })
         })
         .collect();
     json!({
         "points": report.points(),
-        "lives": report.lives,
+        "device_runs": report.device_runs,
         "restarts": report.restarts,
         "requests": report.requests,
         "blocks_audited": report.blocks_audited,
-        "promises": {
+        "guarantees": {
             "persistence": persistence,
             "atomic_unit": atomic_unit,
             "transactions": transactions,
@@ -50,13 +50,13 @@ pub fn report_json(report: &Report) -> Value {
 }
 
 fn finding(finding: &Finding) -> Value {
-    let Finding { problem, fault, sequence, steps_drawn, repeats } = finding;
+    let Finding { problem, fault, sequence, steps_generated, is_reproducible } = finding;
     json!({
         "problem": problem,
         "fault": fault.name(),
         "steps": sequence.to_string().lines().collect::<Vec<_>>(),
-        "steps_drawn": steps_drawn,
-        "repeats": repeats,
+        "steps_generated": steps_generated,
+        "reproducible": is_reproducible,
     })
 }
 

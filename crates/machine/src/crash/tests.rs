@@ -1,10 +1,10 @@
 //! Tests that every device of the catalog and every random stack holds its durability guarantees.
 
-use super::drawn::of_kind;
 use super::planted::{FORMS, PAIRED, of_family};
-use super::{Nothing, OfScenario, drawn};
+use super::random_stack::of_kind;
+use super::{NoFiles, ScenarioStack, random_stack};
 use crate::capable::{PRECONDITIONED, WITH_TRANSACTIONS};
-use crate::rooms::Rooms;
+use crate::models::Models;
 use crate::scenario::{Checked, Document, check};
 use crate::stack::build;
 use nacre_config::{Descriptor, Families, Table};
@@ -13,7 +13,7 @@ use nacre_crash::report::BRANCHES;
 use nacre_crash::{Fault, Options, crash, replay};
 use nacre_device::DeviceFamily;
 use nacre_kernel::{Capabilities, Streams};
-use nacre_testkit::workbench::Rooms as Tables;
+use nacre_testkit::workbench::Models as TestModels;
 use nacre_testkit::{Workbench, charges_what_it_did, keeps_its_bytes};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -22,7 +22,7 @@ static TABLES: [&Table<DeviceFamily>; 3] =
     [nacre_hierarchy::DEVICES, nacre_controller::DEVICES, nacre_ssd::DEVICES];
 
 fn others(family: &str) -> Vec<&'static Descriptor> {
-    let families = crate::rooms::families();
+    let families = crate::models::families();
     families.into_iter().filter(|known| known.name == family).flat_map(|known| known.descriptors).collect()
 }
 
@@ -45,7 +45,7 @@ fn smaller(toml: &str) -> String {
 
 /// A device of the catalog, shrunk, and a workbench that builds it.
 pub(super) fn cataloged(text: &str) -> (Workbench, String) {
-    (Workbench::new(Tables { devices: &TABLES, others }, 1), smaller(&Workbench::cataloged(text)))
+    (Workbench::new(TestModels { devices: &TABLES, others }, 1), smaller(&Workbench::cataloged(text)))
 }
 
 #[test]
@@ -72,14 +72,14 @@ fn every_device_of_the_catalog_is_charged_for_what_it_did_before_a_loss_of_power
 fn kinds_that(has: impl Fn(Capabilities) -> bool) -> String {
     let has_it = |kind: &&'static str| {
         let (_, checked) = of_kind(kind, &mut Streams::new(1).stream("stack")).expect("it is legal");
-        let built = build(&checked, &Nothing).unwrap_or_else(|problems| panic!("{kind}: {problems}"));
+        let built = build(&checked, &NoFiles).unwrap_or_else(|problems| panic!("{kind}: {problems}"));
         let others = |path: &str| {
             let (device, _) = path.rsplit_once(".kind").unwrap_or_default();
             device.ends_with(".device") || device.ends_with("backing") || device.contains(".member[")
         };
         has(built.device.capabilities()) && !checked.resolved.iter().any(|value| others(&value.path))
     };
-    let mut found: Vec<&str> = Rooms::new().kinds("device").into_iter().filter(has_it).collect();
+    let mut found: Vec<&str> = Models::new().kinds("device").into_iter().filter(has_it).collect();
     found.sort_unstable();
     let last = found.pop().expect("messages name one at least");
     if found.is_empty() { last.into() } else { format!("{} and {last}", found.join(", ")) }
@@ -92,10 +92,10 @@ fn the_kinds_that_messages_name_are_those_that_can_do_it() {
 }
 
 #[test]
-fn the_table_of_promises_has_every_kind_of_device() {
+fn the_table_of_guarantees_has_every_kind_of_device() {
     let document = include_str!("../../../../docs/crashing.md");
     let rows: Vec<&str> = document.lines().filter(|line| line.starts_with("| `")).collect();
-    for kind in Rooms::new().kinds("device") {
+    for kind in Models::new().kinds("device") {
         let count = rows.iter().filter(|row| row.contains(&format!("`{kind}`"))).count();
         assert_eq!(count, 1, "rows of {kind} in docs/crashing.md");
     }
@@ -114,7 +114,7 @@ struct Reached {
 
 impl Reached {
     fn crash(&mut self, name: &str, checked: &Checked, options: &Options) {
-        let mut stack = OfScenario::new(checked, &Nothing).expect("it was built when it was drawn");
+        let mut stack = ScenarioStack::new(checked, &NoFiles).expect("it was built when it was generated");
         let report = crash(&mut stack, options, &mut |_| ControlFlow::Continue(()));
         if let Some(finding) = report.finding {
             panic!("{name}: {}\n{}", finding.problem, finding.sequence);
@@ -131,12 +131,12 @@ impl Reached {
 fn the_corpus_keeps_its_bytes_and_has_every_kind_of_device_every_fault_and_every_branch() {
     let (mut kinds, mut reached) = (BTreeSet::new(), Reached::default());
     for seed in 0..STACKS {
-        let drawn = drawn(seed, POINTS);
-        reached.crash(&format!("seed {seed}: {}", drawn.text), &drawn.checked, &drawn.options);
-        kinds.insert(drawn.checked.scenario.stack.kind());
+        let random = random_stack(seed, POINTS);
+        reached.crash(&format!("seed {seed}: {}", random.text), &random.checked, &random.options);
+        kinds.insert(random.checked.scenario.stack.kind());
     }
     for family in &FORMS {
-        let (seed, checked) = of_family(family).next().expect("it is drawn often");
+        let (seed, checked) = of_family(family).next().expect("it is generated often");
         reached.crash(family.name, &checked, &Options::new(POINTS, seed));
     }
     // A power loss damages paired pages during a program, which is rare in a drive with slow firmware.
@@ -156,8 +156,8 @@ fn the_corpus_keeps_its_bytes_and_has_every_kind_of_device_every_fault_and_every
             reached.crash(fault.name(), &checked, &options);
         }
     }
-    let known: BTreeSet<&str> = Rooms::new().kinds("device").into_iter().collect();
-    assert_eq!(kinds, known, "a kind that is never drawn needs values in hints.rs");
+    let known: BTreeSet<&str> = Models::new().kinds("device").into_iter().collect();
+    assert_eq!(kinds, known, "a kind that is never generated needs values in hints.rs");
     println!("{:?}", reached.branches);
     let missed: Vec<_> = BRANCHES.into_iter().filter(|branch| reached.branches[branch] == 0).collect();
     assert!(missed.is_empty(), "the corpus reaches no {missed:?}");
@@ -166,120 +166,122 @@ fn the_corpus_keeps_its_bytes_and_has_every_kind_of_device_every_fault_and_every
 }
 
 #[test]
-fn the_same_seed_draws_and_finds_the_same() {
+fn the_same_seed_gives_the_same_stack_and_report() {
     let run = || {
-        let drawn = drawn(7, 300);
-        let mut stack = OfScenario::new(&drawn.checked, &Nothing).expect("it was built when it was drawn");
-        let report = crash(&mut stack, &drawn.options, &mut |_| ControlFlow::Continue(()));
-        (drawn.text, super::report_json(&report).to_string())
+        let random = random_stack(7, 300);
+        let mut stack =
+            ScenarioStack::new(&random.checked, &NoFiles).expect("it was built when it was generated");
+        let report = crash(&mut stack, &random.options, &mut |_| ControlFlow::Continue(()));
+        (random.text, super::report_json(&report).to_string())
     };
     assert_eq!(run(), run());
 }
 
 #[test]
-fn a_thousand_power_losses_branch_off_one_moment_and_leave_nothing_behind() {
+fn a_thousand_power_losses_from_one_state_leave_it_unchanged() {
     let lines: Vec<String> = (0..40).map(|number| format!("50000000 ps write {} 2", number % 7)).collect();
     let sequence = format!("blocks 512\n{}\n", lines.join("\n")).parse().expect("these are steps");
     for kind in ["ssd", "envy", "hdd", "onyx", "server_cache"] {
         let (_, checked) = of_kind(kind, &mut Streams::new(3).stream("stack")).expect("it is legal");
-        let mut stack = OfScenario::new(&checked, &Nothing).expect("it was built when it was drawn");
+        let mut stack = ScenarioStack::new(&checked, &NoFiles).expect("it was built when it was generated");
         let report =
             branch_off(&mut stack, &sequence, 1_000, 1).unwrap_or_else(|broken| panic!("{kind}: {broken:?}"));
-        assert!(report.points() >= 1_000 && report.lives == 1, "{kind}: {} points", report.points());
+        assert!(report.points() >= 1_000 && report.device_runs == 1, "{kind}: {} points", report.points());
     }
+}
+
+/// The name and text of each of these files of the folder `regressions`.
+macro_rules! regressions {
+    ($($name:literal),+ $(,)?) => {
+        &[$(($name, include_str!(concat!("regressions/", $name, ".crash")))),+]
+    };
 }
 
 /// Regressions, each of which once violated a guarantee: a description, a scenario, and, after a line of
 /// dashes, the steps.
-const KEPT: [(&str, &str); 64] = [
-    (
-        "parts_of_a_write_back_wait_for_a_later_one",
-        include_str!("kept/parts_of_a_write_back_wait_for_a_later_one.crash"),
-    ),
-    ("part_of_a_write_around_the_cache", include_str!("kept/part_of_a_write_around_the_cache.crash")),
-    ("flush_overtakes_the_report_of_a_loss", include_str!("kept/flush_overtakes_the_report_of_a_loss.crash")),
-    ("loss_reported_to_a_flush_of_a_chunk", include_str!("kept/loss_reported_to_a_flush_of_a_chunk.crash")),
-    ("flush_holds_the_place_of_a_write", include_str!("kept/flush_holds_the_place_of_a_write.crash")),
-    (
-        "copy_changes_while_it_is_written_back",
-        include_str!("kept/copy_changes_while_it_is_written_back.crash"),
-    ),
-    ("part_of_a_lost_unit", include_str!("kept/part_of_a_lost_unit.crash")),
-    ("split_off_beside_an_unreadable_block", include_str!("kept/split_off_beside_an_unreadable_block.crash")),
-    ("failed_on_purpose_beside_a_lost_page", include_str!("kept/failed_on_purpose_beside_a_lost_page.crash")),
-    ("lines_behind_other_answers", include_str!("kept/lines_behind_other_answers.crash")),
-    ("accesses_that_wait_for_each_other", include_str!("kept/accesses_that_wait_for_each_other.crash")),
-    ("parts_of_a_block_that_moves_up", include_str!("kept/parts_of_a_block_that_moves_up.crash")),
-    ("pages_lost_before_they_are_fetched", include_str!("kept/pages_lost_before_they_are_fetched.crash")),
-    ("safe_chunk_is_lost", include_str!("kept/safe_chunk_is_lost.crash")),
-    ("read_behind_a_page_that_cannot_leave", include_str!("kept/read_behind_a_page_that_cannot_leave.crash")),
-    ("joined_programs_of_two_times", include_str!("kept/joined_programs_of_two_times.crash")),
-    ("lost_where_an_extent_came_to", include_str!("kept/lost_where_an_extent_came_to.crash")),
-    ("read_of_a_chunk_to_be_written_again", include_str!("kept/read_of_a_chunk_to_be_written_again.crash")),
-    ("gone_before_it_was_read", include_str!("kept/gone_before_it_was_read.crash")),
-    ("read_behind_a_refusal", include_str!("kept/read_behind_a_refusal.crash")),
-    ("part_beside_a_lost_page", include_str!("kept/part_beside_a_lost_page.crash")),
-    ("trim_under_way", include_str!("kept/trim_under_way.crash")),
-    ("flush_passes_trim", include_str!("kept/flush_passes_trim.crash")),
-    ("flush_settles_too_early", include_str!("kept/flush_settles_too_early.crash")),
-    ("trimmed_in_part", include_str!("kept/trimmed_in_part.crash")),
-    ("card_behind_cache", include_str!("kept/card_behind_cache.crash")),
-    ("backing_of_word_lines", include_str!("kept/backing_of_word_lines.crash")),
-    ("pages_go_back_one_by_one", include_str!("kept/pages_go_back_one_by_one.crash")),
-    ("refused_in_part", include_str!("kept/refused_in_part.crash")),
-    ("aborted_write_under_way", include_str!("kept/aborted_write_under_way.crash")),
-    ("no_share_of_invalid_pages", include_str!("kept/no_share_of_invalid_pages.crash")),
-    ("torn_over_a_clean_page", include_str!("kept/torn_over_a_clean_page.crash")),
-    ("refused_pages_are_told", include_str!("kept/refused_pages_are_told.crash")),
-    ("refused_and_read_as_before", include_str!("kept/refused_and_read_as_before.crash")),
-    ("refused_and_known_by_a_table", include_str!("kept/refused_and_known_by_a_table.crash")),
-    ("lost_until_it_is_taken", include_str!("kept/lost_until_it_is_taken.crash")),
-    ("flush_behind_a_refused_page", include_str!("kept/flush_behind_a_refused_page.crash")),
-    ("told_and_flushed_again", include_str!("kept/told_and_flushed_again.crash")),
-    ("flush_passes_what_left", include_str!("kept/flush_passes_what_left.crash")),
-    ("trimmed_and_as_it_was", include_str!("kept/trimmed_and_as_it_was.crash")),
-    ("copy_hides_a_loss", include_str!("kept/copy_hides_a_loss.crash")),
-    ("copy_in_flash_hides_a_loss", include_str!("kept/copy_in_flash_hides_a_loss.crash")),
-    ("quiet_since_long", include_str!("kept/quiet_since_long.crash")),
-    ("quiet_behind_a_read", include_str!("kept/quiet_behind_a_read.crash")),
-    ("second_write_is_done_first", include_str!("kept/second_write_is_done_first.crash")),
-    ("second_part_is_done_first", include_str!("kept/second_part_is_done_first.crash")),
-    ("swap_of_a_full_segment", include_str!("kept/swap_of_a_full_segment.crash")),
-    ("exchange_without_a_page_to_spare", include_str!("kept/exchange_without_a_page_to_spare.crash")),
-    ("copy_outlasts_erase", include_str!("kept/copy_outlasts_erase.crash")),
-    ("part_of_a_block_that_comes_in", include_str!("kept/part_of_a_block_that_comes_in.crash")),
-    ("taken_and_not_saved", include_str!("kept/taken_and_not_saved.crash")),
-    ("unreadable_and_written_again", include_str!("kept/unreadable_and_written_again.crash")),
-    ("unreadable_and_as_before", include_str!("kept/unreadable_and_as_before.crash")),
-    ("unread_and_interrupted", include_str!("kept/unread_and_interrupted.crash")),
-    ("part_of_a_block_over_one_that_leaves", include_str!("kept/part_of_a_block_over_one_that_leaves.crash")),
-    ("flush_that_was_cut_and_unread", include_str!("kept/flush_that_was_cut_and_unread.crash")),
-    ("older_write_goes_back_over_a_newer", include_str!("kept/older_write_goes_back_over_a_newer.crash")),
-    ("corrected_by_strength_in_flash", include_str!("kept/corrected_by_strength_in_flash.crash")),
-    ("corrected_by_strength_in_pcm", include_str!("kept/corrected_by_strength_in_pcm.crash")),
-    ("corrected_by_strength_behind_a_cache", include_str!("kept/corrected_by_strength_behind_a_cache.crash")),
-    ("lost_and_back_while_written", include_str!("kept/lost_and_back_while_written.crash")),
-    ("written_anew_and_not_saved", include_str!("kept/written_anew_and_not_saved.crash")),
-    ("flush_of_a_worn_drive", include_str!("kept/flush_of_a_worn_drive.crash")),
-    ("lost_while_it_is_taken_anew", include_str!("kept/lost_while_it_is_taken_anew.crash")),
+const REGRESSIONS: &[(&str, &str)] = regressions![
+    "split_write_back_deadlock",
+    "interrupted_write_around_cache",
+    "second_flush_misses_loss",
+    "tier_flush_consumes_loss_report",
+    "flushes_fill_host_queue",
+    "write_during_write_back_read",
+    "partial_write_to_lost_unit",
+    "write_back_near_unreadable_block",
+    "injected_read_error_near_lost_page",
+    "link_transfer_time_negative",
+    "bank_conflict_deadlock",
+    "writes_during_promotion",
+    "fetch_of_rejected_pages",
+    "swapped_chunk_lost_by_card",
+    "read_during_failed_eviction",
+    "multi_plane_program_time",
+    "loss_after_extent_migration",
+    "read_waits_for_chunk_rewrite",
+    "block_evicted_before_read",
+    "read_of_partly_rejected_write",
+    "partial_read_near_lost_page",
+    "power_loss_before_trim",
+    "flush_recorded_as_after_trim",
+    "flush_clears_dirty_too_early",
+    "partial_trim_of_dirty_block",
+    "power_loss_during_recovery_of_card",
+    "cache_over_paired_page_drive",
+    "cache_page_smaller_than_atomic_unit",
+    "partly_rejected_write_breakdown",
+    "rollback_during_outstanding_writes",
+    "hybrid_victim_without_invalid_pages",
+    "torn_write_over_clean_page",
+    "read_of_reported_lost_page",
+    "rejected_write_back_counts_as_clean",
+    "rejected_write_back_with_persistent_table",
+    "rejected_page_rewritten_in_cache",
+    "flush_ignores_rejected_page",
+    "flush_after_reported_loss",
+    "flush_ignores_evicted_block",
+    "stale_copy_of_trimmed_page",
+    "pcm_cache_copy_masks_lost_page",
+    "flash_cache_copy_masks_lost_page",
+    "idle_time_computed_too_late",
+    "erase_delayed_by_read",
+    "writes_complete_out_of_order",
+    "partial_writes_complete_out_of_order",
+    "wear_swap_of_full_segment",
+    "wear_swap_without_erased_page",
+    "erase_before_relocation_ends",
+    "partial_write_during_fill",
+    "accepted_write_back_not_durable",
+    "interrupted_overwrite_of_unreadable_page",
+    "interrupted_overwrite_returns_earlier_version",
+    "interrupted_write_near_lost_page",
+    "partial_write_during_eviction",
+    "interrupted_flush_of_lost_page",
+    "older_write_through_overwrites_newer",
+    "ldpc_correction_missing_in_flash",
+    "ldpc_correction_missing_in_pcm",
+    "uncorrected_ldpc_data_written_back",
+    "interrupted_rewrite_of_lost_page",
+    "lost_block_rewritten_without_flush",
+    "flush_of_worn_drive_not_recorded",
+    "lost_block_rewritten_to_backing",
 ];
 
 /// Regressions with flushes that had no effect.
-const KEPT_OF_LIES: [(&str, &str); 3] = [
-    ("goes_through_after_all", include_str!("kept/goes_through_after_all.crash")),
-    ("told_before_a_flush_that_lied", include_str!("kept/told_before_a_flush_that_lied.crash")),
-    ("nothing_to_gain", include_str!("kept/nothing_to_gain.crash")),
+const WITH_LYING_FLUSHES: &[(&str, &str)] = regressions![
+    "rejected_part_written_through",
+    "lying_flush_after_reported_loss",
+    "garbage_collection_without_gain",
 ];
 
 #[test]
 fn fixed_violations_of_guarantees_do_not_come_back() {
-    let lies = KEPT_OF_LIES.map(|kept| (kept, Fault::LyingFlush));
-    let all = KEPT.map(|kept| (kept, Fault::PowerLoss)).into_iter().chain(lies);
-    for ((name, text), fault) in all {
+    let with_lying_flushes = WITH_LYING_FLUSHES.iter().map(|regression| (regression, Fault::LyingFlush));
+    let all = REGRESSIONS.iter().map(|regression| (regression, Fault::PowerLoss)).chain(with_lying_flushes);
+    for (&(name, text), fault) in all {
         let (scenario, steps) = text.split_once("---\n").expect("steps come behind dashes");
         let document = Document { text: scenario, name, overrides: &[], seed: None };
         let checked = check(&document).unwrap_or_else(|problems| panic!("{name}: {problems}"));
-        let mut stack = OfScenario::new(&checked, &Nothing).expect("it carries bytes");
+        let mut stack = ScenarioStack::new(&checked, &NoFiles).expect("it carries bytes");
         let steps = steps.parse().unwrap_or_else(|problem| panic!("{name}: {problem}"));
         let result = replay(&mut stack, &steps, fault, 0);
         assert_eq!(result, Ok(()), "{name}");

@@ -18,7 +18,7 @@ pub(crate) struct Host {
     pub(super) id: ComponentId,
     #[state(skip = "from the configuration")]
     pub(super) config: HostConfig,
-    pub(super) requests: Slab<Asked>,
+    pub(super) requests: Slab<PendingRequest>,
     /// Tries at the device: the request that waits for each, unless the host gave the try up.
     tries: Slab<Option<u32>>,
     /// Times at which requests time out or are sent again, with their numbers.
@@ -43,7 +43,7 @@ struct Queue {
 
 /// A request that the host has not answered.
 #[derive(Clone, Debug, Default, Value)]
-pub(super) struct Asked {
+pub(super) struct PendingRequest {
     id: RequestId,
     pub(super) request: Request,
     arrived: Time,
@@ -96,8 +96,8 @@ impl Host {
 
     /// Like [`Device::submit`], without data.
     pub(crate) fn submit(&mut self, device: &mut dyn Device, now: Time, id: RequestId, request: &Request) {
-        let (number, asked) = self.requests.take();
-        *asked = Asked { id, request: *request, arrived: now, ..Asked::default() };
+        let (number, pending) = self.requests.take();
+        *pending = PendingRequest { id, request: *request, arrived: now, ..PendingRequest::default() };
         self.counts.requests += 1;
         if self.enters_zone(device, number) {
             self.arrive(device, now, number);
@@ -144,13 +144,13 @@ impl Host {
     fn send(&mut self, device: &mut dyn Device, now: Time, number: u32) {
         let (of_try, asking) = self.tries.take();
         *asking = Some(number);
-        let asked = &mut self.requests[number];
-        (asked.sent, asked.current, asked.due) = (now, Some(of_try), None);
+        let pending = &mut self.requests[number];
+        (pending.sent, pending.current, pending.due) = (now, Some(of_try), None);
         if let Some(timeout) = &self.config.timeout {
-            asked.due = Some(now + timeout.after);
+            pending.due = Some(now + timeout.after);
             self.due.insert((now + timeout.after, number));
         }
-        let request = asked.request;
+        let request = pending.request;
         self.submit_try(device, now, RequestId(of_try), &request);
     }
 
@@ -232,8 +232,8 @@ impl Host {
     /// Time of a request before its last try, which was sent at `until`: time in the host queue, and in
     /// earlier tries.
     fn own_time(&self, number: u32, until: Time) -> [(Activity, Time); 2] {
-        let asked = &self.requests[number];
-        [(Activity::Queue, asked.started - asked.arrived), (Activity::Retry, until - asked.started)]
+        let pending = &self.requests[number];
+        [(Activity::Queue, pending.started - pending.arrived), (Activity::Retry, until - pending.started)]
     }
 
     /// Handles the requests that time out or are sent again at `at`.
@@ -359,9 +359,9 @@ impl Host {
         let of_zones = self.order.held();
         assert_eq!(waiting + outstanding as usize + of_zones, self.requests.len(), "a request is lost");
         let asking = self.tries.iter().filter(|(_, number)| number.is_some()).count();
-        let current = self.requests.iter().filter(|(_, asked)| asked.current.is_some()).count();
+        let current = self.requests.iter().filter(|(_, pending)| pending.current.is_some()).count();
         assert_eq!(asking, current, "a try is lost");
-        let due = self.requests.iter().filter(|(_, asked)| asked.due.is_some()).count();
+        let due = self.requests.iter().filter(|(_, pending)| pending.due.is_some()).count();
         assert_eq!(due, self.due.len(), "a timer is lost");
         let idles = |queue: usize| self.has_slot(queue) && self.queues[queue].waiting.len() > 0;
         let idle = (0..self.queues.len()).any(idles);

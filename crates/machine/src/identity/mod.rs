@@ -52,8 +52,8 @@ fn of_settings(resolved: &[Resolved], beginning: &str) -> Vec<String> {
             }
             _ => lines.push(format!("{path} = {}", canonical(node))),
         }
-        if let (Some(version), Some(room)) = (model_version, path.strip_suffix(".kind")) {
-            lines.push(format!("version of the model of {room} = {version}"));
+        if let (Some(version), Some(model)) = (model_version, path.strip_suffix(".kind")) {
+            lines.push(format!("version of the model of {model} = {version}"));
         }
     }
     lines

@@ -27,10 +27,10 @@ fn checked(text: &str) -> Checked {
 #[test]
 fn every_room_of_the_stack_is_there_with_the_version_of_its_model() {
     let text = identity(&checked(NESTED));
-    let rooms: BTreeSet<&str> = text
+    let models: BTreeSet<&str> = text
         .lines()
         .filter_map(|line| line.strip_prefix("version of the model of ")?.split_once(" = "))
-        .map(|(room, _)| room)
+        .map(|(model, _)| model)
         .collect();
     let expected = [
         "stack",
@@ -41,24 +41,24 @@ fn every_room_of_the_stack_is_there_with_the_version_of_its_model() {
         "stack.level[0].device.write",
         "stack.level[0].policy",
     ];
-    assert_eq!(rooms, BTreeSet::from(expected));
+    assert_eq!(models, BTreeSet::from(expected));
 }
 
 #[test]
 fn a_changed_model_anywhere_in_the_stack_is_another_device() {
     let Checked { mut resolved, run, .. } = checked(NESTED);
     let before = of_stack(&resolved, run.seed);
-    let rooms: Vec<usize> = (0..resolved.len())
+    let models: Vec<usize> = (0..resolved.len())
         .filter(|&at| resolved[at].model_version.is_some() && resolved[at].path.starts_with("stack."))
         .collect();
-    assert_eq!(rooms.len(), 7);
-    for at in rooms {
-        let version = resolved[at].model_version.replace(1_000_000).expect("it is a room");
+    assert_eq!(models.len(), 7);
+    for at in models {
+        let version = resolved[at].model_version.replace(1_000_000).expect("it is a model");
         let after = of_stack(&resolved, run.seed);
         let changed: Vec<&str> =
             after.lines().zip(before.lines()).filter(|(a, b)| a != b).map(|(a, _)| a).collect();
-        let room = resolved[at].path.strip_suffix(".kind").expect("a room is named by its kind");
-        assert_eq!(changed, [format!("version of the model of {room} = 1000000")]);
+        let model = resolved[at].path.strip_suffix(".kind").expect("a model is named by its kind");
+        assert_eq!(changed, [format!("version of the model of {model} = 1000000")]);
         resolved[at].model_version = Some(version);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Component;
 use crate::host::KIND as HOST;
-use crate::rooms::Rooms;
+use crate::models::Models;
 use crate::scenario::Checked;
 use nacre_config::{Descriptor, Families, Field, Shape, Value};
 use nacre_kernel::ComponentReport;
@@ -75,7 +75,7 @@ pub(super) fn energy_unknown(checked: &Checked, reports: &[ComponentReport]) -> 
     // A cache with separate memory also counts as a device.
     let is_device = |report: &&ComponentReport| {
         let has_energies = || {
-            let descriptor = Rooms::new().descriptor("device", report.kind);
+            let descriptor = Models::new().descriptor("device", report.kind);
             descriptor.is_some_and(|descriptor| !energy_fields(descriptor).is_empty())
         };
         without_children.iter().any(|device| device.path == report.path) || has_energies()
@@ -88,14 +88,14 @@ fn energies_not_given(checked: &Checked, report: &ComponentReport) -> Vec<String
     let is_given =
         |path: &String| checked.resolved.iter().any(|resolved| resolved.path == *path && !resolved.is_off);
     let mut paths = Vec::new();
-    let mut left = vec![(report.path.clone(), Rooms::new().descriptor("device", report.kind))];
+    let mut left = vec![(report.path.clone(), Models::new().descriptor("device", report.kind))];
     while let Some((at, descriptor)) = left.pop() {
         let Some(descriptor) = descriptor else { continue };
         paths.extend(energy_fields(descriptor).into_iter().map(|name| format!("{at}.{name}")));
         for (name, family) in parts((descriptor.fields)()) {
             let slot = format!("{at}.{name}");
             let kind = kind_of(checked, &slot);
-            left.push((slot, kind.and_then(|kind| Rooms::new().descriptor(family, &kind))));
+            left.push((slot, kind.and_then(|kind| Models::new().descriptor(family, &kind))));
         }
     }
     paths.retain(|path| !is_given(path));

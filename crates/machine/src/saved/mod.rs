@@ -12,8 +12,8 @@ mod tests;
 
 use crate::drive::{Driver, Outstanding, Standing};
 use crate::identity::{identity, settings_of};
+use crate::models::Models;
 use crate::record::Steadiness;
-use crate::rooms::Rooms;
 use crate::scenario::Checked;
 use crate::stack::{Files, build_alone};
 use nacre_config::{ErrorCode, Families, Problem, Problems};
@@ -285,7 +285,7 @@ fn cannot(error: &state::CannotSave) -> Problems {
 /// Settings and model version of the workload of `checked`, and settings of its host.
 fn workload_identity(checked: &Checked) -> String {
     let kind = checked.scenario.workload.kind();
-    let descriptor = Rooms::new().descriptor("workload", kind).expect("the scenario was checked");
+    let descriptor = Models::new().descriptor("workload", kind).expect("the scenario was checked");
     let mut lines = settings_of(checked, "workload.");
     lines.extend(settings_of(checked, "host."));
     lines.push(format!("run.seed = {}", checked.run.seed));
@@ -303,15 +303,15 @@ fn differ_in_version(differences: &[Difference]) -> bool {
 }
 
 /// Errors: every setting that differs between the saved state and the scenario.
-fn same(path: &str, saved: &str, asked: &str) -> Result<(), Problems> {
-    let differences = differences(saved, asked);
+fn same(path: &str, saved: &str, requested: &str) -> Result<(), Problems> {
+    let differences = differences(saved, requested);
     if differences.is_empty() {
         return Ok(());
     }
     let paths: Vec<String> = differences.iter().map(|difference| difference.path.clone()).collect();
     let shown = |difference: &Difference| {
-        let [kept, asked] = difference.shown();
-        format!("{} is {kept} in the state and {asked} here", difference.path)
+        let [saved, requested] = difference.shown();
+        format!("{} is {saved} in the state and {requested} here", difference.path)
     };
     let shown: Vec<String> = differences.iter().map(shown).collect();
     let problem = format!("the state has other settings: {}", shown.join("; "));

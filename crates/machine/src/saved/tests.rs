@@ -267,9 +267,9 @@ fn other_files_are_distinguished_from_damaged_states() {
 }
 
 #[derive(Default)]
-struct Kept(Mutex<Vec<(String, Vec<u8>)>>);
+struct SavedPreparations(Mutex<Vec<(String, Vec<u8>)>>);
 
-impl Preparations for Kept {
+impl Preparations for SavedPreparations {
     fn find(&self, preparation: &str) -> Option<Vec<u8>> {
         let kept = self.0.lock().unwrap();
         kept.iter().find(|(key, _)| key == preparation).map(|(_, state)| state.clone())
@@ -284,7 +284,7 @@ impl Preparations for Kept {
 #[test]
 fn a_kept_preparation_makes_no_difference() {
     let text = format!("{HOT}arrival = {{ kind = \"closed\", queue_depth = 4 }}\n{SSD}");
-    let kept = Kept::default();
+    let kept = SavedPreparations::default();
     let span = Span { from: None, saves: false, preparations: Some(&kept), second_thread: None };
     let prepared =
         [("run.precondition", "9000"), ("run.until_steady.windows_max", "7"), ("run.requests", "500")];
@@ -343,7 +343,7 @@ fn drives_that_differ_in_what_they_take_share_a_preparation() {
         ],
     ];
     for kind in kinds {
-        let kept = Kept::default();
+        let kept = SavedPreparations::default();
         let span = Span { from: None, saves: true, preparations: Some(&kept), second_thread: None };
         for changed in 0..=TAKES.len() {
             let takes = TAKES.iter().enumerate().zip(&of_stack);

@@ -12,7 +12,7 @@ use std::io;
 
 impl WorkloadBuilder for StackBuilder<'_, '_> {
     fn families(&self) -> &dyn Families {
-        &self.rooms
+        &self.models
     }
 
     fn random(&self, name: &str) -> Random {

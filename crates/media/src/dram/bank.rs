@@ -1,6 +1,6 @@
 //! State of a bank in a channel.
 
-use super::command::Place;
+use super::command::Location;
 use super::holds::{Earliest, NEVER_BINDS};
 use super::part::Part;
 use nacre_kernel::state::Value;
@@ -106,14 +106,14 @@ impl Shifts {
         Shifts { banks: shift(part.banks), groups: shift(part.groups) }
     }
 
-    /// Numbers of the rank, group, and bank of `place`.
+    /// The rank, group, and bank numbers of `location`.
     #[inline]
-    pub(super) fn spot(self, place: Place) -> Spot {
-        let group_in_rank = place.bank >> self.banks;
+    pub(super) fn spot(self, location: Location) -> Spot {
+        let group_in_rank = location.bank >> self.banks;
         Spot {
-            rank: place.rank as usize,
-            group: ((place.rank << self.groups) | group_in_rank) as usize,
-            bank: ((place.rank << (self.banks + self.groups)) | place.bank) as usize,
+            rank: location.rank as usize,
+            group: ((location.rank << self.groups) | group_in_rank) as usize,
+            bank: ((location.rank << (self.banks + self.groups)) | location.bank) as usize,
             group_in_rank,
         }
     }

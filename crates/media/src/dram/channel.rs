@@ -1,7 +1,7 @@
 //! A channel: its open rows, and the earliest clocks of commands.
 
 use super::bank::{Bank, Shifts, Spot};
-use super::command::{Command, Place};
+use super::command::{Command, Location};
 use super::holds::{Earliest, Holds, KINDS, NEVER_BINDS};
 use super::kind::Kind;
 use super::latest::Latest;
@@ -117,12 +117,12 @@ impl Channel {
     /// clock.
     #[inline(always)]
     pub fn give(&mut self, command: Command, from: u64) -> u64 {
-        let Command { kind, place } = command;
+        let Command { kind, location } = command;
         if matches!(kind, Kind::Read | Kind::Write) {
-            return self.give_bursts(kind, &[place], from, 1).0;
+            return self.give_bursts(kind, &[location], from, 1).0;
         }
         debug_assert_eq!(self.allowed(command), Ok(()), "{command:?}");
-        self.give_to_row(kind, self.spot(place), place.row, from)
+        self.give_to_row(kind, self.spot(location), location.row, from)
     }
 
     #[inline(always)]
@@ -136,56 +136,60 @@ impl Channel {
         clock
     }
 
-    /// Opens the row of `place`, issues `count` reads or writes of the row, and auto-precharges it. Each
-    /// command is issued as early as possible from `from`. The bank must have no open row. Returns the clocks
-    /// of the commands.
+    /// Opens the row of `location` from `from`, issues `count` reads or writes of it, and auto-precharges it,
+    /// all as early as possible. The bank must have no open row.
     #[inline]
-    pub fn give_whole(&mut self, kind: Kind, place: Place, from: u64, count: u64) -> Whole {
-        debug_assert_eq!(self.open_row(place), None, "{place:?}");
-        let spot = self.spot(place);
-        let opened = self.give_to_row(Kind::Activate, spot, place.row, from);
-        let (first, last) = self.give_train(kind, spot, place, from, count);
-        Whole { opened, first, last, closed: self.close_spot(spot, place.row, first) }
+    pub fn give_whole(&mut self, kind: Kind, location: Location, from: u64, count: u64) -> Whole {
+        debug_assert_eq!(self.open_row(location), None, "{location:?}");
+        let spot = self.spot(location);
+        let opened = self.give_to_row(Kind::Activate, spot, location.row, from);
+        let (first, last) = self.give_train(kind, spot, location, from, count);
+        Whole { opened, first, last, closed: self.close_spot(spot, location.row, first) }
     }
 
-    /// Issues `count` reads or writes of the open rows of `places`, alternating between the rows, each as
-    /// early as possible. Each row must be in a different group of one rank. Returns the clocks of the first
-    /// and the last command.
-    ///
-    /// For one location, the result equals that of repeated calls of [`Channel::give`], but this function is
-    /// faster. There is one exception: bursts that are inserted before other commands stay together.
+    /// Issues `count` reads or writes of the open rows of `locations`, alternating between them, each as early
+    /// as possible. Each row must be in a different group of one rank. Returns the clocks of the first and
+    /// the last command. For one location, this equals repeated calls of [`Channel::give`], but is faster.
+    /// The exception are bursts inserted before other commands, which stay together.
     #[inline]
-    pub fn give_bursts(&mut self, kind: Kind, places: &[Place], from: u64, count: u64) -> (u64, u64) {
-        if let &[place] = places {
-            return self.give_train(kind, self.spot(place), place, from, count);
+    pub fn give_bursts(&mut self, kind: Kind, locations: &[Location], from: u64, count: u64) -> (u64, u64) {
+        if let &[location] = locations {
+            return self.give_train(kind, self.spot(location), location, from, count);
         }
-        let (ready, train) = self.train(kind, places, from, count);
-        let behind = self.behind_all(kind, places, ready);
+        let (ready, train) = self.train(kind, locations, from, count);
+        let behind = self.behind_all(kind, locations, ready);
         if behind.cast_signed() > ready
-            && let Some(first) = self.room(train, ready, places.len(), count)
+            && let Some(first) = self.room(train, ready, locations.len(), count)
         {
-            self.slots.take_train(first, count, places.len());
-            return self.note_train(kind, places, first, 0, count);
+            self.slots.take_train(first, count, locations.len());
+            return self.note_train(kind, locations, first, 0, count);
         }
         let mut clock = self.slots.first_free(behind);
         let (first, mut left) = (clock, count);
         loop {
-            let given = self.slots.take_train(clock, left, places.len());
-            let (_, last) = self.note_train(kind, places, clock, count - left, given);
+            let given = self.slots.take_train(clock, left, locations.len());
+            let (_, last) = self.note_train(kind, locations, clock, count - left, given);
             left -= given;
             if left == 0 {
                 return (first, last);
             }
-            clock = self.slots.first_free(last + self.slots.spacing(places.len()));
+            clock = self.slots.first_free(last + self.slots.spacing(locations.len()));
         }
     }
 
     /// Like [`Channel::give_bursts`], for one location.
     #[inline(always)]
-    fn give_train(&mut self, kind: Kind, spot: Spot, place: Place, from: u64, count: u64) -> (u64, u64) {
-        debug_assert_eq!(self.allowed(Command { kind, place }), Ok(()), "{kind:?} of {place:?}");
+    fn give_train(
+        &mut self,
+        kind: Kind,
+        spot: Spot,
+        location: Location,
+        from: u64,
+        count: u64,
+    ) -> (u64, u64) {
+        debug_assert_eq!(self.allowed(Command { kind, location }), Ok(()), "{kind:?} of {location:?}");
         let (spacing, bank) = (self.slots.spacing(1), &self.banks[spot.bank]);
-        let train = Train::new(kind, place, spot.group_in_rank, ((count - 1) * spacing).cast_signed());
+        let train = Train::new(kind, location, spot.group_in_rank, ((count - 1) * spacing).cast_signed());
         let ready = from.cast_signed().max(bank.earliest[kind as usize]).max(bank.accessed + 1);
         let behind = self.behind_ranks(kind, spot.rank, self.earliest_beyond_bank(kind, spot, ready));
         let room = if behind.cast_signed() > ready { self.room(train, ready, 1, count) } else { None };
@@ -194,9 +198,9 @@ impl Channel {
         loop {
             let given = self.slots.take_train(clock, left, 1);
             let length = ((given - 1) * spacing).cast_signed();
-            let train = Train::new(kind, place, spot.group_in_rank, length).at(clock.cast_signed());
+            let train = Train::new(kind, location, spot.group_in_rank, length).at(clock.cast_signed());
             self.moved.note(train);
-            self.note(kind, spot, place.row, train.last, given);
+            self.note(kind, spot, location.row, train.last, given);
             left -= given;
             if left == 0 {
                 return (first, train.last.cast_unsigned());
@@ -205,11 +209,11 @@ impl Channel {
         }
     }
 
-    /// Auto-precharges the row of `place` after its last reads or writes, as early as possible from `from`.
-    /// Returns the clock. An auto-precharge needs no clock of the command bus.
+    /// Auto-precharges the row of `location` after its last reads or writes, as early as possible from `from`;
+    /// returns the clock. This takes no command.
     #[inline]
-    pub fn close_by_itself(&mut self, place: Place, from: u64) -> u64 {
-        self.close_spot(self.spot(place), place.row, from)
+    pub fn close_by_itself(&mut self, location: Location, from: u64) -> u64 {
+        self.close_spot(self.spot(location), location.row, from)
     }
 
     #[inline(always)]
@@ -219,29 +223,29 @@ impl Channel {
         clock.cast_unsigned()
     }
 
-    /// Reads or writes `count` bursts of the row of `place`, as early as possible from `from`, before a
-    /// command that was already issued closes the row. All other commands keep their clocks. Returns the
-    /// clocks of the first burst, of the last burst, and of closing the row. Returns `None` if no issued
-    /// command closes this row, or if not enough time is left.
+    /// Reads or writes `count` bursts of the row of `location` before a command already issued closes it, as
+    /// early as possible from `from`. All other commands keep their clocks. Returns the clocks of the first
+    /// and the last burst, and of closing the row. `None` if that row is not the one being closed or there is
+    /// not enough time.
     pub fn give_before_closing(
         &mut self,
         kind: Kind,
-        place: Place,
+        location: Location,
         from: u64,
         count: u64,
     ) -> Option<(u64, u64, u64)> {
-        let spot = self.spot(place);
+        let spot = self.spot(location);
         let length = ((count - 1) * self.slots.spacing(1)).cast_signed();
         let held = self.holds[kind as usize].bank.clocks(Kind::Precharge);
-        let passed = self.banks[spot.bank].passed(place.row)?;
+        let passed = self.banks[spot.bank].passed(location.row)?;
         let ready = from.cast_signed().max(passed.earliest[kind as usize]).max(passed.accessed + 1);
         let closed = passed.until;
         let latest = closed - held - length;
         if ready > latest {
             return None;
         }
-        let train = Train::new(kind, place, spot.group_in_rank, length);
-        let behind = self.behind_all(kind, &[place], ready);
+        let train = Train::new(kind, location, spot.group_in_rank, length);
+        let behind = self.behind_all(kind, &[location], ready);
         let room = if behind.cast_signed() > ready { self.room(train, ready, 1, count) } else { None };
         let first = room.unwrap_or_else(|| self.slots.first_free(behind));
         let clock = first.cast_signed();
@@ -249,7 +253,7 @@ impl Channel {
             return None;
         }
         self.slots.take_train(first, count, 1);
-        self.banks[spot.bank].passed(place.row)?.accessed = clock + length;
+        self.banks[spot.bank].passed(location.row)?.accessed = clock + length;
         self.moved.note(train.at(clock));
         self.note_beyond_bank(kind, spot, clock + length, count);
         Some((first, (clock + length).cast_unsigned(), closed.cast_unsigned()))
@@ -261,10 +265,10 @@ impl Channel {
         self.ranks[rank as usize][Kind::Activate as usize].max(0).cast_unsigned()
     }
 
-    /// The open row in the bank of `place`, if any.
+    /// The open row in the bank of `location`.
     #[inline]
-    pub fn open_row(&self, place: Place) -> Option<u32> {
-        self.banks[self.spot(place).bank].open_row()
+    pub fn open_row(&self, location: Location) -> Option<u32> {
+        self.banks[self.spot(location).bank].open_row()
     }
 
     /// Number of issued commands of `kind`.
@@ -284,14 +288,14 @@ impl Channel {
     }
 
     fn allowed(&self, command: Command) -> Result<(), Unready> {
-        let open = self.open_row(command.place);
+        let open = self.open_row(command.location);
         match command.kind {
             Kind::Activate if open.is_some() => Err(Unready::RowIsOpen),
-            Kind::Read | Kind::Write if open != Some(command.place.row) => Err(Unready::RowIsClosed),
+            Kind::Read | Kind::Write if open != Some(command.location.row) => Err(Unready::RowIsClosed),
             Kind::Refresh if self.part.refreshing().is_none() => Err(Unready::NeedsNoRefresh),
             Kind::Refresh => {
                 let banks = self.part.banks_in_all() as usize;
-                let first = command.place.rank as usize * banks;
+                let first = command.location.rank as usize * banks;
                 let is_open = self.banks[first..][..banks].iter().any(Bank::is_open);
                 if is_open { Err(Unready::RankHasOpenRows) } else { Ok(()) }
             }
@@ -301,12 +305,12 @@ impl Channel {
 
     /// The first clock from `from` that the constraints and the command bus allow for `command`.
     fn first_clock(&self, command: Command, from: u64) -> u64 {
-        let Command { kind, place } = command;
+        let Command { kind, location } = command;
         if !matches!(kind, Kind::Read | Kind::Write) {
-            return self.first_clock_of_row(kind, self.spot(place), from);
+            return self.first_clock_of_row(kind, self.spot(location), from);
         }
-        let (ready, train) = self.train(kind, &[place], from, 1);
-        let behind = self.behind_all(kind, &[place], ready);
+        let (ready, train) = self.train(kind, &[location], from, 1);
+        let behind = self.behind_all(kind, &[location], ready);
         let waits = behind.cast_signed() > ready;
         let room = if waits { self.room(train, ready, 1, 1) } else { None };
         room.unwrap_or_else(|| self.slots.first_free(behind))
@@ -350,55 +354,54 @@ impl Channel {
         from.max(self.groups[spot.group][kind as usize]).max(self.ranks[spot.rank][kind as usize])
     }
 
-    /// Clock at which the banks of `places` are ready, and a train of alternating reads or writes of these
-    /// locations.
+    /// A train of alternating reads or writes of `locations`: the clock at which their banks are ready, and the
+    /// train.
     #[inline]
-    fn train(&self, kind: Kind, places: &[Place], from: u64, count: u64) -> (i64, Train) {
-        let spacing = self.slots.spacing(places.len()).cast_signed();
+    fn train(&self, kind: Kind, locations: &[Location], from: u64, count: u64) -> (i64, Train) {
+        let spacing = self.slots.spacing(locations.len()).cast_signed();
         let length = (count.cast_signed() - 1) * spacing;
         let mut ready = from.cast_signed();
-        if let &[place] = places {
-            debug_assert_eq!(self.allowed(Command { kind, place }), Ok(()), "{kind:?} of {place:?}");
-            let spot = self.spot(place);
+        if let &[location] = locations {
+            debug_assert_eq!(self.allowed(Command { kind, location }), Ok(()), "{kind:?} of {location:?}");
+            let spot = self.spot(location);
             let bank = &self.banks[spot.bank];
             ready = ready.max(bank.earliest[kind as usize]).max(bank.accessed + 1);
-            return (ready, Train::new(kind, place, spot.group_in_rank, length));
+            return (ready, Train::new(kind, location, spot.group_in_rank, length));
         }
-        for (turn, &place) in (0..).zip(places) {
-            debug_assert_eq!(self.allowed(Command { kind, place }), Ok(()), "{kind:?} of {place:?}");
-            let bank = &self.banks[self.spot(place).bank];
+        for (turn, &location) in (0..).zip(locations) {
+            debug_assert_eq!(self.allowed(Command { kind, location }), Ok(()), "{kind:?} of {location:?}");
+            let bank = &self.banks[self.spot(location).bank];
             ready = ready.max(bank.earliest[kind as usize].max(bank.accessed + 1) - turn * spacing);
         }
-        (ready, Train::new(kind, places[0], ALL_GROUPS, length))
+        (ready, Train::new(kind, locations[0], ALL_GROUPS, length))
     }
 
     /// The first clock from `ready` at which the whole train can be inserted before other commands. `None` if
     /// there is no such clock.
     #[inline]
-    fn room(&self, train: Train, ready: i64, places: usize, count: u64) -> Option<u64> {
+    fn room(&self, train: Train, ready: i64, locations: usize, count: u64) -> Option<u64> {
         let mut from = ready;
         loop {
             let clock = self.moved.room(train, from)?.cast_unsigned();
             let free = self.slots.first_free(clock);
-            if free == clock && self.slots.free_train(clock, count, places) == count {
+            if free == clock && self.slots.free_train(clock, count, locations) == count {
                 return Some(clock);
             }
             from = free.max(clock + 1).cast_signed();
         }
     }
 
-    /// The first clock from `ready` at which reads or writes of `places` can start, after all issued
-    /// commands.
+    /// The first clock from `ready` at which reads or writes of `locations` can start after all issued commands.
     #[inline]
-    fn behind_all(&self, kind: Kind, places: &[Place], ready: i64) -> u64 {
-        let spacing = self.slots.spacing(places.len()).cast_signed();
+    fn behind_all(&self, kind: Kind, locations: &[Location], ready: i64) -> u64 {
+        let spacing = self.slots.spacing(locations.len()).cast_signed();
         let mut first = ready;
-        for (turn, &place) in (0..).zip(places) {
-            let spot = self.spot(place);
+        for (turn, &location) in (0..).zip(locations) {
+            let spot = self.spot(location);
             let earliest = self.earliest_beyond_bank(kind, spot, ready + turn * spacing);
             first = first.max(earliest - turn * spacing);
         }
-        self.behind_ranks(kind, places[0].rank as usize, first)
+        self.behind_ranks(kind, locations[0].rank as usize, first)
     }
 
     /// Like [`Channel::behind_all`] from `first`, for the constraints by commands of ranks other than `rank`.
@@ -413,26 +416,33 @@ impl Channel {
         first.cast_unsigned()
     }
 
-    /// Records reads or writes of `places` that are issued from `clock`. `begun` is the number of earlier
-    /// commands of the train. Returns the clocks of the first and the last command.
+    /// Records reads or writes of `locations` that are issued from `clock`, and the `begun` commands before
+    /// them. Returns the clocks of the first and the last command.
     #[inline]
-    fn note_train(&mut self, kind: Kind, places: &[Place], clock: u64, begun: u64, given: u64) -> (u64, u64) {
-        let (turns, spacing) = (places.len() as u64, self.slots.spacing(places.len()));
+    fn note_train(
+        &mut self,
+        kind: Kind,
+        locations: &[Location],
+        clock: u64,
+        begun: u64,
+        given: u64,
+    ) -> (u64, u64) {
+        let (turns, spacing) = (locations.len() as u64, self.slots.spacing(locations.len()));
         let last = clock + (given - 1) * spacing;
         let length = (last - clock).cast_signed();
-        if let &[place] = places {
-            let spot = self.spot(place);
-            self.moved.note(Train::new(kind, place, spot.group_in_rank, length).at(clock.cast_signed()));
-            self.note(kind, spot, place.row, last.cast_signed(), given);
+        if let &[location] = locations {
+            let spot = self.spot(location);
+            self.moved.note(Train::new(kind, location, spot.group_in_rank, length).at(clock.cast_signed()));
+            self.note(kind, spot, location.row, last.cast_signed(), given);
             return (clock, last);
         }
-        self.moved.note(Train::new(kind, places[0], ALL_GROUPS, length).at(clock.cast_signed()));
+        self.moved.note(Train::new(kind, locations[0], ALL_GROUPS, length).at(clock.cast_signed()));
         // Later constraints depend only on the last command at each location.
         for before_last in 0..turns.min(given) {
-            let place = places[((begun + given - 1 - before_last) % turns) as usize];
+            let location = locations[((begun + given - 1 - before_last) % turns) as usize];
             let counts = if before_last == 0 { given } else { 0 };
             let at = (last - before_last * spacing).cast_signed();
-            self.note(kind, self.spot(place), place.row, at, counts);
+            self.note(kind, self.spot(location), location.row, at, counts);
         }
         (clock, last)
     }
@@ -468,7 +478,7 @@ impl Channel {
     }
 
     #[inline]
-    fn spot(&self, place: Place) -> Spot {
-        self.shifts.spot(place)
+    fn spot(&self, location: Location) -> Spot {
+        self.shifts.spot(location)
     }
 }

@@ -5,8 +5,8 @@ use nacre_kernel::state::Value;
 
 /// Location of an access in a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
-pub struct Place {
-    /// Number of the rank.
+pub struct Location {
+    /// The rank.
     pub rank: u32,
     /// Number of the bank, counted across all groups of the rank.
     pub bank: u32,
@@ -20,5 +20,5 @@ pub struct Command {
     /// Kind of the command.
     pub kind: Kind,
     /// Location. A refresh applies to the whole rank.
-    pub place: Place,
+    pub location: Location,
 }

@@ -2,7 +2,7 @@
 //! command.
 
 use super::bank::{Shifts, Spot};
-use super::command::Place;
+use super::command::Location;
 use super::holds::{Earliest, Holds, KINDS, NEVER_BINDS};
 use super::kind::Kind;
 use super::part::Part;
@@ -95,16 +95,16 @@ impl InOrder {
         &self.part
     }
 
-    /// The open row in the bank of `place`, if any.
+    /// The open row in the bank of `location`.
     #[inline]
-    pub fn open_row(&self, place: Place) -> Option<u32> {
-        self.banks[self.shifts.spot(place).bank].open
+    pub fn open_row(&self, location: Location) -> Option<u32> {
+        self.banks[self.shifts.spot(location).bank].open
     }
 
-    /// Number of the bank of `place` in the channel.
+    /// The number of the bank of `location` in the channel.
     #[inline]
-    pub fn bank_number(&self, place: Place) -> usize {
-        self.shifts.spot(place).bank
+    pub fn bank_number(&self, location: Location) -> usize {
+        self.shifts.spot(location).bank
     }
 
     /// Number of banks in the channel.
@@ -112,11 +112,11 @@ impl InOrder {
         self.banks.len()
     }
 
-    /// The first clock from `from` that constraints and the command bus allow for a command of `kind` to
-    /// `place`. No other command may be issued before this clock.
+    /// The first clock from `from` that constraints and the bus allow for a command of `kind` to `location`, if
+    /// no other command is issued before it.
     #[inline]
-    pub fn allowed(&self, kind: Kind, place: Place, from: u64) -> u64 {
-        let clock = self.earliest(kind, self.shifts.spot(place)).max(from.cast_signed()).cast_unsigned();
+    pub fn allowed(&self, kind: Kind, location: Location, from: u64) -> u64 {
+        let clock = self.earliest(kind, self.shifts.spot(location)).max(from.cast_signed()).cast_unsigned();
         let Bursts { first, last, spacing } = self.bursts;
         let is_taken =
             |clock: u64| clock >= first && clock <= last && (clock - first).is_multiple_of(spacing);
@@ -140,14 +140,17 @@ impl InOrder {
         all.max(group.opened + in_group).max(last).max(rank.opened[0] + four)
     }
 
-    /// Issues a command that opens or closes a row, or a refresh, at `clock`.
-    pub fn give(&mut self, kind: Kind, place: Place, clock: u64) {
-        let spot = self.shifts.spot(place);
-        debug_assert!(self.earliest(kind, spot) <= clock.cast_signed(), "{kind:?} of {place:?} at {clock}");
+    /// Issues a command to open or close a row, or to refresh, at `clock`.
+    pub fn give(&mut self, kind: Kind, location: Location, clock: u64) {
+        let spot = self.shifts.spot(location);
+        debug_assert!(
+            self.earliest(kind, spot) <= clock.cast_signed(),
+            "{kind:?} of {location:?} at {clock}"
+        );
         match kind {
             Kind::Activate => {
                 let bank = &mut self.banks[spot.bank];
-                assert!(bank.open.replace(place.row).is_none(), "another row of {place:?} is open");
+                assert!(bank.open.replace(location.row).is_none(), "another row of {location:?} is open");
                 self.ranks[spot.rank].opened.rotate_left(1);
                 self.ranks[spot.rank].opened[3] = clock.cast_signed();
                 self.groups[spot.group].opened = clock.cast_signed();
@@ -159,28 +162,27 @@ impl InOrder {
         self.note(kind, spot, clock, 1);
     }
 
-    /// Issues `count` reads or writes of the open rows of `places` from `clock`, alternating between the
-    /// rows. Each row must be in a different group of one rank. No other read or write may be in between.
-    /// Returns the clock of the last command.
-    pub fn give_bursts(&mut self, kind: Kind, places: &[Place], clock: u64, count: u64) -> u64 {
-        let spacing = self.spacing[places.len() - 1];
+    /// Issues `count` reads or writes of the open rows of `locations` from `clock`, alternating between them;
+    /// returns the clock of the last. Each row must be in a different group of one rank. No other data
+    /// command may be in between.
+    pub fn give_bursts(&mut self, kind: Kind, locations: &[Location], clock: u64, count: u64) -> u64 {
+        let spacing = self.spacing[locations.len() - 1];
         let last = clock + (count - 1) * spacing;
         self.bursts = Bursts { first: clock, last, spacing };
-        let turns = places.len() as u64;
-        for (turn, &place) in (0..turns).zip(places) {
+        let turns = locations.len() as u64;
+        for (turn, &location) in (0..turns).zip(locations) {
             // The bursts of this row have the numbers turn, turn + turns, ...
             let bursts = (count - turn).div_ceil(turns);
-            debug_assert_eq!(self.open_row(place), Some(place.row), "{place:?}");
-            let spot = self.shifts.spot(place);
+            debug_assert_eq!(self.open_row(location), Some(location.row), "{location:?}");
+            let spot = self.shifts.spot(location);
             self.note(kind, spot, clock + (turn + (bursts - 1) * turns) * spacing, bursts);
         }
         last
     }
 
-    /// Auto-precharges the row of `place` as early as possible. Returns the clock. An auto-precharge needs no
-    /// clock of the command bus.
-    pub fn close_by_itself(&mut self, place: Place) -> u64 {
-        let spot = self.shifts.spot(place);
+    /// Auto-precharges the row of `location` as early as possible; returns the clock. This takes no command.
+    pub fn close_by_itself(&mut self, location: Location) -> u64 {
+        let spot = self.shifts.spot(location);
         let clock = self.earliest(Kind::Precharge, spot).max(0).cast_unsigned();
         self.banks[spot.bank].open = None;
         self.note(Kind::Precharge, spot, clock, 1);
@@ -193,10 +195,12 @@ impl InOrder {
     }
 
     /// Locations of the open rows of `rank`.
-    pub fn open_rows(&self, rank: u32) -> impl Iterator<Item = Place> + '_ {
+    pub fn open_rows(&self, rank: u32) -> impl Iterator<Item = Location> + '_ {
         let banks = self.part.banks_in_all();
         let of_rank = self.banks[rank as usize * banks as usize..][..banks as usize].iter();
-        (0..banks).zip(of_rank).filter_map(move |(bank, state)| Some(Place { rank, bank, row: state.open? }))
+        (0..banks)
+            .zip(of_rank)
+            .filter_map(move |(bank, state)| Some(Location { rank, bank, row: state.open? }))
     }
 
     /// Number of issued commands of `kind`.

@@ -49,7 +49,7 @@ mod slots;
 mod tests;
 
 pub use channel::{Channel, Unready, Whole};
-pub use command::{Command, Place};
+pub use command::{Command, Location};
 pub use in_order::InOrder;
 pub use kind::Kind;
 pub use part::{Part, Rounding};

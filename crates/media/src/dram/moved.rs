@@ -1,6 +1,6 @@
 //! Data transfers, and a search for gaps in which reads and writes can be inserted.
 
-use super::command::Place;
+use super::command::Location;
 use super::holds::NEVER_BINDS;
 use super::kind::Kind;
 use super::part::Part;
@@ -28,11 +28,11 @@ pub(super) struct Train {
 }
 
 impl Train {
-    /// A train of commands of `kind` to the bank of `place` in `group`. `length` is the number of clocks from
-    /// its first to its last command.
+    /// A train of `kind` to the bank of `location` in `group`, with this number of clocks from its first to its
+    /// last command.
     #[inline]
-    pub(super) fn new(kind: Kind, place: Place, group: u32, length: i64) -> Train {
-        Train { first: 0, last: length, is_write: kind == Kind::Write, rank: place.rank, group }
+    pub(super) fn new(kind: Kind, location: Location, group: u32, length: i64) -> Train {
+        Train { first: 0, last: length, is_write: kind == Kind::Write, rank: location.rank, group }
     }
 
     /// Whether `other` has the same kind, rank, and group.

@@ -41,7 +41,7 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Random, Time};
 
 pub use nand::Nand;
-pub use wrong_bits::{Aging, ErrorLaw};
+pub use wrong_bits::{Aging, ErrorModel};
 
 /// Bits per cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]

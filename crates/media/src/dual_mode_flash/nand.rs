@@ -1,6 +1,6 @@
 //! NAND flash with two modes: operation times, and endurance of the cells.
 
-use super::{Aging, ErrorLaw, Mode};
+use super::{Aging, ErrorModel, Mode};
 use crate::charge::check_powers;
 use crate::flash::Timing;
 use nacre_config::{Configuration, Reader};
@@ -73,7 +73,7 @@ pub struct Nand {
     pub mlc_endurance: u64,
     /// Bit errors as a function of wear.
     #[config(flatten)]
-    pub errors: ErrorLaw,
+    pub errors: ErrorModel,
     /// Relative increase of the bit error rate per day of retention.
     #[config(
         default = "1 %",

@@ -1,8 +1,8 @@
-use super::{Aging, DualModeFlash, ErrorLaw, Mode};
+use super::{Aging, DualModeFlash, ErrorModel, Mode};
 use crate::store::{Memory, Nothing};
 use nacre_kernel::{Streams, Time};
 
-const ERRORS: ErrorLaw = ErrorLaw { bit_error_rate: 1e-4, error_exponent: 3.0, endurance_spread: 0.0 };
+const ERRORS: ErrorModel = ErrorModel { bit_error_rate: 1e-4, error_exponent: 3.0, endurance_spread: 0.0 };
 const AGING: Aging = Aging { endurance: [1000.0, 100.0], errors: ERRORS, drift: 0.0 };
 const BITS: u32 = 16_384;
 
@@ -75,7 +75,8 @@ fn wrong_bits_follow_the_law() {
 /// With a drift of one per day, a day of retention doubles the number of bit errors.
 #[test]
 fn bits_go_wrong_while_a_page_lies() {
-    let mut flash = flash(Aging { drift: 1.0, errors: ErrorLaw { bit_error_rate: 1e-3, ..ERRORS }, ..AGING });
+    let mut flash =
+        flash(Aging { drift: 1.0, errors: ErrorModel { bit_error_rate: 1e-3, ..ERRORS }, ..AGING });
     (0..100).for_each(|_| flash.erase(0));
     let (mut before, mut after) = (0, 0);
     for round in 0..2_000 {
@@ -93,7 +94,7 @@ fn bits_go_wrong_while_a_page_lies() {
 
 #[test]
 fn what_is_read_has_as_many_wrong_bits_as_were_counted_and_always_the_same() {
-    let aging = Aging { errors: ErrorLaw { bit_error_rate: 2e-3, ..ERRORS }, ..AGING };
+    let aging = Aging { errors: ErrorModel { bit_error_rate: 2e-3, ..ERRORS }, ..AGING };
     let store = Memory::new(64);
     let mut flash = DualModeFlash::new(1, 64, aging, Streams::new(2).stream("cells"), store);
     (0..100).for_each(|_| flash.erase(0));

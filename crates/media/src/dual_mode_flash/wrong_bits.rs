@@ -9,7 +9,7 @@ const DAY_S: f64 = 86_400.0;
 
 /// Bit error rate as a function of wear.
 #[derive(Clone, Copy, Debug, PartialEq, Configuration)]
-pub struct ErrorLaw {
+pub struct ErrorModel {
     /// Bit error rate at the rated endurance of a slot.
     #[config(
         default = 0.000001,
@@ -31,8 +31,9 @@ pub struct ErrorLaw {
     pub endurance_spread: f64,
 }
 
-impl ErrorLaw {
-    /// Bit error rate of cells of median strength after the share `worn` of their endurance.
+impl ErrorModel {
+    /// Bit error rate of cells of median strength at this share of their endurance, relative to the rate at
+    /// their endurance.
     #[inline]
     pub fn rate_at(&self, worn: f64) -> f64 {
         self.bit_error_rate * libm::pow(worn, self.error_exponent)
@@ -50,7 +51,7 @@ pub struct Aging {
     /// Endurance of each mode in erases: SLC, then MLC.
     pub endurance: [f64; 2],
     /// Bit errors as a function of cycles.
-    pub errors: ErrorLaw,
+    pub errors: ErrorModel,
     /// Relative increase of the bit error rate per day of retention.
     pub drift: f64,
 }

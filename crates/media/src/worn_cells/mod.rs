@@ -16,7 +16,7 @@
 //! Bit errors at the endurance of the rows follow the formula. The number of inverted bits equals the counted
 //! errors.
 
-use crate::dual_mode_flash::{ErrorLaw, wrong_bits};
+use crate::dual_mode_flash::{ErrorModel, wrong_bits};
 use nacre_kernel::Random;
 use nacre_kernel::state::{State, Value};
 
@@ -27,7 +27,7 @@ pub struct WornCells {
     #[state(skip = "from the configuration")]
     endurance: f64,
     #[state(skip = "from the configuration")]
-    errors: ErrorLaw,
+    errors: ErrorModel,
     #[state(skip = "drawn from the seed")]
     weakness: Vec<f32>,
     programs: Vec<u32>,
@@ -42,8 +42,8 @@ struct Row {
 }
 
 impl WornCells {
-    /// Creates `rows` new rows with an endurance of `endurance` writes and the error formula `errors`.
-    pub fn new(rows: u32, endurance: u64, errors: ErrorLaw, mut random: Random) -> WornCells {
+    /// Creates `rows` new rows with an endurance of `endurance` writes and this error formula.
+    pub fn new(rows: u32, endurance: u64, errors: ErrorModel, mut random: Random) -> WornCells {
         let weakness = (0..rows).map(|_| errors.weakness(&mut random)).collect();
         WornCells {
             endurance: endurance as f64,
@@ -95,12 +95,12 @@ impl WornCells {
 
 #[cfg(test)]
 mod tests {
-    use super::{ErrorLaw, WornCells};
+    use super::{ErrorModel, WornCells};
     use nacre_kernel::Streams;
 
     #[test]
     fn rows_go_wrong_as_the_law_says() {
-        let errors = ErrorLaw { bit_error_rate: 1e-3, error_exponent: 3.0, endurance_spread: 0.0 };
+        let errors = ErrorModel { bit_error_rate: 1e-3, error_exponent: 3.0, endurance_spread: 0.0 };
         let mut cells = WornCells::new(20_000, 100, errors, Streams::new(1).stream("rows"));
         let mut sum = 0;
         for row in 0..20_000 {

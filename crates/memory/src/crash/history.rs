@@ -23,13 +23,13 @@ impl History {
         self.blocks.entry(block).or_default().push((step, word));
     }
 
-    /// Drops the steps after the first `kept` steps, and sets the contents to `found`. A block that could not
-    /// be read, e.g. after a disconnect, may have any content.
-    pub(super) fn go_on_after(&mut self, kept: u64, found: &[u64]) {
+    /// Drops the steps after the first `steps`, and sets the contents to `found`. An unreadable block, e.g.
+    /// after a disconnect, may have any content.
+    pub(super) fn continue_after(&mut self, steps: u64, found: &[u64]) {
         for (versions, &word) in self.blocks.values_mut().zip(found) {
-            versions.retain(|&(step, _)| step <= kept);
+            versions.retain(|&(step, _)| step <= steps);
             if word == UNREAD {
-                versions.push((kept, UNREAD));
+                versions.push((steps, UNREAD));
             }
         }
     }

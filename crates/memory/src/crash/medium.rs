@@ -1,8 +1,8 @@
 //! Disk faults below an image that crashes. The image must report all data that they destroy.
 
-use super::{JOURNAL_BYTES, Life, read};
+use super::{ImageRun, JOURNAL_BYTES, read};
 use crate::error::MemoryError;
-use crate::kept::Kept;
+use crate::persistent_device::PersistentDevice;
 use nacre_image::tape::{Followed, Harm, JOURNAL_START, MediumFault};
 use nacre_image::{Image, Problem};
 use std::ops::Range;
@@ -51,8 +51,8 @@ const PARTS: [(&str, Range<u64>); 3] = [
     ("pages and checkpoints", JOURNAL_START + JOURNAL_BYTES..u64::MAX),
 ];
 
-impl Life<'_> {
-    /// Injects a random fault, if possible, into the disk of `file`, which contains `bytes` after the crash.
+impl ImageRun<'_> {
+    /// Injects a random fault, if applicable, into the disk of `file`, which holds `bytes` after the crash.
     pub(super) fn harm(&mut self, file: &Followed, bytes: &mut Vec<u8>) -> Option<Harm> {
         let fault = MediumFault::ALL[self.random.below(MediumFault::ALL.len() as u64) as usize];
         let (_, part) = PARTS[self.random.below(PARTS.len() as u64) as usize].clone();
@@ -67,14 +67,14 @@ impl Life<'_> {
     pub(super) fn is_reported(
         &mut self,
         harm: &Harm,
-        opened: Result<Kept, MemoryError>,
+        opened: Result<PersistentDevice, MemoryError>,
         least: u64,
         marked: u64,
     ) -> Result<(), String> {
         let Harm { fault, range, .. } = harm;
         let (part, _) =
             PARTS.into_iter().find(|(_, part)| part.contains(&range.start)).expect("no part is missing");
-        let wrong = |problem: String| format!("{harm:?}: {problem}");
+        let described = |problem: String| format!("{harm:?}: {problem}");
         let reported = match opened {
             Err(MemoryError::Image(error))
                 if is_damage(&error.problem) || is_effaced(&error.problem, harm) =>
@@ -82,26 +82,34 @@ impl Life<'_> {
                 Reported { refused: 1, ..Reported::default() }
             }
             Err(error) => {
-                return Err(wrong(format!("it does not open, without saying that it is damaged: {error}")));
+                return Err(described(format!(
+                    "the image does not open and does not report damage: {error}"
+                )));
             }
-            Ok(kept) => self.reported_by(kept, harm, least, marked).map_err(wrong)?,
+            Ok(device) => self.reported_by(device, harm, least, marked).map_err(described)?,
         };
         self.crashed.disk_faults.entry((fault.name(), part)).or_default().add(&reported);
         Ok(())
     }
 
-    fn reported_by(&self, mut kept: Kept, harm: &Harm, least: u64, marked: u64) -> Result<Reported, String> {
-        let found = read(&mut kept, &self.history.blocks());
-        if let Some(error) = kept.image().and_then(Image::error) {
+    fn reported_by(
+        &self,
+        mut device: PersistentDevice,
+        harm: &Harm,
+        least: u64,
+        marked: u64,
+    ) -> Result<Reported, String> {
+        let found = read(&mut device, &self.history.blocks());
+        if let Some(error) = device.image().and_then(Image::error) {
             return match is_damage(&error.problem) {
                 true => Ok(Reported { unreadable: 1, ..Reported::default() }),
-                false => Err(format!("it does not say that a page is damaged: {error}")),
+                false => Err(format!("the error does not report a damaged page: {error}")),
             };
         }
         let found = found?;
         let is_after = |steps| self.history.steps_of(&found, steps, self.steps).is_some();
         let overwrites = |range: &Range<u64>| range.start < JOURNAL.end && range.end > JOURNAL.start;
-        match (is_after(least), is_after(marked), kept.was_torn()) {
+        match (is_after(least), is_after(marked), device.was_torn()) {
             (false, false, _) if is_after(0) && harm.overwritten.as_ref().is_some_and(overwrites) => {
                 Ok(Reported { overwritten: 1, ..Reported::default() })
             }
@@ -110,7 +118,9 @@ impl Life<'_> {
             (false, true, false) => Ok(Reported { unmarked: 1, ..Reported::default() }),
             (false, false, was_torn) => {
                 let torn = if was_torn { "only that its journal ended in a torn record" } else { "nothing" };
-                Err(format!("what it holds, it never held after step {marked}, and it reports {torn}"))
+                Err(format!(
+                    "the image has content that it never had after step {marked}, and it reports {torn}"
+                ))
             }
         }
     }

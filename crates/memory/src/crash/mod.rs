@@ -20,7 +20,7 @@ pub use medium::Reported;
 pub use tape::Fault;
 
 use crate::error::MemoryError;
-use crate::kept::Kept;
+use crate::persistent_device::PersistentDevice;
 use crate::step::Step;
 use history::{History, UNREAD};
 use nacre_kernel::{Random, Status, Streams};
@@ -84,7 +84,7 @@ const JOURNAL_BYTES: u64 = 32 << 10;
 const BLOCK: u64 = 512;
 const BLOCKS_MAX: u64 = 4;
 /// Number of blocks that are written.
-const PLACES: u64 = 24;
+const LOCATIONS: u64 = 24;
 /// Maximum number of crashes after one step.
 const CRASHES_MAX: u64 = 6;
 /// Share of the crashes in which the disk has a fault.
@@ -104,22 +104,22 @@ pub fn crash(
     seed: u64,
     fault: Fault,
 ) -> Result<Crashed, MemoryError> {
-    let mut life = Life::new(checked, files, seed, fault)?;
-    while life.crashed.points() < points && life.crashed.finding.is_none() {
-        if let Err(problem) = life.step() {
-            life.crashed.finding = Some(problem);
+    let mut run = ImageRun::new(checked, files, seed, fault)?;
+    while run.crashed.points() < points && run.crashed.finding.is_none() {
+        if let Err(problem) = run.step() {
+            run.crashed.finding = Some(problem);
         }
     }
-    Ok(life.crashed)
+    Ok(run.crashed)
 }
 
-struct Life<'a> {
+struct ImageRun<'a> {
     checked: &'a Checked,
     files: &'a dyn Files,
     fault: Fault,
     random: Random,
     tape: Recorded,
-    kept: Kept,
+    device: PersistentDevice,
     history: History,
     blocks: u64,
     /// Number of steps.
@@ -136,26 +136,26 @@ struct Life<'a> {
     crashed: Crashed,
 }
 
-impl<'a> Life<'a> {
+impl<'a> ImageRun<'a> {
     fn new(
         checked: &'a Checked,
         files: &'a dyn Files,
         seed: u64,
         fault: Fault,
-    ) -> Result<Life<'a>, MemoryError> {
+    ) -> Result<ImageRun<'a>, MemoryError> {
         let mut tape = Recorded::of(Vec::new(), fault);
-        let kept = open(checked, files, &tape, fault)?;
-        kept.check_saves()?;
+        let device = open(checked, files, &tape, fault)?;
+        device.check_saves()?;
         tape.settle();
-        let (random, blocks) = (Streams::new(seed).stream("image"), kept.capacity() / BLOCK);
+        let (random, blocks) = (Streams::new(seed).stream("image"), device.capacity() / BLOCK);
         let (history, crashed) = (History::default(), Crashed::default());
-        Ok(Life {
+        Ok(ImageRun {
             checked,
             files,
             fault,
             random,
             tape,
-            kept,
+            device,
             history,
             blocks,
             steps: 0,
@@ -220,70 +220,79 @@ impl<'a> Life<'a> {
             let marked = if is_kill { synced } else { marked };
             return self.is_reported(&harm, opened, least, marked).map_err(told).map(|()| false);
         }
-        let mut kept = opened.map_err(|error| told(error.to_string()))?;
-        self.crashed.torn_records += u64::from(kept.was_torn());
+        let mut device = opened.map_err(|error| told(error.to_string()))?;
+        self.crashed.torn_records += u64::from(device.was_torn());
         let blocks = self.history.blocks();
-        let found = read(&mut kept, &blocks)?;
+        let found = read(&mut device, &blocks)?;
         let Some(steps) = self.history.steps_of(&found, least, self.steps) else {
             let stranger = self.history.stranger(&found, least);
             return Err(told(match stranger {
-                Some((block, _)) => format!("block {block} holds nothing that it held from step {least} on"),
-                None => format!("blocks hold what they did after different steps from {least} on"),
+                Some((block, _)) => {
+                    format!("block {block} has no content that it had after step {least} or later")
+                }
+                None => format!("blocks have content from different steps after step {least}"),
             }));
         };
         self.crashed.unsynced_lost += u64::from(steps < acknowledged);
-        let stays_one_in = if kept.was_torn() { STAYS_TORN } else { STAYS };
+        let stays_one_in = if device.was_torn() { STAYS_TORN } else { STAYS };
         if !is_last || self.random.below(stays_one_in) > 0 {
-            return lives(self, kept, &tape).map_err(told).map(|()| false);
+            return works_after(self, device, &tape).map_err(told).map(|()| false);
         }
-        self.torn = self.wrote.take().filter(|_| kept.was_torn());
-        self.history.go_on_after(steps, &found);
+        self.torn = self.wrote.take().filter(|_| device.was_torn());
+        self.history.continue_after(steps, &found);
         (self.steps, self.synced) = (steps, if is_kill { self.synced.min(steps) } else { steps });
         self.marked = self.marked.min(steps);
-        (self.tape, self.kept) = (tape, kept);
+        (self.tape, self.device) = (tape, device);
         self.tape.settle();
         Ok(true)
     }
 
-    fn open(&self, tape: &Recorded) -> Result<Kept, MemoryError> {
+    fn open(&self, tape: &Recorded) -> Result<PersistentDevice, MemoryError> {
         open(self.checked, self.files, tape, self.fault)
     }
 }
 
-fn open(checked: &Checked, files: &dyn Files, tape: &Recorded, fault: Fault) -> Result<Kept, MemoryError> {
+fn open(
+    checked: &Checked,
+    files: &dyn Files,
+    tape: &Recorded,
+    fault: Fault,
+) -> Result<PersistentDevice, MemoryError> {
     let has_checksums = fault != Fault::NoChecksums;
-    Kept::on_disk(checked, files, tape.file.clone(), JOURNAL_BYTES, has_checksums)
+    PersistentDevice::on_disk(checked, files, tape.file.clone(), JOURNAL_BYTES, has_checksums)
 }
 
-/// Checks that data written and synced after a crash survives another power loss.
-fn lives(life: &Life<'_>, mut kept: Kept, tape: &Recorded) -> Result<(), String> {
-    let Some(&block) = life.history.blocks().first() else { return Ok(()) };
+/// Checks that data written and synced after a crash survives a power loss.
+fn works_after(run: &ImageRun<'_>, mut device: PersistentDevice, tape: &Recorded) -> Result<(), String> {
+    let Some(&block) = run.history.blocks().first() else { return Ok(()) };
     let word = u64::MAX;
     let bytes = word.to_le_bytes().repeat(BLOCK as usize / 8);
-    if kept.is_in_transaction() {
-        kept.change(kept.until(), Step::Commit).map_err(|error| format!("it commits nothing: {error:?}"))?;
+    if device.is_in_transaction() {
+        device
+            .change(device.until(), Step::Commit)
+            .map_err(|error| format!("the commit failed: {error:?}"))?;
     }
     let step = Step::Write { address: block * BLOCK, bytes: &bytes };
-    let done = kept.change(kept.until(), step).map_err(|error| format!("it takes no write: {error:?}"))?;
+    let done = device.change(device.until(), step).map_err(|error| format!("the write failed: {error:?}"))?;
     if done.completion.status != Status::Done {
         return Ok(());
     }
-    kept.sync().map_err(|error| error.to_string())?;
-    let mut chance = Streams::new(life.steps).stream("again");
+    device.sync().map_err(|error| error.to_string())?;
+    let mut chance = Streams::new(run.steps).stream("again");
     let bytes = tape.upto(tape.operations(), 0).powerless(&mut chance);
-    let again = Recorded::of(bytes, life.fault);
-    let mut kept = life.open(&again).map_err(|error| format!("it does not open again: {error}"))?;
-    match read(&mut kept, &[block])?[..] {
+    let again = Recorded::of(bytes, run.fault);
+    let mut device = run.open(&again).map_err(|error| format!("the image cannot be reopened: {error}"))?;
+    match read(&mut device, &[block])?[..] {
         [found] if found == word || found == UNREAD => Ok(()),
-        _ => Err("what was written and synced then is lost when the power fails again".into()),
+        _ => Err("data that was written and synced after the crash is lost at the next power loss".into()),
     }
 }
 
-/// The word of each of `blocks`, or [`UNREAD`] if the device reports the block as lost.
-fn read(kept: &mut Kept, blocks: &[u64]) -> Result<Vec<u64>, String> {
+/// The word of each of these blocks, or [`UNREAD`] if the device reports the block as lost.
+fn read(device: &mut PersistentDevice, blocks: &[u64]) -> Result<Vec<u64>, String> {
     let mut bytes = vec![0; BLOCK as usize];
     let mut word = |&block: &u64| {
-        if kept.read(kept.until(), block * BLOCK, &mut bytes).status != Status::Done {
+        if device.read(device.until(), block * BLOCK, &mut bytes).status != Status::Done {
             return Ok(UNREAD);
         }
         let words = bytes.as_chunks::<8>().0;

@@ -1,58 +1,58 @@
 //! Steps of a run, i.e. requests of a program.
 
-use super::{BLOCK, BLOCKS_MAX, Life, PLACES, read};
+use super::{BLOCK, BLOCKS_MAX, ImageRun, LOCATIONS, read};
 use crate::error::NotTaken;
 use crate::step::Step;
 use nacre_kernel::{Status, Streams};
 use std::ops::Range;
 
-impl Life<'_> {
-    /// Performs a random step. Returns an error if the device violates a guarantee.
+impl ImageRun<'_> {
+    /// Performs a random step. Errors: a violation by the device.
     pub(super) fn any_step(&mut self) -> Result<(), String> {
         self.wrote = None;
         match self.random.below(12) {
             0 => {
                 self.change(Step::Flush)?;
-                self.kept.sync().map_err(|error| error.to_string())?;
-                // The mark that this sync wrote is not synced yet.
+                self.device.sync().map_err(|error| error.to_string())?;
+                // The mark of this sync is not synced yet.
                 (self.marked, self.synced) = (self.synced, self.steps);
             }
             1 => {
                 let blocks = self.range();
                 let mut into = vec![0; ((blocks.end - blocks.start) * BLOCK) as usize];
-                self.kept.read(self.kept.until(), blocks.start * BLOCK, &mut into);
+                self.device.read(self.device.until(), blocks.start * BLOCK, &mut into);
             }
             2 if self.random.below(4) == 0 => {
-                self.kept.checkpoint().map_err(|error| format!("{error:?}"))?;
+                self.device.checkpoint().map_err(|error| format!("{error:?}"))?;
                 (self.synced, self.marked) = (self.steps, self.steps);
                 self.crashed.checkpoints += 1;
             }
-            3 if !self.kept.is_in_transaction() => self.trim()?,
-            4 if !self.kept.is_in_transaction() => self.zero()?,
-            5 | 6 if self.kept.device().capabilities().transactions => self.transact()?,
+            3 if !self.device.is_in_transaction() => self.trim()?,
+            4 if !self.device.is_in_transaction() => self.zero()?,
+            5 | 6 if self.device.device().capabilities().transactions => self.transact()?,
             _ => {
-                let first = self.place();
+                let first = self.location();
                 self.write(first)?;
             }
         }
         Ok(())
     }
 
-    fn place(&mut self) -> u64 {
-        let place = self.random.below(PLACES.min(self.blocks));
+    fn location(&mut self) -> u64 {
+        let location = self.random.below(LOCATIONS.min(self.blocks));
         // Half of the blocks are at the end of the device.
-        if place.is_multiple_of(2) { place } else { self.blocks - 1 - place }
+        if location.is_multiple_of(2) { location } else { self.blocks - 1 - location }
     }
 
     fn range(&mut self) -> Range<u64> {
-        let first = self.place();
+        let first = self.location();
         first..(first + 1 + self.random.below(BLOCKS_MAX)).min(self.blocks)
     }
 
     /// Performs `step` on the device. Returns `None` if its transaction does not have enough space. The step
     /// then has no effect.
     fn change(&mut self, step: Step<'_>) -> Result<Option<Status>, String> {
-        match self.kept.change(self.kept.until(), step) {
+        match self.device.change(self.device.until(), step) {
             Ok(done) => Ok(Some(done.completion.status)),
             Err(NotTaken::Refused(_)) => Ok(None),
             Err(error) => Err(format!("{step:?}: {error:?}")),
@@ -73,7 +73,7 @@ impl Life<'_> {
             None => return Ok(()),
             Some(Status::Done) => self.wrote = Some(first),
             // Reads show how much of the write a worn-out medium accepted.
-            Some(_) => words = read(&mut self.kept, &(first..first + count).collect::<Vec<_>>())?,
+            Some(_) => words = read(&mut self.device, &(first..first + count).collect::<Vec<_>>())?,
         }
         for (block, word) in (first..).zip(words) {
             self.history.hold(self.steps, block, word);
@@ -107,7 +107,7 @@ impl Life<'_> {
 
     /// Begins a transaction, or ends the open one. After a rollback, the blocks are read.
     fn transact(&mut self) -> Result<(), String> {
-        if !self.kept.is_in_transaction() {
+        if !self.device.is_in_transaction() {
             return self.change(Step::Begin).map(drop);
         }
         self.crashed.transactions += 1;
@@ -125,7 +125,7 @@ impl Life<'_> {
 
     fn hold_what_is_read(&mut self, blocks: Range<u64>) -> Result<(), String> {
         let blocks: Vec<u64> = blocks.collect();
-        for (block, word) in blocks.iter().copied().zip(read(&mut self.kept, &blocks)?) {
+        for (block, word) in blocks.iter().copied().zip(read(&mut self.device, &blocks)?) {
             self.history.hold(self.steps, block, word);
         }
         Ok(())

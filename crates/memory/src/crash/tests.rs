@@ -1,15 +1,15 @@
 //! Tests that images of random stacks keep acknowledged and synced data, and that faulty disks are detected.
 
 use super::{Crashed, Fault, Reported, crash};
-use nacre_machine::crash::{Nothing, drawn};
+use nacre_machine::crash::{NoFiles, random_stack};
 
 /// Number of random stacks, and number of crashes of each stack.
 const STACKS: u64 = 24;
 const POINTS: u64 = 60;
 
 fn crashed(seed: u64, fault: Fault) -> Crashed {
-    let drawn = drawn(seed, 1);
-    crash(&drawn.checked, &Nothing, POINTS, seed, fault)
+    let random = random_stack(seed, 1);
+    crash(&random.checked, &NoFiles, POINTS, seed, fault)
         .unwrap_or_else(|error| panic!("seed {seed}: {error}"))
 }
 
@@ -19,7 +19,7 @@ fn an_image_keeps_what_was_acknowledged_over_kills_and_what_was_synced_over_loss
     for seed in 0..STACKS {
         let one = crashed(seed, Fault::None);
         if let Some(finding) = &one.finding {
-            panic!("seed {seed}: {finding}\n{}", drawn(seed, 1).text);
+            panic!("seed {seed}: {finding}\n{}", random_stack(seed, 1).text);
         }
         all.add(&one);
     }

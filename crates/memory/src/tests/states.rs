@@ -2,8 +2,8 @@
 //! continues as a run. Covers every device of the catalog and composite stacks.
 
 use super::{Folder, NoFiles};
-use crate::kept::Kept;
 use crate::memory::Memory;
+use crate::persistent_device::PersistentDevice;
 use crate::{Access, check, stores};
 use nacre_kernel::event::{Completed, Completions, Device, Payload, RequestId};
 use nacre_kernel::{Op, Random, Request, Streams, Time};
@@ -101,8 +101,8 @@ fn answers_alike(name: &str, checked: &Checked, saved: &SavedRun<'_>) {
             Op::Write => vec![0; request.bytes as usize].into(),
             _ => Payload::NONE,
         };
-        let expected = asked(&mut *without, now, id, &request, Payload::NONE);
-        let found = asked(&mut *with, now, id, &request, data);
+        let expected = completions_of(&mut *without, now, id, &request, Payload::NONE);
+        let found = completions_of(&mut *with, now, id, &request, data);
         assert_eq!(times(&found), times(&expected), "{name}: {request:?}");
         let read = found.iter().filter_map(|completed| completed.data.bytes());
         let are_zero = read.flatten().all(|&byte| byte == 0);
@@ -111,8 +111,14 @@ fn answers_alike(name: &str, checked: &Checked, saved: &SavedRun<'_>) {
     }
 }
 
-/// Submits a request to the device. Returns the completions up to that time.
-fn asked(device: &mut dyn Device, now: Time, id: u32, request: &Request, data: Payload) -> Vec<Completed> {
+/// Submits a request to the device; returns earlier completions.
+fn completions_of(
+    device: &mut dyn Device,
+    now: Time,
+    id: u32,
+    request: &Request,
+    data: Payload,
+) -> Vec<Completed> {
     let mut all = Vec::new();
     loop {
         let mut completions = Completions::new();
@@ -130,9 +136,9 @@ fn times(completed: &[Completed]) -> Vec<(Time, RequestId, bool)> {
     completed.iter().map(|of| (of.at, of.id, of.status == nacre_kernel::Status::Done)).collect()
 }
 
-/// Checks that a memory in an image starts from `state` and keeps later writes across kills and power losses,
-/// and that a run continues from the memory.
-fn goes_on_as_memory(name: &str, checked: &Checked, state: &[u8]) {
+/// Checks that a memory in an image starts from the state and keeps later writes across kills and power
+/// losses, and that a run continues from it.
+fn continues_as_memory(name: &str, checked: &Checked, state: &[u8]) {
     let folder = Folder::new();
     let place = folder.0.join("x.nacre");
     let mut memory = Memory::open_from(checked, &NoFiles, Some((&place, true)), state)
@@ -160,8 +166,10 @@ fn goes_on_as_memory(name: &str, checked: &Checked, state: &[u8]) {
         }
     }
     memory.close().unwrap();
-    let onwards =
-        Kept::open(checked, &NoFiles, &place, Access::READ_ONLY).unwrap().saved_run(checked).unwrap();
+    let onwards = PersistentDevice::open(checked, &NoFiles, &place, Access::READ_ONLY)
+        .unwrap()
+        .saved_run(checked)
+        .unwrap();
     let onwards = SavedRun::read(&onwards).expect("it was just made");
     ran(checked, Some(&onwards));
 }
@@ -174,7 +182,7 @@ fn every_state_of_a_run_is_one_of_a_memory_and_the_other_way_round() {
         let state = ran(checked, None);
         let saved = SavedRun::read(&state).expect("it was just made");
         answers_alike(name, checked, &saved);
-        goes_on_as_memory(name, checked, &state);
+        continues_as_memory(name, checked, &state);
     }
 }
 

@@ -158,19 +158,19 @@ fn names_with_quotes_stay_in_their_labels() {
     assert_eq!(found[r#"nacre_late_answers_total{export="a\"b\\c\nd"}"#], 2.0);
 }
 
-fn asked(head: &str) -> Option<Option<String>> {
+fn requested(head: &str) -> Option<Option<String>> {
     let answer = respond(head.as_bytes(), |host| host == Some("x"), || "page\n".into());
     answer.map(|answer| answer.map(|bytes| String::from_utf8(bytes).expect("text")))
 }
 
 #[test]
 fn a_scraper_gets_the_page_and_others_what_they_should() {
-    let ok = asked("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").unwrap().unwrap();
+    let ok = requested("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").unwrap().unwrap();
     let (head, body) = ok.split_once("\r\n\r\n").expect("a head and a body");
     assert!(head.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4"));
     assert!(head.contains("Content-Length: 5\r\n"));
     assert_eq!(body, "page\n");
-    let status = |head: &str| asked(head).unwrap().unwrap().split(' ').nth(1).unwrap().to_string();
+    let status = |head: &str| requested(head).unwrap().unwrap().split(' ').nth(1).unwrap().to_string();
     assert_eq!(status("GET /metrics?name=a HTTP/1.0\r\nhost:x\r\n\r\n"), "200");
     assert_eq!(status("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), "404");
     assert_eq!(status("POST /metrics HTTP/1.1\r\nHost: x\r\n\r\n"), "405");
@@ -179,26 +179,27 @@ fn a_scraper_gets_the_page_and_others_what_they_should() {
 
 #[test]
 fn a_page_that_leads_here_under_a_name_of_its_own_reads_nothing() {
-    let asked = |lines: &str| asked(&format!("GET /metrics HTTP/1.1\r\n{lines}\r\n")).unwrap().unwrap();
-    assert!(asked("Host: x\r\n").ends_with("page\n"));
+    let answer_with =
+        |lines: &str| requested(&format!("GET /metrics HTTP/1.1\r\n{lines}\r\n")).unwrap().unwrap();
+    assert!(answer_with("Host: x\r\n").ends_with("page\n"));
     for lines in
         ["Host: rebind.example\r\n", "", "Host: x\r\nHost: y\r\n", "Host: x\r\nHost: x\r\n", "Host x\r\n"]
     {
-        let refused = asked(lines);
+        let refused = answer_with(lines);
         assert!(refused.starts_with("HTTP/1.1 403 ") && !refused.contains("page"), "{lines:?}: {refused}");
     }
 }
 
 #[test]
 fn half_a_request_is_waited_for_and_garbage_is_not() {
-    assert_eq!(asked(""), None);
-    assert_eq!(asked("GET /met"), None);
-    assert_eq!(asked("GET /metrics HTTP/1.1\r\nHost: x\r\n"), None);
-    assert_eq!(asked("GET /metrics HTTP/1.1\r"), None);
-    assert_eq!(asked("hello\r\n\r\n"), Some(None));
-    assert_eq!(asked("GET /metrics\r\n\r\n"), Some(None), "HTTP/0.9");
-    assert_eq!(asked("\u{16}\u{3}\u{1}"), Some(None), "a handshake of TLS");
-    assert_eq!(asked(&"y".repeat(HEAD_MAX)), Some(None));
+    assert_eq!(requested(""), None);
+    assert_eq!(requested("GET /met"), None);
+    assert_eq!(requested("GET /metrics HTTP/1.1\r\nHost: x\r\n"), None);
+    assert_eq!(requested("GET /metrics HTTP/1.1\r"), None);
+    assert_eq!(requested("hello\r\n\r\n"), Some(None));
+    assert_eq!(requested("GET /metrics\r\n\r\n"), Some(None), "HTTP/0.9");
+    assert_eq!(requested("\u{16}\u{3}\u{1}"), Some(None), "a handshake of TLS");
+    assert_eq!(requested(&"y".repeat(HEAD_MAX)), Some(None));
 }
 
 proptest! {

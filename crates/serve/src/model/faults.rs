@@ -19,8 +19,8 @@ impl Model {
     pub(crate) fn add_fault_at(&self, at: Time, settings: &str) -> Result<usize, Problems> {
         let mut state = self.state();
         state.run_to(at);
-        let (number, kept) = (state.settings.len(), &state.under.kept);
-        let on = faults::Target { capacity: Bytes(kept.capacity()), has_zones: kept.zone(0).is_some() };
+        let (number, device) = (state.settings.len(), &state.under.device);
+        let on = faults::Target { capacity: Bytes(device.capacity()), has_zones: device.zone(0).is_some() };
         let fault = faults::read(&self.checked, settings, (number, state.now), on)?;
         state.layer.add(fault);
         state.settings.push(settings.into());
@@ -49,10 +49,10 @@ impl Model {
     /// the number of affected operations since the last call.
     pub(crate) fn medium_fault(&self, fault: Option<(Fault, u64)>) -> u64 {
         let mut state = self.state();
-        let medium = state.under.kept.medium_faults().clone();
+        let medium = state.under.device.medium_faults().clone();
         let struck = medium.struck() + state.lies.unwrap_or(0);
         state.lies = fault.filter(|(fault, _)| *fault == Fault::LyingFlush).map(|_| 0);
-        medium.set(fault.and_then(|(fault, seed)| fault.wrong(seed)));
+        medium.set(fault.and_then(|(fault, seed)| fault.injected(seed)));
         struck
     }
 

@@ -40,7 +40,7 @@ fn requests(path: &Path) -> Vec<Request> {
     found
 }
 
-fn asked(op: Op, offset: u64, bytes: u32) -> HostRequest {
+fn host_request(op: Op, offset: u64, bytes: u32) -> HostRequest {
     HostRequest { op, offset, bytes, forced: false }
 }
 
@@ -59,13 +59,13 @@ fn what_clients_ask_for_is_in_the_trace_in_time_of_the_device() {
     let folder = Folder::new();
     let path = folder.0.join("io.nacre");
     let recorder = Recorder::default();
-    recorder.note(asked(Op::Read, 0, 512), None);
+    recorder.note(host_request(Op::Read, 0, 512), None);
     recorder.begin(&path, Existing::Kept, 20.0, "requests to ssd").unwrap();
     let from = start(&recorder);
-    recorder.note(asked(Op::Read, 4096, 8192), after(from, Duration::from_millis(40)));
+    recorder.note(host_request(Op::Read, 4096, 8192), after(from, Duration::from_millis(40)));
     let forced = HostRequest { op: Op::Write, offset: 1 << 40, bytes: 512, forced: true };
     recorder.note(forced, after(from, Duration::from_millis(60)));
-    recorder.note(asked(Op::Trim, 0, 1 << 30), after(from, Duration::from_millis(80)));
+    recorder.note(host_request(Op::Trim, 0, 1 << 30), after(from, Duration::from_millis(80)));
     let status = recorder.status().unwrap();
     assert_eq!((status.requests, status.is_under_way, status.bytes), (4, true, None));
     let ended = recorder.end().unwrap();
@@ -94,7 +94,7 @@ fn requests_that_come_out_of_order_are_put_into_it() {
     // Every group of 64 requests arrives in reverse order, which is the worst order that threads can cause.
     for number in 0..count {
         let place = (number / 64 * 64 + 63 - number % 64).min(count - 1);
-        recorder.note(asked(Op::Write, place * 512, 512), after(from, Duration::from_micros(place)));
+        recorder.note(host_request(Op::Write, place * 512, 512), after(from, Duration::from_micros(place)));
     }
     assert_eq!(recorder.end().unwrap().requests, count);
     let found = requests(&path);
@@ -108,7 +108,7 @@ fn a_trace_appears_when_it_is_whole_and_never_before() {
     let path = folder.0.join("io.nacre");
     let recorder = Recorder::default();
     recorder.begin(&path, Existing::Kept, 1.0, "").unwrap();
-    recorder.note(asked(Op::Read, 0, 512), None);
+    recorder.note(host_request(Op::Read, 0, 512), None);
     assert!(!path.exists());
     let other = recorder.begin(&folder.0.join("other.nacre"), Existing::Kept, 1.0, "");
     assert!(matches!(other, Err(RecordError::UnderWay(into)) if into == path));
@@ -151,7 +151,7 @@ fn a_recording_whose_name_was_taken_is_kept_under_another() {
     let path = folder.0.join("io.nacre");
     let recorder = Recorder::default();
     recorder.begin(&path, Existing::Kept, 1.0, "a test").unwrap();
-    recorder.note(asked(Op::Read, 0, 512), None);
+    recorder.note(host_request(Op::Read, 0, 512), None);
     std::os::unix::fs::symlink("meanwhile", &path).unwrap();
     let status = recorder.end().unwrap();
     let other = folder.0.join("io-2.nacre");
@@ -169,12 +169,12 @@ fn a_full_disk_ends_the_recording_and_nothing_else() {
     recorder.begin_with(Recording::begin(&path, 1.0, file, Box::new(Full)).unwrap()).unwrap();
     // No caller waits, and no requests are stored, however long this continues.
     while recorder.status().is_some_and(|status| status.is_under_way) {
-        recorder.note(asked(Op::Read, 0, 512), None);
+        recorder.note(host_request(Op::Read, 0, 512), None);
     }
     let status = recorder.status().unwrap();
     assert!(status.error.as_ref().is_some_and(|why| why.contains("no storage space")), "{status:?}");
     assert_eq!(status.bytes, None);
-    recorder.note(asked(Op::Read, 0, 512), None);
+    recorder.note(host_request(Op::Read, 0, 512), None);
     assert!(matches!(recorder.end(), Err(RecordError::NotRecording)));
     assert_eq!(folder.names(), Vec::<String>::new());
 }

@@ -59,7 +59,7 @@ pub(super) fn answer_with(
 }
 
 /// Returns the error number of the reply; zero for success.
-fn asked(disk: &Disk, command: u16, offset: u64, bytes: u32) -> u32 {
+fn submitted(disk: &Disk, command: u16, offset: u64, bytes: u32) -> u32 {
     u32::from_be_bytes(answer(disk, 0, command, offset, bytes)[4..8].try_into().unwrap())
 }
 
@@ -78,16 +78,16 @@ fn harmed_sectors_fail_over_restarts_until_they_are_overwritten() {
         let folder = Folder::new();
         let disk = open(&folder.image(), timing);
         disk.harm(1000, 1, Harm::Reads).unwrap();
-        assert_eq!(asked(&disk, READ, 512, 1), EIO);
-        assert_eq!(asked(&disk, READ, 0, 512), 0);
-        assert_eq!(asked(&disk, WRITE, 512, 100), 0, "a part of it heals nothing");
+        assert_eq!(submitted(&disk, READ, 512, 1), EIO);
+        assert_eq!(submitted(&disk, READ, 0, 512), 0);
+        assert_eq!(submitted(&disk, WRITE, 512, 100), 0, "a part of it heals nothing");
         drop(disk);
         let disk = open(&folder.image(), timing);
-        assert_eq!(asked(&disk, READ, 0, 4096), EIO);
-        assert_eq!(asked(&disk, WRITE, 0, 1024), 0);
-        assert_eq!(asked(&disk, READ, 0, 4096), 0);
+        assert_eq!(submitted(&disk, READ, 0, 4096), EIO);
+        assert_eq!(submitted(&disk, WRITE, 0, 1024), 0);
+        assert_eq!(submitted(&disk, READ, 0, 4096), 0);
         drop(disk);
-        assert_eq!(asked(&open(&folder.image(), timing), READ, 0, 4096), 0, "it stays healed");
+        assert_eq!(submitted(&open(&folder.image(), timing), READ, 0, 4096), 0, "it stays healed");
     }
 }
 
@@ -97,11 +97,11 @@ fn writes_fail_where_they_are_to_and_change_nothing() {
         let folder = Folder::new();
         let disk = open(&folder.image(), timing);
         disk.harm(4096, 512, Harm::Writes).unwrap();
-        assert_eq!(asked(&disk, WRITE, 4000, 4096), EIO);
-        assert_eq!(asked(&disk, READ, 0, 8192), 0);
+        assert_eq!(submitted(&disk, WRITE, 4000, 4096), EIO);
+        assert_eq!(submitted(&disk, READ, 0, 8192), 0);
         assert!(bytes(&disk).iter().all(|&byte| byte == 0));
         disk.harm(4096, 1, Harm::Heal).unwrap();
-        assert_eq!(asked(&disk, WRITE, 4000, 4096), 0);
+        assert_eq!(submitted(&disk, WRITE, 4000, 4096), 0);
         assert!(disk.harm(64 << 10, 1, Harm::Reads).is_err(), "beyond the end");
         assert!(disk.harm(0, 0, Harm::Reads).is_err(), "nothing");
     }
@@ -113,7 +113,7 @@ fn zeroes_and_forced_writes_are_done_to_their_end() {
         let folder = Folder::new();
         let disk = open(&folder.image(), timing);
         assert_eq!(answer(&disk, FUA, WRITE, 100, 5000).len(), HEAD);
-        assert_eq!(asked(&disk, WRITE_ZEROES, 300, 4000), 0);
+        assert_eq!(submitted(&disk, WRITE_ZEROES, 300, 4000), 0);
         let bytes = bytes(&disk);
         let is_set = |at: usize| (100..300).contains(&at) || (4300..5100).contains(&at);
         assert!((0..bytes.len()).all(|at| bytes[at] == u8::from(is_set(at))));
@@ -125,15 +125,15 @@ fn a_snapshot_is_an_image_of_that_moment_and_replaces_nothing() {
     for timing in [EMULATED, Timing::None] {
         let folder = Folder::new();
         let disk = open(&folder.image(), timing);
-        assert_eq!(asked(&disk, WRITE, 0, 6), 0);
+        assert_eq!(submitted(&disk, WRITE, 0, 6), 0);
         disk.harm(512, 1, Harm::Reads).unwrap();
         let snapshot = folder.0.join("snapshot");
         let room = disk.snapshot(&snapshot, &mut on).unwrap();
         assert!((4096..4 << 20).contains(&room), "{room} bytes: holes stay holes");
-        assert_eq!(asked(&disk, WRITE, 0, 1000), 0);
+        assert_eq!(submitted(&disk, WRITE, 0, 1000), 0);
         let copy = open(&snapshot, timing);
         assert_eq!(answer(&copy, 0, READ, 0, 12)[HEAD..], [1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(asked(&copy, READ, 512, 1), EIO);
+        assert_eq!(submitted(&copy, READ, 512, 1), EIO);
         for taken in [folder.image(), snapshot] {
             let error = disk.snapshot(&taken, &mut on).unwrap_err().to_string();
             assert!(error.contains("the file already exists"), "{error}");
@@ -149,7 +149,7 @@ fn a_forced_write_is_flushed_when_it_is_done() {
     let folder = Folder::new();
     let disk = super::served(super::CACHED_DISK, &folder.image());
     assert_eq!(answer(&disk, FUA, WRITE, 0, 4096).len(), HEAD);
-    let at = disk.model().with(|kept| kept.until());
+    let at = disk.model().with(|device| device.until());
     assert!(at > us(50), "{at}: not from the cache");
     let outage = disk.model().power_fail_at(at);
     assert_eq!((outage.bytes_lost, outage.under_way), (0, 0));

@@ -165,6 +165,6 @@ fn the_power_fails_in_a_recovery_and_what_was_flushed_stays() {
     assert!(once > Time::ZERO);
     let twice = disk.model().power_fail_twice_at(flushed + once, 500);
     assert!(twice.ready_after > Time::ZERO && twice.bytes_lost == 0);
-    assert_eq!(disk.model().with(|kept| kept.power_failures()), 3);
+    assert_eq!(disk.model().with(|device| device.power_failures()), 3);
     assert!(disk.bytes()[..4096].iter().all(|&byte| byte == 7));
 }

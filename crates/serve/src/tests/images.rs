@@ -6,7 +6,7 @@ use super::{
 use crate::model::Timing;
 use crate::offer::Offer;
 use nacre_machine::SavedRun;
-use nacre_memory::kept::Kept;
+use nacre_memory::persistent_device::PersistentDevice;
 use nacre_memory::{Access, Memory};
 use std::os::unix::fs::FileExt;
 
@@ -21,7 +21,7 @@ fn what_a_memory_left_is_served_and_the_other_way_round() {
         memory.close().unwrap();
         let disk = served(stack, &folder.image());
         assert_eq!(&disk.bytes()[1000..1013], b"from a memory");
-        assert!(disk.model().with(|kept| kept.until()) >= now, "time continues");
+        assert!(disk.model().with(|device| device.until()) >= now, "time continues");
         disk.write_at(now + us(100_000), 5000, b"from a server");
         drop(disk);
         let mut memory = open();
@@ -39,17 +39,18 @@ fn a_served_device_is_simulated_onwards_and_a_state_is_served() {
     for number in 0..300 {
         now = disk.write_at(now, number * 7919 % 200 * 4096, &[number as u8; 4096]).done;
     }
-    let report = disk.model().with(|kept| {
+    let report = disk.model().with(|device| {
         // Saving a state waits until the device is idle, like this call.
-        kept.saved_run(&checked(CACHED_DISK)).expect("a state");
-        kept.device().report(kept.until())
+        device.saved_run(&checked(CACHED_DISK)).expect("a state");
+        device.device().report(device.until())
     });
     drop(disk);
     let checked = checked(CACHED_DISK);
     let before = std::fs::metadata(folder.image()).unwrap().modified().unwrap();
-    let mut kept = Kept::open(&checked, &NoFiles, &folder.image(), Access::READ_ONLY).expect("an image");
-    let state = kept.saved_run(&checked).expect("a state");
-    drop(kept);
+    let mut device =
+        PersistentDevice::open(&checked, &NoFiles, &folder.image(), Access::READ_ONLY).expect("an image");
+    let state = device.saved_run(&checked).expect("a state");
+    drop(device);
     assert_eq!(std::fs::metadata(folder.image()).unwrap().modified().unwrap(), before, "it was only read");
     let saved = SavedRun::read(&state).expect("a state");
     // A run restores the state without data.
@@ -61,7 +62,7 @@ fn a_served_device_is_simulated_onwards_and_a_state_is_served() {
     let new = folder.0.join("new.image");
     let from = Offer { from: Some(state.clone()), ..offer(super::checked(CACHED_DISK), &new) };
     let disk = opened(from, EMULATED).unwrap_or_else(|error| panic!("{error}"));
-    disk.model().with(|kept| assert_eq!(kept.device().report(quiet).counters, report.counters));
+    disk.model().with(|device| assert_eq!(device.device().report(quiet).counters, report.counters));
     disk.write_at(quiet, 0, b"served");
     assert_eq!(&disk.bytes()[..6], b"served");
     drop(disk);
@@ -78,9 +79,9 @@ fn a_served_device_is_simulated_onwards_and_a_state_is_served() {
 fn a_run_goes_on_from_a_served_flash_drive() {
     let folder = Folder::new();
     drop(served(BARE_SSD, &folder.image()));
-    let mut kept =
-        Kept::open(&checked(BARE_SSD), &NoFiles, &folder.image(), Access::READ_ONLY).expect("an image");
-    let state = kept.saved_run(&checked(BARE_SSD)).expect("a state");
+    let mut device = PersistentDevice::open(&checked(BARE_SSD), &NoFiles, &folder.image(), Access::READ_ONLY)
+        .expect("an image");
+    let state = device.saved_run(&checked(BARE_SSD)).expect("a state");
     let mut device = nacre_machine::stack::build_alone(&checked(BARE_SSD), &NoFiles).expect("a legal stack");
     let saved = SavedRun::read(&state).expect("a state");
     saved.restore_device(&checked(BARE_SSD), &NoFiles, &mut *device).unwrap_or_else(|why| panic!("{why}"));

@@ -4,13 +4,13 @@ use super::{BARE_SSD, CACHED_DISK, ENVY, Folder, NoFiles, SHORT_ONYX, checked, s
 use crate::serving::Disk;
 use nacre_kernel::{Op, Random, Streams, Time};
 use nacre_memory::Step;
-use nacre_memory::{Kept, NotTaken};
+use nacre_memory::{NotTaken, PersistentDevice};
 
 const CACHE: &str = "kind = \"server_cache\"\nlevel = [{ device = { preset = \"pcm_ssd\", capacity = \"1 MiB\" }, \
     policy = \"arc\" }]\nbacking = { preset = \"network_store\", capacity = \"2 MiB\" }";
 
 /// Runs the same requests sequentially on both devices, with some pauses.
-fn drive(disk: &Disk, twin: &mut Kept, now: &mut Time, random: &mut Random) {
+fn drive(disk: &Disk, twin: &mut PersistentDevice, now: &mut Time, random: &mut Random) {
     let reach = disk.export.bytes.min(1 << 20) / 512 - 32;
     for number in 0..120_u64 {
         let (address, bytes) = (random.below(reach) * 512, 512 * (1 + random.below(31)) as u32);
@@ -43,7 +43,7 @@ fn drive(disk: &Disk, twin: &mut Kept, now: &mut Time, random: &mut Random) {
     }
 }
 
-fn change(twin: &mut Kept, now: Time, step: Step<'_>) -> nacre_kernel::Completion {
+fn change(twin: &mut PersistentDevice, now: Time, step: Step<'_>) -> nacre_kernel::Completion {
     let done: Result<_, NotTaken> = twin.change(now, step);
     done.expect("it is in memory").completion
 }
@@ -52,17 +52,17 @@ fn change(twin: &mut Kept, now: Time, step: Step<'_>) -> nacre_kernel::Completio
 fn every_device_goes_on_as_it_was_after_a_kill() {
     for stack in [CACHE, SHORT_ONYX, BARE_SSD, ENVY, CACHED_DISK, &tiers()] {
         let folder = Folder::new();
-        let mut twin = Kept::in_memory(&checked(stack), &NoFiles).expect("it carries bytes");
+        let mut twin = PersistentDevice::in_memory(&checked(stack), &NoFiles).expect("it carries bytes");
         let mut random = Streams::new(11).stream("kills");
         let mut now = Time::ZERO;
         for life in 0..4 {
             // Dropping the server writes nothing, like a kill.
             let disk = served(stack, &folder.image());
-            disk.model().with(|kept| {
-                kept.device().check_invariants();
-                let at = kept.until().max(twin.until());
-                assert_eq!(kept.device().report(at), twin.device().report(at), "counts and wear");
-                now = now.max(kept.until());
+            disk.model().with(|device| {
+                device.device().check_invariants();
+                let at = device.until().max(twin.until());
+                assert_eq!(device.device().report(at), twin.device().report(at), "counts and wear");
+                now = now.max(device.until());
             });
             drive(&disk, &mut twin, &mut now, &mut random);
             if life == 2 {
@@ -92,10 +92,10 @@ fn an_image_is_opened_from_its_last_checkpoint_and_little_more() {
             now = disk.write_at(now, number % 128 * 512, &number.to_le_bytes()).done;
         }
     }
-    let (until, longest) = disk.model().with(|kept| (kept.until(), kept.steps_since_checkpoint()));
+    let (until, longest) = disk.model().with(|device| (device.until(), device.steps_since_checkpoint()));
     assert!(longest <= 400_001, "{longest} steps to be played back");
     drop(disk);
     let again = served(&super::PLAIN.replace("10 us", "1 ns"), &folder.image());
-    let (found, steps) = again.model().with(|kept| (kept.until(), kept.steps_since_checkpoint()));
+    let (found, steps) = again.model().with(|device| (device.until(), device.steps_since_checkpoint()));
     assert!(found <= until && steps <= longest, "{steps} steps were played back");
 }

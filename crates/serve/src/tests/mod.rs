@@ -176,7 +176,7 @@ impl Disk {
 
     /// Returns all data, read in small parts after all earlier requests.
     fn bytes(&self) -> Vec<u8> {
-        self.bytes_at(self.model().with(|kept| kept.until()))
+        self.bytes_at(self.model().with(|device| device.until()))
     }
 
     /// Returns all data, read in small parts from `now`.

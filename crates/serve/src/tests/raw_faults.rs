@@ -11,7 +11,7 @@ use crate::serving::{Body, Disk};
 use crate::tally::Tally;
 use nacre_image::{Geometry, Image};
 use nacre_machine::identity::identity;
-use nacre_memory::Kept;
+use nacre_memory::PersistentDevice;
 use nacre_memory::harm::Harm;
 use nacre_nbd::{BlockSizes, Export};
 use std::fs::{File, OpenOptions};
@@ -186,7 +186,7 @@ fn served(path: &Path, fault: Fault, failing: usize) -> (Arc<Faulty>, Disk) {
     let file = Arc::new(Faulty { file: open(path), fault, counts: Mutex::default() });
     file.counts().failing = usize::MAX;
     let checked = checked(PLAIN);
-    let device = Kept::in_memory(&checked, &NoFiles).unwrap();
+    let device = PersistentDevice::in_memory(&checked, &NoFiles).unwrap();
     let (identity, geometry) = (identity(&checked), Geometry::raw(BYTES as u64));
     let opened = match nacre_image::Disk::length(&*file).unwrap() {
         0 => {

@@ -20,7 +20,7 @@ const FLUSH: StepRequest = StepRequest { op: Op::Flush, offset: 0, bytes: 0, fil
 fn bytes(disk: &Disk) -> Vec<u8> {
     let Body::Device(model) = &disk.body else { panic!("a device is modeled") };
     let mut into = vec![0; 12 << 10];
-    model.with(|kept| kept.read(kept.until(), 0, &mut into));
+    model.with(|device| device.read(device.until(), 0, &mut into));
     into
 }
 

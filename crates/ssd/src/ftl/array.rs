@@ -20,7 +20,7 @@ use crate::mapping_table::Table;
 use crate::ops::{Cause, FlashOps};
 use crate::optional_part::OptionalPart;
 use crate::recovery::spare_area::SpareArea;
-use nacre_controller::cleaning::{Cleaner, Partition, Place};
+use nacre_controller::cleaning::{Cleaner, Partition, SegmentState};
 use nacre_kernel::state::State;
 use nacre_media::flash::Flash;
 use nacre_media::store::Store;
@@ -70,7 +70,7 @@ pub(crate) struct Array<S> {
     /// Superblock in each slot.
     pub(crate) order: Vec<u32>,
     pub(crate) place_of: Vec<u32>,
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<SegmentState>,
     pub(crate) partitions: Vec<Partition>,
     #[state(skip = "from the configuration")]
     pub(crate) partition_by_place: Vec<u32>,
@@ -125,7 +125,7 @@ impl<S: Store> Array<S> {
             spare: SpareArea::new(if S::CARRIES_BYTES { geometry.numbers() } else { 0 }),
             order: vec![ABSENT; count],
             place_of: vec![ABSENT; geometry.superblocks as usize],
-            places: vec![Place::default(); count],
+            places: vec![SegmentState::default(); count],
             partition_by_place: (0..).zip(&partitions).flat_map(|(it, of)| vec![it; of.count]).collect(),
             regions: partitions.iter().map(|of| Region::new(of.first..of.first + of.count)).collect(),
             partitions,
@@ -316,7 +316,7 @@ impl<S: Store> Array<S> {
     #[cfg(test)]
     pub(crate) fn table_bytes(&self) -> u64 {
         let physical = self.geometry.physical_units();
-        let places = self.places.len() * (size_of::<Place>() + 12);
+        let places = self.places.len() * (size_of::<SegmentState>() + 12);
         self.table.bytes() + physical * 4 + physical.div_ceil(8) + places as u64 + self.blocks.bytes()
     }
 

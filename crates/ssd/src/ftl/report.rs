@@ -148,12 +148,12 @@ pub(crate) fn paged_columns<S: Store>(array: &Array<S>, valid: u64) -> Vec<Colum
         |&place: &u32| if place == ABSENT { 0.0 } else { f64::from(array.places[place as usize].live) };
     let column = |name, value: f64| Column { name, values: vec![value] };
     let mut columns = vec![Column {
-        name: "superblocks.live_share",
+        name: "superblocks.valid_share",
         values: array.place_of.iter().map(|place| live(place) / units).collect(),
     }];
     columns.extend(block_columns(&array.flash, &array.blocks));
     columns.extend(array.handles.columns());
     columns.push(column("blocks_by_state.superblocks_slc", f64::from(array.slc.count())));
-    columns.push(column("space.live_units", valid as f64));
+    columns.push(column("space.valid_units", valid as f64));
     columns
 }

@@ -35,7 +35,7 @@ fn write_half_each(device: &mut Driven) {
 /// Valid data of each group, in superblocks.
 fn live_of_groups(device: &Driven) -> [f64; 2] {
     let report = device.report();
-    let live = &report.columns.iter().find(|column| column.name == "superblocks.live_share").unwrap().values;
+    let live = &report.columns.iter().find(|column| column.name == "superblocks.valid_share").unwrap().values;
     let of_group = live.len() / 2;
     [live[..of_group].iter().sum(), live[of_group..].iter().sum()]
 }

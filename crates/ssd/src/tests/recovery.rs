@@ -189,7 +189,7 @@ fn recovery_finds_the_older_page_of_a_unit_whose_program_was_cut() {
     let at = device.rest();
     let live = |device: &Driven| {
         let report = device.report();
-        let column = report.columns.into_iter().find(|column| column.name == "superblocks.live_share");
+        let column = report.columns.into_iter().find(|column| column.name == "superblocks.valid_share");
         let mut shares = column.expect("there is one").values;
         shares.retain(|&share| share > 0.0);
         shares

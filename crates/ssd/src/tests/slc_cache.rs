@@ -44,7 +44,7 @@ fn a_full_drive_has_folded_its_slc_cache() {
     device.check_invariants();
     // No superblock is erased in addition to the reserve, so SLC mode is not used anymore.
     assert_eq!(device.column("blocks_by_state.superblocks_slc"), 0.0);
-    assert_eq!(device.column("space.live_units"), count as f64);
+    assert_eq!(device.column("space.valid_units"), count as f64);
     device.restart_ledger();
     let seen = device.closed_loop(32, 20_000, |_| unit(Op::Write, random.below(count)));
     let wear = device.report().wear.expect("it wears");

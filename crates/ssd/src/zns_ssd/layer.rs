@@ -345,7 +345,7 @@ impl<S: Store> Translation for Zones<S> {
     fn wear(&self, book: &Book) -> Wear {
         let ZoneTable { programs, flash, blocks, geometry, .. } = &self.table;
         Wear {
-            valid: Some(self.table.live_units()),
+            valid: Some(self.table.valid_units()),
             ..wear(book, programs, flash, blocks, geometry, &self.config)
         }
     }

@@ -79,6 +79,6 @@ pub(super) fn columns<S: Store>(table: &ZoneTable<S>) -> Vec<Column> {
         column("zones.explicitly_open", explicit),
         column("zones.closed", closed),
         column("zones.full", full),
-        column("space.live_units", table.live_units() as f64),
+        column("space.valid_units", table.valid_units() as f64),
     ]
 }

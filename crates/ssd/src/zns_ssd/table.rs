@@ -401,7 +401,7 @@ impl<S: Store> ZoneTable<S> {
     }
 
     /// Units that can be read.
-    pub(crate) fn live_units(&self) -> u64 {
+    pub(crate) fn valid_units(&self) -> u64 {
         self.zones.iter().map(|entry| u64::from(entry.written)).sum()
     }
 }

@@ -49,7 +49,7 @@ struct Write {
 }
 
 #[derive(Clone, Debug)]
-enum Asked {
+enum Pending {
     Write(u64),
     /// A flush, and the tags of the writes that had completed at its submission.
     Flush(Vec<u64>),
@@ -62,7 +62,7 @@ struct Check {
     now: Time,
     tags: u64,
     ids: u32,
-    outstanding: BTreeMap<u32, Asked>,
+    outstanding: BTreeMap<u32, Pending>,
     sectors: Vec<Sector>,
     completions: Completions,
 }
@@ -94,7 +94,7 @@ impl Check {
             let request = Request { op: Op::Flush, ..Request::default() };
             let writes = self.sectors.iter().flat_map(|sector| &sector.writes);
             let covered = writes.filter(|write| write.has_completed).map(|write| write.tag).collect();
-            self.outstanding.insert(id, Asked::Flush(covered));
+            self.outstanding.insert(id, Pending::Flush(covered));
             return device.submit(at, RequestId(id), &request, Payload::NONE);
         }
         let sector = self.random.below(SECTORS);
@@ -107,7 +107,7 @@ impl Check {
         let bytes: Vec<u8> = self.tags.to_le_bytes().repeat(SECTOR / WORD);
         let address = sector * SECTOR as u64;
         let request = Request { arrival: at, address, bytes: SECTOR as u32, volume: 0, op: Op::Write };
-        self.outstanding.insert(id, Asked::Write(sector));
+        self.outstanding.insert(id, Pending::Write(sector));
         device.submit(at, RequestId(id), &request, bytes.into());
     }
 
@@ -122,12 +122,12 @@ impl Check {
             for completed in self.completions.iter() {
                 assert_eq!(completed.status, Status::Done);
                 match self.outstanding.remove(&completed.id.0).expect("it is outstanding") {
-                    Asked::Write(sector) => {
+                    Pending::Write(sector) => {
                         let write = self.sectors[sector as usize].writes.last_mut().expect("it was written");
                         write.has_completed = true;
                         write.is_durable = !self.persistence.needs_flush();
                     }
-                    Asked::Flush(covered) => {
+                    Pending::Flush(covered) => {
                         let writes = self.sectors.iter_mut().flat_map(|sector| &mut sector.writes);
                         writes
                             .filter(|write| covered.contains(&write.tag))

@@ -5,7 +5,7 @@ mod battery_ram;
 use nacre_config::{Descriptor, Table};
 use nacre_device::DeviceFamily;
 use nacre_kernel::Time;
-use nacre_testkit::workbench::Rooms;
+use nacre_testkit::workbench::Models;
 use nacre_testkit::{Workbench, conformance, keeps_its_bytes};
 
 static DEVICES: &Table<DeviceFamily> = &[battery_ram::ROOM];
@@ -17,7 +17,7 @@ fn no_others(_family: &str) -> Vec<&'static Descriptor> {
 }
 
 fn workbench() -> Workbench {
-    Workbench::new(Rooms { devices: &TABLES, others: no_others }, 1)
+    Workbench::new(Models { devices: &TABLES, others: no_others }, 1)
 }
 
 const SETTINGS: &str = "kind = \"battery_ram\"\ncapacity = \"4 MiB\"\naccess = \"2 us\"";

@@ -128,7 +128,7 @@ impl Log {
 
     /// Handles the completion of the leader's write or flush. Returns the leader's next request, if any.
     #[inline]
-    pub(super) fn go_on(&mut self) -> Option<Request> {
+    pub(super) fn resume(&mut self) -> Option<Request> {
         let work = self.work.take().expect("a client leads");
         if work.flushes {
             self.durable = work.to;

@@ -160,7 +160,7 @@ impl<M: Method> Store<M> {
         if self.log.is_led_by(client) {
             let (waiting, turns, now) = (&mut self.waiting, &mut self.turns, self.now);
             waiting.wake_for_log(|other| turns.wake(other, now));
-            if let Some(request) = self.log.go_on() {
+            if let Some(request) = self.log.resume() {
                 return Some((Purpose::Log, request));
             }
         }

@@ -23,7 +23,7 @@ Data = list[dict[str, Any]]
 def stacks(results: Results, drawing: Drawing) -> alt.LayerChart:
     """Stacked bars of the measures, for every x and label of the series.
 
-    Diamonds on the right axis are `beside` relative to the first bar of their group.
+    Diamonds on the right axis are `second_axis` relative to the first bar of their group.
     """
     bars, diamonds = _rows(results, drawing)
     if not bars:
@@ -52,7 +52,7 @@ def stacks(results: Results, drawing: Drawing) -> alt.LayerChart:
     ).encode(x=x, y="end:Q", text="said:N")
     chart = alt.layer(alt.layer(left, words))
     if diamonds:
-        right = alt.Y("value:Q", title=drawing.beside_title).scale(zero=True)
+        right = alt.Y("value:Q", title=drawing.second_axis_title).scale(zero=True)
         right = right.axis(orient="right", grid=False, tickCount=6)
         base = alt.Chart(theme.data(diamonds)).encode(x=x, y=right)
         marks = base.mark_point(
@@ -83,7 +83,7 @@ def _rows(results: Results, drawing: Drawing) -> tuple[Data, Data]:
         ]
         for row in in_line(parts, "value"):
             bars.append(row | {"said": significant(row["end"])})
-        found = _value(results, point, drawing.beside) if drawing.beside else None
+        found = _value(results, point, drawing.second_axis) if drawing.second_axis else None
         if found is not None:
             ratio = found / first.setdefault(place, found)
             diamonds.append({"bar": bar, "value": ratio, "said": significant(ratio)})

@@ -27,8 +27,8 @@ class Drawing:
     `x`; `bars`: the numbers of its claims; `surface`: the measures `x`, `y` and `value` of every
     point as a heat map; `distribution`: the cumulative distribution of latencies, with a panel for
     every `x`, where `measure` is `read` or `write`; `stacks`: at every `x` and for each label of a
-    `series`, a stacked bar of all measures, with `beside` on its own axis; `course`: a column of
-    every point's record over the column `x`.
+    `series`, a stacked bar of all measures, with `second_axis` on its own axis; `course`: a column
+    of every point's record over the column `x`.
 
     `stated` is the paper's statement about its figure; `ordinal` spaces the labels on x evenly,
     `log` makes the value axis logarithmic; `join` connects the published numbers; `interval` is the
@@ -48,8 +48,8 @@ class Drawing:
     log: bool
     join: bool
     interval: str = ""
-    beside: str = ""
-    beside_title: str = ""
+    second_axis: str = ""
+    second_axis_title: str = ""
 
 
 @dataclass(frozen=True)
@@ -166,8 +166,8 @@ def _drawing(entry: Entry, groups: Mapping[str, Group]) -> Drawing:
         log=entry.value("log", bool, False),
         join=entry.value("join", bool, False),
         interval=entry.value("interval", str, ""),
-        beside=entry.value("beside", str, ""),
-        beside_title=entry.value("beside_title", str, ""),
+        second_axis=entry.value("second_axis", str, ""),
+        second_axis_title=entry.value("second_axis_title", str, ""),
     )
     entry.done()
     return drawing

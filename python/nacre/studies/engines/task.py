@@ -106,7 +106,7 @@ def evaluate(base: Base, tasks: Sequence[Task]) -> list[Outcome]:
 @cache
 def identity() -> str:
     """Version of Nacre and of its models."""
-    return f"{_core.__version__} ({hashlib.sha256(_core.rooms().encode()).hexdigest()[:12]})"
+    return f"{_core.__version__} ({hashlib.sha256(_core.models().encode()).hexdigest()[:12]})"
 
 
 def compact(data: Mapping[str, Any]) -> str:

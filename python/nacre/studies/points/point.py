@@ -183,20 +183,20 @@ def _placed(problem: Problem, chosen: Mapping[str, Choice | None], axes: Sequenc
 
 
 @cache
-def _rooms() -> Mapping[str, Sequence[tuple[str, int]]]:
+def _models_by_kind() -> Mapping[str, Sequence[tuple[str, int]]]:
     """Families of each kind, with the version of its model."""
     found: dict[str, list[tuple[str, int]]] = {}
-    for family in json.loads(_core.rooms())["families"]:
-        for room in family["rooms"]:
-            found.setdefault(room["kind"], []).append((family["name"], room["model_version"]))
+    for family in json.loads(_core.models())["families"]:
+        for model in family["models"]:
+            found.setdefault(model["kind"], []).append((family["name"], model["model_version"]))
     return found
 
 
 @cache
 def _versions(kinds: frozenset[str]) -> Mapping[str, int]:
-    rooms = _rooms()
+    models = _models_by_kind()
     return {
-        f"{family}.{kind}": version for kind in kinds for family, version in rooms.get(kind, ())
+        f"{family}.{kind}": version for kind in kinds for family, version in models.get(kind, ())
     }
 
 

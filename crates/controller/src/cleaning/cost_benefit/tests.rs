@@ -1,11 +1,12 @@
 use crate::cleaning::trial::{Trial, policy};
-use crate::cleaning::{Partition, Place, View};
+use crate::cleaning::{Partition, SegmentState, View};
 
 #[test]
 fn the_victim_has_the_largest_gain_for_its_cost() {
     // (1 - u) age / (1 + u) is .2 * 900 / 1.8 = 100, .6 * 100 / 1.4 = 43, and .5 * 200 / 1.5 = 67. A full
     // segment has 0.
-    let place = |live, written_at| Place { programmed: 100, live, written_at, ..Place::default() };
+    let place =
+        |live, written_at| SegmentState { programmed: 100, live, written_at, ..SegmentState::default() };
     let places = [place(80, 100), place(40, 900), place(50, 800), place(100, 0)];
     let partitions = [Partition { count: 4, active: 1, live: 270, ..Partition::default() }];
     let view = View { pages_per_segment: 100, places: &places, partitions: &partitions, drained: 1000 };

@@ -1,6 +1,6 @@
 use super::{Config, ProductAverage};
 use crate::cleaning::trial::Trial;
-use crate::cleaning::{Cleaner, Decision, Partition, Place, View, laws};
+use crate::cleaning::{Cleaner, Decision, Partition, SegmentState, View, laws};
 use nacre_kernel::Ratio;
 use nacre_testkit::assert_close;
 
@@ -56,7 +56,7 @@ fn decide(policy: &mut ProductAverage, partition: usize, elapsed: u64, live: u32
     let partitions =
         [0, 1, 2].map(|first| Partition { first, count: 1, active: first, ..Partition::default() });
     let mut at = |drained, live| {
-        let places = [Place { programmed: 100, live, ..Place::default() }; 3];
+        let places = [SegmentState { programmed: 100, live, ..SegmentState::default() }; 3];
         let view = View { pages_per_segment: 100, places: &places, partitions: &partitions, drained };
         policy.decide(&view, partition)
     };

@@ -1,6 +1,6 @@
 //! Tests of closed forms and exact times.
 
-use super::{FewestLive, TINY, asked, device};
+use super::{FewestLive, TINY, answer_to, device};
 use crate::workbench::{ask, workbench};
 use nacre_kernel::event::{Completions, Device, Payload, Preconditioning};
 use nacre_kernel::{Activity, Op, Request, Span, Streams, Time, Wear};
@@ -189,12 +189,12 @@ fn accesses_take_the_times_of_the_parts_they_use() {
         (Op::Write, 4, ns(260)),
         (Op::Write, 4, ns(160)),
     ] {
-        let done = asked(&mut envy, now, op, 512, bytes).done;
+        let done = answer_to(&mut envy, now, op, 512, bytes).done;
         assert_eq!(done - now, takes, "{op:?} of {bytes} bytes");
         now = done;
     }
     // The request touches two pages, and both miss.
-    assert_eq!(asked(&mut envy, now, Op::Read, PAGE * 40 - 4, 8).done - now, ns(640));
+    assert_eq!(answer_to(&mut envy, now, Op::Read, PAGE * 40 - 4, 8).done - now, ns(640));
 }
 
 /// With two pages of buffer, the third page waits until the controller resumes programs and the first page is
@@ -205,9 +205,9 @@ fn a_write_that_finds_the_buffer_full_waits_for_one_program() {
     let mut envy = device(&settings, Nothing, FewestLive(None));
     let mut now = Time::ZERO;
     for page in 0..2 {
-        now = asked(&mut envy, now, Op::Write, page * 8, 4).done;
+        now = answer_to(&mut envy, now, Op::Write, page * 8, 4).done;
     }
-    let spans = asked(&mut envy, now, Op::Write, 16, 4).spans;
+    let spans = answer_to(&mut envy, now, Op::Write, 16, 4).spans;
     assert_eq!(on(&spans, Activity::Drain), Time::from_us(4));
     assert_eq!(on(&spans, Activity::Suspend), envy.config.resume_after);
     assert_eq!(on(&spans, Activity::Erase), Time::ZERO, "segments have room at the start");
@@ -218,10 +218,10 @@ fn a_write_that_finds_the_buffer_full_waits_for_one_program() {
 fn a_page_of_several_transfers_takes_as_many_cycles_and_programs() {
     let settings = TINY.replace("buffer = \"32 B\"", "buffer = \"16 B\"").replace("50 %", "100 %");
     let mut envy = device(&format!("{settings}transfer = \"2 B\"\n"), Nothing, FewestLive(None));
-    let spans = asked(&mut envy, Time::ZERO, Op::Write, 0, 4).spans;
+    let spans = answer_to(&mut envy, Time::ZERO, Op::Write, 0, 4).spans;
     assert_eq!(on(&spans, Activity::CopyOnWrite), Time::from_ns(400));
-    let now = asked(&mut envy, Time::from_us(1), Op::Write, 8, 4).done;
-    let spans = asked(&mut envy, now, Op::Write, 16, 4).spans;
+    let now = answer_to(&mut envy, Time::from_us(1), Op::Write, 8, 4).done;
+    let spans = answer_to(&mut envy, now, Op::Write, 16, 4).spans;
     assert_eq!(on(&spans, Activity::Drain), Time::from_us(16));
 }
 
@@ -230,12 +230,12 @@ fn a_page_of_several_transfers_takes_as_many_cycles_and_programs() {
 fn a_program_that_is_suspended_takes_its_time_of_quiet() {
     let settings = format!("{}resume_after = \"2 us\"\n", TINY.replace("50 %", "0 %"));
     let mut envy = device(&settings, Nothing, FewestLive(None));
-    let mut now = asked(&mut envy, Time::ZERO, Op::Write, 0, 4).done;
+    let mut now = answer_to(&mut envy, Time::ZERO, Op::Write, 0, 4).done;
     // One of each 3 us of idle time is used, so the page is drained after the fourth period.
     for time in 1..=4 {
         assert_eq!(envy.report(now).wear.unwrap().host, 0, "before pause {time}");
         now += Time::from_us(3);
-        now = asked(&mut envy, now, Op::Read, 64, 4).done;
+        now = answer_to(&mut envy, now, Op::Read, 64, 4).done;
     }
     assert_eq!(envy.report(now).wear.unwrap().host, 1);
 }
@@ -251,7 +251,7 @@ fn concurrent_programs_drain_in_proportion() {
         let mut random = Streams::new(1).stream("drain");
         let mut now = Time::ZERO;
         for _ in 0..20_000 {
-            now = asked(&mut envy, now, Op::Write, random.below(pages) * PAGE, 4).done;
+            now = answer_to(&mut envy, now, Op::Write, random.below(pages) * PAGE, 4).done;
         }
         let (before, start) = (envy.array.programs.drained, now);
         envy.run(now + Time::from_us(500), &mut Completions::new());

@@ -28,17 +28,18 @@ fn write_until(pair: &mut Pair, seed: u64, is_reached: impl Fn(&Pair) -> bool) -
 fn is_full(pair: &Pair, live: u32, erased: u32) -> bool {
     let array = &pair.envy.array;
     let pages = array.geometry.pages_per_segment;
-    let is_new = |place: u32| array.live[array.order[place as usize] as usize] == 0;
-    let left = |place: u32| {
-        let places = (0..array.places.len()).filter(|&other| other != place as usize);
-        places.map(|other| pages - array.places[other].programmed).sum::<u32>()
+    let is_new = |position: u32| array.live[array.order[position as usize] as usize] == 0;
+    let left = |position: u32| {
+        let positions = (0..array.positions.len()).filter(|&other| other != position as usize);
+        positions.map(|other| pages - array.positions[other].programmed).sum::<u32>()
     };
     let mut relocations = pair.envy.background.tasks.iter().map(|task| &task.relocation);
-    relocations.any(|at| array.live[at.from as usize] == live && is_new(at.place) && left(at.place) <= erased)
+    relocations
+        .any(|at| array.live[at.from as usize] == live && is_new(at.position) && left(at.position) <= erased)
 }
 
 /// Whether a segment is being erased to restart a relocation.
-fn is_begun_anew(pair: &Pair) -> bool {
+fn is_restarted(pair: &Pair) -> bool {
     let mut running = pair.envy.background.running.iter();
     running.any(|running| match running.operation {
         Operation::Erase { segment } => pair.envy.array.order.contains(&segment),
@@ -69,7 +70,7 @@ fn a_copy_that_a_loss_of_power_cuts_is_counted_once() {
                 pair.step(Step::PowerFails);
                 (cut, last) = (cut + copies, cleanings);
             }
-            assert!(!is_begun_anew(&pair), "copies that are undone are no copies");
+            assert!(!is_restarted(&pair), "copies that are undone are no copies");
         }
         pair.step(Step::Idle(Time::from_s(2)));
         let report = pair.envy.report(pair.now);
@@ -106,10 +107,10 @@ fn losses_of_power_while_full_segments_move_lose_no_page() {
             let mut rest = sequence;
             for _ in 0..7 {
                 for &step in parts[rest % parts.len()] {
-                    let was_begun_anew = is_begun_anew(&pair);
+                    let was_begun_anew = is_restarted(&pair);
                     pair.step(step);
                     pair.envy.check_invariants();
-                    begun_anew += u64::from(!was_begun_anew && is_begun_anew(&pair));
+                    begun_anew += u64::from(!was_begun_anew && is_restarted(&pair));
                     cut_again += u64::from(was_begun_anew && matches!(step, Step::PowerFails));
                 }
                 rest /= parts.len();

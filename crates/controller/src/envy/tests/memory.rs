@@ -9,7 +9,7 @@ use crate::workbench::ask;
 use nacre_kernel::event::{Completions, Device, Payload};
 use nacre_kernel::state::{State, StateReader, StateWriter};
 use nacre_kernel::{Op, Random, Refused, Request, Streams, Time, Transactions};
-use nacre_testkit::Kept;
+use nacre_testkit::SharedStore;
 
 /// An operation on the device and on the plain memory.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +44,8 @@ impl Cleaner for Exchanging {
     }
 
     fn decide(&mut self, view: &View<'_>, partition: usize) -> Decision {
-        let victim = view.places_of(partition).min_by_key(|&place| view.places[place].live);
-        let victim = victim.expect("a partition has places");
+        let victim = view.places_of(partition).min_by_key(|&position| view.places[position].live);
+        let victim = victim.expect("a partition has positions");
         let pages = self.pages;
         Decision { victim, to_lower: pages, to_higher: pages, from_lower: pages, from_higher: pages }
     }
@@ -53,9 +53,9 @@ impl Cleaner for Exchanging {
 
 /// A device, and a plain memory with the expected data.
 pub(super) struct Pair {
-    pub(super) envy: Envy<Kept>,
+    pub(super) envy: Envy<SharedStore>,
     settings: String,
-    store: Kept,
+    store: SharedStore,
     cleaner: Exchanging,
     pub(super) now: Time,
     bytes: Vec<u8>,
@@ -71,7 +71,7 @@ impl Pair {
     }
 
     fn exchanging(settings: &str, cleaner: Exchanging) -> Pair {
-        let store = Kept::new(8);
+        let store = SharedStore::new(8);
         let envy = device(settings, store.clone(), cleaner.clone());
         let bytes = vec![0; envy.capacity().unwrap().0 as usize];
         let settings = settings.to_string();

@@ -34,7 +34,7 @@ fn device<S: Store>(settings: &str, store: S, cleaner: impl Cleaner + 'static) -
 }
 
 /// Completion of one request at `now`, with no other request outstanding.
-fn asked<S: Store>(envy: &mut Envy<S>, now: Time, op: Op, address: u64, bytes: u32) -> Answer {
+fn answer_to<S: Store>(envy: &mut Envy<S>, now: Time, op: Op, address: u64, bytes: u32) -> Answer {
     ask(envy, now, &Request { arrival: now, address, bytes, volume: 0, op }, Payload::NONE)
 }
 
@@ -48,8 +48,8 @@ impl Cleaner for FewestLive {
     }
 
     fn decide(&mut self, view: &View<'_>, partition: usize) -> Decision {
-        let victim = view.places_of(partition).min_by_key(|&place| view.places[place].live);
-        Decision::clean(victim.expect("a partition has places"))
+        let victim = view.places_of(partition).min_by_key(|&position| view.places[position].live);
+        Decision::clean(victim.expect("a partition has positions"))
     }
 }
 

@@ -65,11 +65,11 @@ pub(super) fn part(toml: &str) -> Part {
 /// Runs `count` random requests of `bytes` bytes, with `depth` outstanding.
 pub(super) fn at_random(toml: &str, op: Op, bytes: u32, depth: u32, count: u64) -> Seen {
     let mut device = built(toml);
-    let places = device.capacity().expect("it is limited").0 / u64::from(bytes);
+    let locations = device.capacity().expect("it is limited").0 / u64::from(bytes);
     let mut random = Streams::new(5).stream("requests");
     closed_loop(&mut *device, depth, count, |_| Request {
         arrival: Time::ZERO,
-        address: random.below(places) * u64::from(bytes),
+        address: random.below(locations) * u64::from(bytes),
         bytes,
         volume: 0,
         op,
@@ -121,7 +121,7 @@ fn a_flush_does_not_wait_for_a_write_that_waits_for_its_place_in_the_queue() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    for (settings, place) in [
+    for (settings, location) in [
         (format!("{DDR3}volatile = false\n"), "device.volatile"),
         (format!("{MRAM}rows = \"open\"\n"), "device.rows"),
         (format!("{MRAM}capacitor = \"1 J\"\n"), "device.capacitor"),
@@ -135,7 +135,7 @@ fn what_cannot_be_is_refused() {
         (DDR3.replace("row = \"1 KiB\"", "row = \"24 B\""), "device.row"),
     ] {
         let problems = workbench(1).build(&settings).err().unwrap_or_else(|| panic!("{settings} is legal"));
-        assert!(problems.to_string().contains(place), "{place}: {problems}");
+        assert!(problems.to_string().contains(location), "{location}: {problems}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Compares the throughput of a queue that prefers ready banks with a scheduler that examines every clock.
 
 use super::*;
-use nacre_media::dram::{Channel, Command, Kind, Part, Place};
+use nacre_media::dram::{Channel, Command, Kind, Location, Part};
 use nacre_testkit::assert_close;
 
 /// Clocks per random request of 64 B, for a controller whose queue of `entries` entries is always full. In
@@ -13,26 +13,26 @@ fn by_the_clock(part: &Part, ranks: u32, op: Op, entries: usize) -> f64 {
     let mut random = Streams::new(7).stream("accesses");
     let mut any = || {
         let bank = random.below(u64::from(part.banks_in_all())) as u32;
-        (Place { rank: random.below(u64::from(ranks)) as u32, bank, row: random.below(512) as u32 }, false)
+        (Location { rank: random.below(u64::from(ranks)) as u32, bank, row: random.below(512) as u32 }, false)
     };
     let mut channel = Channel::new(part.clone(), ranks);
-    let mut queue: Vec<(Place, bool)> = (0..entries).map(|_| any()).collect();
+    let mut queue: Vec<(Location, bool)> = (0..entries).map(|_| any()).collect();
     let (mut clock, mut served) = (0, 0);
     while served < COUNT {
-        let can = |kind, place| {
-            channel.probe(Command { kind, place }, clock).is_ok_and(|earliest| earliest == clock)
+        let can = |kind, location| {
+            channel.probe(Command { kind, location }, clock).is_ok_and(|earliest| earliest == clock)
         };
-        let open = queue.iter().position(|&(place, is_open)| is_open && can(kind, place));
+        let open = queue.iter().position(|&(location, is_open)| is_open && can(kind, location));
         if let Some(number) = open {
-            let (place, _) = queue.remove(number);
-            channel.issue(Command { kind, place }, clock);
-            channel.close_by_itself(place, clock);
+            let (location, _) = queue.remove(number);
+            channel.issue(Command { kind, location }, clock);
+            channel.close_by_itself(location, clock);
             queue.push(any());
             served += 1;
         } else if let Some(entry) =
-            queue.iter_mut().find(|(place, is_open)| !is_open && can(Kind::Activate, *place))
+            queue.iter_mut().find(|(location, is_open)| !is_open && can(Kind::Activate, *location))
         {
-            channel.issue(Command { kind: Kind::Activate, place: entry.0 }, clock);
+            channel.issue(Command { kind: Kind::Activate, location: entry.0 }, clock);
             entry.1 = true;
         }
         clock += 1;

@@ -4,8 +4,8 @@ use super::*;
 use nacre_kernel::{Activity, Stage};
 use nacre_testkit::assert_close;
 
-/// Latency breakdown of the first request to a card.
-fn told(toml: &str, now: Time, request: (Op, u64, u32), is_detailed: bool) -> Vec<Span> {
+/// The latency breakdown of a request to a new card.
+fn spans_of(toml: &str, now: Time, request: (Op, u64, u32), is_detailed: bool) -> Vec<Span> {
     let (op, address, bytes) = request;
     let request = Request { arrival: now, address, bytes, volume: 0, op };
     let mut device = built(toml);
@@ -115,8 +115,8 @@ fn a_request_alone_goes_through_every_stage() {
     ] {
         let toml = format!("{}{host}", unrefreshed());
         let at = (op, 8192, 4096);
-        let close = told(&toml, Time::ZERO, at, true);
-        let plain = told(&toml, Time::ZERO, at, false);
+        let close = spans_of(&toml, Time::ZERO, at, true);
+        let plain = spans_of(&toml, Time::ZERO, at, false);
         let found = stages(&close);
         let names: Vec<_> =
             found.iter().map(|(stage, _)| *stage).filter(|&stage| stage != Stage::Scheduler).collect();
@@ -150,7 +150,7 @@ fn loads_and_stores_tell_their_stages_too() {
         ("\"cxl_mem\"\nlines = 1", Op::Write, Stage::LinkUp),
     ] {
         let toml = format!("{}[device.host]\nkind = {host}\n", unrefreshed());
-        let of_bytes = |bytes, is_detailed| told(&toml, Time::ZERO, (op, 8192, bytes), is_detailed);
+        let of_bytes = |bytes, is_detailed| spans_of(&toml, Time::ZERO, (op, 8192, bytes), is_detailed);
         let line = of_bytes(64, true);
         let spans = |spans: &[Span]| -> Vec<(Stage, f64)> {
             stages(spans).into_iter().filter(|(stage, _)| *stage != Stage::Scheduler).collect()
@@ -183,11 +183,11 @@ fn loads_and_stores_tell_their_stages_too() {
 #[test]
 fn a_wait_for_a_refresh_is_told() {
     let at = (Op::Read, 8192, 4096);
-    let all = stages(&told(DDR3, Time::ZERO, at, true));
+    let all = stages(&spans_of(DDR3, Time::ZERO, at, true));
     let memory = all.iter().position(|(stage, _)| *stage == Stage::Activate).expect("it opens a row");
     let before: f64 = all[..memory].iter().map(|(_, ns)| ns).sum();
     let now = Time::from_ps(((7840.0 - before) * 1000.0) as u64);
-    let found = stages(&told(DDR3, now, at, true));
+    let found = stages(&spans_of(DDR3, now, at, true));
     let refresh = found.iter().find(|(stage, _)| *stage == Stage::Refresh).expect("it waits").1;
     assert!((refresh - 70.0).abs() < 3.0 * 1.875, "{refresh}");
 }

@@ -57,7 +57,7 @@ pub struct Built {
     /// Operations that the fault can affect.
     pub touchable: &'static [Op],
     /// When the fault makes its decision.
-    pub asked: Asked,
+    pub decision_point: DecisionPoint,
     /// The fault.
     pub fault: Box<dyn Fault>,
 }
@@ -70,7 +70,7 @@ impl std::fmt::Debug for Built {
 
 /// When a fault makes its decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum DecisionPoint {
     /// When the request arrives.
     OnArrival,
     /// When the device replies.

@@ -71,7 +71,7 @@ fn it_keeps_its_bytes_while_pages_move() {
         let crashes = keeps_its_bytes(Workbench::new(ROOMS, 1), &toml, 300);
         assert!(crashes.points() > 250 && crashes.restarts > 4, "{crashes:?}");
         assert!(
-            crashes.branches["power_lost_while_recovering"] > 1 && crashes.branches["blocks_behind"] > 1,
+            crashes.branches["power_lost_while_recovering"] > 1 && crashes.branches["stale_blocks"] > 1,
             "{crashes:?}"
         );
     }

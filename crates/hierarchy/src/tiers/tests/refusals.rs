@@ -106,14 +106,13 @@ fn exchanging(first: fn(Op, u64) -> bool, second: fn(Op, u64) -> bool) -> Tiers 
     tiers(vec![(Failing::boxed(1, first), 1), (Failing::boxed(1, second), 1)], placement, 1_000_000_000)
 }
 
-struct Asked {
+struct Host {
     tiers: Tiers,
     now: Time,
 }
 
-impl Asked {
-    /// Runs the tiers to `at`, submits a request, and waits for its completion. Returns the latency and the
-    /// data.
+impl Host {
+    /// Runs the tiers to `at`, submits a request, and waits for its completion.
     fn ask(&mut self, at: Time, request: Request, data: Payload) -> (Time, Payload) {
         let mut completions = Completions::new();
         self.tiers.run(at, &mut completions);
@@ -150,60 +149,59 @@ fn never(_: Op, _: u64) -> bool {
 
 #[test]
 fn a_chunk_that_cannot_be_read_ends_the_exchange_and_moves_nothing() {
-    let mut asked =
-        Asked { tiers: exchanging(never, |op, at| op == Op::Read && at == CHUNK), now: Time::ZERO };
-    asked.fill();
-    asked.check(LATER, 0, 1);
-    asked.check(LATER + EPOCH, 1, 2);
-    let migration = &asked.tiers.migration;
+    let mut host = Host { tiers: exchanging(never, |op, at| op == Op::Read && at == CHUNK), now: Time::ZERO };
+    host.fill();
+    host.check(LATER, 0, 1);
+    host.check(LATER + EPOCH, 1, 2);
+    let migration = &host.tiers.migration;
     assert_eq!((migration.failed, migration.exchanges, migration.bytes), (1, 0, 2 * CHUNK));
-    assert!(migration.kept.is_empty() && !migration.is_over, "others may move");
+    assert!(migration.rejected.is_empty() && !migration.is_over, "others may move");
 }
 
 #[test]
 fn a_chunk_that_is_refused_is_kept_and_served_from_memory() {
-    let mut asked =
-        Asked { tiers: exchanging(never, |op, at| op == Op::Write && at == 2 * CHUNK), now: Time::ZERO };
-    asked.fill();
-    asked.check(LATER, 0, 1);
-    asked.check(LATER + EPOCH, 1, 2);
-    assert_eq!(asked.tiers.migration.kept.bytes(), CHUNK);
-    assert!(asked.tiers.migration.is_over);
+    let mut host =
+        Host { tiers: exchanging(never, |op, at| op == Op::Write && at == 2 * CHUNK), now: Time::ZERO };
+    host.fill();
+    host.check(LATER, 0, 1);
+    host.check(LATER + EPOCH, 1, 2);
+    assert_eq!(host.tiers.migration.rejected.bytes(), CHUNK);
+    assert!(host.tiers.migration.is_over);
     // The second device rejected the third chunk of the first extent.
     let chunk = request(Op::Read, 2 * CHUNK, CHUNK as u32);
-    assert_eq!(asked.ask(LATER + EPOCH * 2, chunk, Payload::NONE).0, Time::ZERO);
+    assert_eq!(host.ask(LATER + EPOCH * 2, chunk, Payload::NONE).0, Time::ZERO);
     let bytes = vec![9; CHUNK as usize];
     let at = LATER + EPOCH * 3;
-    assert_eq!(asked.ask(at, Request { op: Op::Write, ..chunk }, bytes.clone().into()).0, Time::ZERO);
-    asked.tiers.power_fail(at + EPOCH, &mut Streams::new(1).stream("loss"));
-    asked.tiers.recover(at + EPOCH);
-    let (latency, data) = asked.ask(at + EPOCH * 2, chunk, Payload::NONE);
+    assert_eq!(host.ask(at, Request { op: Op::Write, ..chunk }, bytes.clone().into()).0, Time::ZERO);
+    host.tiers.power_fail(at + EPOCH, &mut Streams::new(1).stream("loss"));
+    host.tiers.recover(at + EPOCH);
+    let (latency, data) = host.ask(at + EPOCH * 2, chunk, Payload::NONE);
     assert_eq!((latency, data.bytes()), (Time::ZERO, Some(&bytes[..])), "it is battery-backed");
-    asked.tiers.check_invariants();
+    host.tiers.check_invariants();
 }
 
 /// Both chunks are in memory when power fails. They are written after power is restored.
 #[test]
 fn a_chunk_in_memory_survives_a_power_loss_and_is_written_again() {
-    let mut asked = Asked { tiers: exchanging(never, never), now: Time::ZERO };
-    asked.fill();
-    // The chunks are read for 10 us, starting at 1 ms, and then written.
+    let mut host = Host { tiers: exchanging(never, never), now: Time::ZERO };
+    host.fill();
+    // The chunks are read from 1 ms for 10 us, and then written.
     let at = EPOCH + LATENCY + Time::from_us(5);
     let mut completions = Completions::new();
-    asked.tiers.run(at, &mut completions);
-    asked.tiers.power_fail(at, &mut Streams::new(1).stream("loss"));
+    host.tiers.run(at, &mut completions);
+    host.tiers.power_fail(at, &mut Streams::new(1).stream("loss"));
     let back = at + EPOCH;
-    assert_eq!(asked.tiers.recover(back).programs_repeated, 2);
+    assert_eq!(host.tiers.recover(back).programs_repeated, 2);
     let chunk = request(Op::Read, 0, CHUNK as u32);
-    let (latency, data) = asked.ask(back, chunk, Payload::NONE);
+    let (latency, data) = host.ask(back, chunk, Payload::NONE);
     assert_eq!(latency, Time::ZERO, "it is in memory");
     assert!(data.bytes().expect("bytes").iter().all(|&byte| byte == 1));
     // A write waits until the chunk is at its location. The write of the chunk starts at `back`.
     let bytes = vec![1; CHUNK as usize];
     let write = Request { op: Op::Write, ..chunk };
     let later = Time::from_us(3);
-    assert_eq!(asked.ask(back + later, write, bytes.into()).0, LATENCY + LATENCY - later);
-    asked.check(LATER, 0, 1);
-    asked.check(LATER + EPOCH, 1, 2);
-    assert_eq!(asked.tiers.migration.exchanges, 1);
+    assert_eq!(host.ask(back + later, write, bytes.into()).0, LATENCY + LATENCY - later);
+    host.check(LATER, 0, 1);
+    host.check(LATER + EPOCH, 1, 2);
+    assert_eq!(host.tiers.migration.exchanges, 1);
 }

@@ -38,7 +38,7 @@ struct Batch {
 }
 
 /// A generated batch, or an error of the workload.
-type Drawn = Result<Batch, WorkloadError>;
+type NextBatch = Result<Batch, WorkloadError>;
 
 impl Driver<'_> {
     /// Whether requests may be generated before the requests ahead of them are served. Only the number of
@@ -92,7 +92,7 @@ fn draw(
     meter: &mut Meter,
     limit: u64,
     served: &Receiver<Batch>,
-    give: &SyncSender<Drawn>,
+    give: &SyncSender<NextBatch>,
 ) {
     let mut left = limit;
     while let Ok(mut batch) = served.recv() {
@@ -115,7 +115,7 @@ fn draw(
 /// Serves batches until the first empty one.
 fn serve(
     serving: &mut Serving<'_>,
-    drawn: &Receiver<Drawn>,
+    drawn: &Receiver<NextBatch>,
     give_back: &SyncSender<Batch>,
     expected: Option<u64>,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,

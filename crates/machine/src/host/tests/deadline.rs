@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::host::Deadline;
-use crate::rooms::Rooms;
+use crate::models::Models;
 use nacre_controller::hdd;
 use nacre_kernel::Random;
 use nacre_media::disk::Disk;
@@ -42,7 +42,7 @@ fn agree(what: &str, found: &[Visit], right: &[Visit]) {
 
 #[test]
 fn every_request_of_a_disk_is_done_when_a_naive_simulation_says() {
-    let config: hdd::Config = checked(DISK).scenario.stack.config(&Rooms::new());
+    let config: hdd::Config = checked(DISK).scenario.stack.config(&Models::new());
     let disk = Disk::of(&config.mechanics);
     let mut random = Streams::new(21).stream("requests");
     for rules in RULES {

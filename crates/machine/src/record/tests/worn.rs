@@ -89,7 +89,7 @@ fn flash() -> ComponentReport {
         valid: Some(60),
     };
     let columns = vec![
-        Column { name: "blocks.live_share", values: vec![0.8; 8] },
+        Column { name: "blocks.valid_share", values: vec![0.8; 8] },
         Column { name: "cleaning.end_s", values: vec![0.5, 1.0] },
         Column { name: "cleaning.cost", values: vec![f64::NAN, 1.5] },
     ];
@@ -159,13 +159,13 @@ fn columns_of_a_component_carry_its_path_and_the_record_lists_their_tables() {
     let listed: Vec<_> = tables.iter().map(|(name, table)| (*name, table.rows, &table.columns[..])).collect();
     assert_eq!(
         listed,
-        [("blocks", 8, &["erases", "live_share"][..]), ("cleaning", 2, &["end_s", "cost"][..])]
+        [("blocks", 8, &["erases", "valid_share"][..]), ("cleaning", 2, &["end_s", "cost"][..])]
     );
     let counts = columns.counts.iter().find(|(name, _)| name == "stack.level[0].blocks.erases").unwrap();
     assert_eq!(counts.1, [2, 4, 4, 4, 5, 5, 7, 9]);
     let ends = columns.floats.iter().find(|(name, _)| name == "stack.level[0].cleaning.end_s").unwrap();
     assert_eq!(ends.1, [0.5, 1.0]);
-    assert!(columns.floats.iter().any(|(name, _)| name == "stack.level[0].blocks.live_share"));
+    assert!(columns.floats.iter().any(|(name, _)| name == "stack.level[0].blocks.valid_share"));
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn erases_by_block_are_reported_once_even_if_they_are_a_column() {
     let values = report.wear.as_ref().unwrap().block_erases.iter().map(|&count| f64::from(count)).collect();
     report.columns.push(Column { name: "blocks.erases", values });
     let Outcome { record, columns } = run(report);
-    assert_eq!(record.components[0].tables["blocks"].columns, ["erases", "live_share"]);
+    assert_eq!(record.components[0].tables["blocks"].columns, ["erases", "valid_share"]);
     assert!(!columns.floats.iter().any(|(name, _)| name.ends_with("erases")));
 }
 
@@ -187,7 +187,7 @@ fn erases_by_block_that_contradict_the_wear_are_a_bug() {
 }
 
 #[test]
-#[should_panic(expected = "stack.level[0]: column blocks.live_share: as long as the others of its table")]
+#[should_panic(expected = "stack.level[0]: column blocks.valid_share: as long as the others of its table")]
 fn a_column_of_another_length_than_its_table_is_a_bug() {
     let mut report = flash();
     report.columns[0].values.pop();

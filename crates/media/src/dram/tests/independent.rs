@@ -18,7 +18,7 @@ fn rounded(part: &Part, time: Time) -> u64 {
 fn between(part: &Part, earlier: Command, later: Command) -> u64 {
     let clocks = |time: Time| rounded(part, time);
     let near = |time: Option<Time>, far: u64| time.map_or(far, clocks).max(far);
-    let (a, b) = (earlier.place, later.place);
+    let (a, b) = (earlier.location, later.location);
     let same_rank = a.rank == b.rank;
     let same_bank = same_rank && a.bank == b.bank;
     let same_group = same_rank && a.bank / part.banks == b.bank / part.banks;
@@ -60,11 +60,11 @@ fn between(part: &Part, earlier: Command, later: Command) -> u64 {
 /// Whether `command` is possible at `clock`. No pair of commands may violate a constraint, and no five rows
 /// may be opened within tFAW. Accesses to a bank keep their order, and so do refreshes of a rank.
 fn is_legal(part: &Part, given: &[(Command, u64)], command: Command, clock: u64) -> bool {
-    let place = command.place;
+    let location = command.location;
     let pairs = given.iter().all(|&(other, at)| {
-        let same_rank = other.place.rank == place.rank;
+        let same_rank = other.location.rank == location.rank;
         let is_refresh = other.kind == Refresh || command.kind == Refresh;
-        let keeps_order = same_rank && (other.place.bank == place.bank || is_refresh);
+        let keeps_order = same_rank && (other.location.bank == location.bank || is_refresh);
         if at < clock {
             clock >= at + between(part, other, command)
         } else {
@@ -74,7 +74,8 @@ fn is_legal(part: &Part, given: &[(Command, u64)], command: Command, clock: u64)
     if command.kind != Activate {
         return pairs;
     }
-    let of_rank = |&&(other, _): &&(Command, u64)| other.kind == Activate && other.place.rank == place.rank;
+    let of_rank =
+        |&&(other, _): &&(Command, u64)| other.kind == Activate && other.location.rank == location.rank;
     let mut opened: Vec<u64> = given.iter().filter(of_rank).map(|&(_, at)| at).chain([clock]).collect();
     opened.sort_unstable();
     pairs && opened.windows(5).all(|five| five[4] - five[0] >= rounded(part, part.four_activates))
@@ -96,7 +97,7 @@ fn random_commands_are_ready_when_no_pair_of_commands_forbids_it() {
         while given.len() < 1000 {
             let command = random_command(&part, &mut random);
             let from = (newest + random.below(40)).saturating_sub(random.below(120));
-            let is_idle = command.kind == Precharge && channel.open_row(command.place).is_none();
+            let is_idle = command.kind == Precharge && channel.open_row(command.location).is_none();
             let Ok(earliest) = channel.probe(command, from) else { continue };
             if is_idle {
                 continue;
@@ -135,21 +136,26 @@ fn what_goes_before_the_closing_of_its_row_keeps_all_constraints() {
             let mut command = random_command(&part, &mut random);
             let from = newest.saturating_sub(random.below(30));
             if let Some((of, ..)) = rows.last().filter(|_| matches!(command.kind, Read | Write)) {
-                command.place = of.place;
+                command.location = of.location;
             }
-            let place = command.place;
+            let location = command.location;
             if random.below(2) == 0 && matches!(command.kind, Read | Write) {
-                let found = channel.give_before_closing(command.kind, place, from, 1);
+                let found = channel.give_before_closing(command.kind, location, from, 1);
                 let Some((clock, _, closed)) = found else { continue };
                 let span = rows
                     .iter()
                     .rev()
-                    .find(|(of, ..)| of.place.bank == place.bank && of.place.rank == place.rank);
+                    .find(|(of, ..)| of.location.bank == location.bank && of.location.rank == location.rank);
                 let &(of, opened, until) = span.expect("a row was closed");
-                assert_eq!((of.place.row, until), (place.row, closed));
+                assert_eq!((of.location.row, until), (location.row, closed));
                 assert!(
                     clock
-                        >= opened + between(&part, at(Activate, place.rank, place.bank, place.row), command)
+                        >= opened
+                            + between(
+                                &part,
+                                at(Activate, location.rank, location.bank, location.row),
+                                command
+                            )
                 );
                 assert!(until >= clock + between(&part, command, of), "{command:?} at {clock}");
                 let others = given.iter().filter(|(other, _)| matches!(other.kind, Read | Write));
@@ -166,15 +172,16 @@ fn what_goes_before_the_closing_of_its_row_keeps_all_constraints() {
                 passed += 1;
                 continue;
             }
-            if command.kind == Refresh || command.kind == Precharge && channel.open_row(place).is_none() {
+            if command.kind == Refresh || command.kind == Precharge && channel.open_row(location).is_none() {
                 continue;
             }
             let Ok(clock) = channel.probe(command, from) else { continue };
             if command.kind == Precharge {
-                let row = channel.open_row(place).expect("it is open");
-                let of = at(Precharge, place.rank, place.bank, row);
+                let row = channel.open_row(location).expect("it is open");
+                let of = at(Precharge, location.rank, location.bank, row);
                 let opening = |(other, _): &&(Command, u64)| {
-                    other.kind == Activate && (other.place.bank, other.place.rank) == (place.bank, place.rank)
+                    other.kind == Activate
+                        && (other.location.bank, other.location.rank) == (location.bank, location.rank)
                 };
                 let opened = given.iter().rev().find(opening).expect("it was opened").1;
                 rows.push((of, opened, clock));

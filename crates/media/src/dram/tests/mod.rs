@@ -114,7 +114,7 @@ fn st_ddr3() -> Part {
 }
 
 fn at(kind: Kind, rank: u32, bank: u32, row: u32) -> Command {
-    Command { kind, place: Place { rank, bank, row } }
+    Command { kind, location: Location { rank, bank, row } }
 }
 
 /// Issues all commands except the last one as early as possible. Returns the number of clocks from command
@@ -204,7 +204,7 @@ fn what_the_state_does_not_allow_is_told_from_what_is_early() {
     assert_eq!(channel.probe(at(Write, 0, 0, 2), 0), Err(Unready::RowIsClosed));
     assert_eq!(channel.probe(at(Refresh, 0, 0, 0), 0), Err(Unready::RankHasOpenRows));
     assert_eq!(channel.probe(at(Read, 0, 0, 1), 0), Ok(11));
-    assert_eq!(channel.open_row(Place { rank: 0, bank: 0, row: 0 }), Some(1));
+    assert_eq!(channel.open_row(Location { rank: 0, bank: 0, row: 0 }), Some(1));
 }
 
 fn random_command(part: &Part, random: &mut Random) -> Command {
@@ -226,7 +226,7 @@ fn many_bursts_at_once_are_as_many_one_by_one() {
             let Ok(clock) = once.probe(command, from) else { continue };
             if matches!(command.kind, Read | Write) {
                 let count = 1 + random.below(70);
-                let (first, last) = once.give_bursts(command.kind, &[command.place], behind, count);
+                let (first, last) = once.give_bursts(command.kind, &[command.location], behind, count);
                 let clocks: Vec<u64> = (0..count).map(|_| singly.give(command, behind)).collect();
                 assert_eq!((first, last), (clocks[0], clocks[clocks.len() - 1]), "{command:?}");
                 // The next command may be inserted among the bursts.
@@ -249,13 +249,13 @@ fn a_row_as_a_whole_takes_the_clocks_of_its_commands() {
         let mut from = 0;
         for _ in 0..2000 {
             let command = random_command(&part, &mut random);
-            let (place, count) = (command.place, 1 + random.below(20));
+            let (location, count) = (command.location, 1 + random.below(20));
             let kind = if command.kind == Write { Write } else { Read };
-            let given = whole.give_whole(kind, place, from, count);
-            let opened = singly.give(Command { kind: Activate, place }, from);
-            let (first, last) = singly.give_bursts(kind, &[place], from, count);
-            let closed = singly.close_by_itself(place, first);
-            assert_eq!(given, Whole { opened, first, last, closed }, "{kind:?} of {place:?}");
+            let given = whole.give_whole(kind, location, from, count);
+            let opened = singly.give(Command { kind: Activate, location }, from);
+            let (first, last) = singly.give_bursts(kind, &[location], from, count);
+            let closed = singly.close_by_itself(location, first);
+            assert_eq!(given, Whole { opened, first, last, closed }, "{kind:?} of {location:?}");
             from += random.below(40);
         }
     }
@@ -265,19 +265,19 @@ fn a_row_as_a_whole_takes_the_clocks_of_its_commands() {
 /// the same group.
 #[test]
 fn rows_of_four_groups_are_read_in_turn() {
-    let places = [0, 4, 8, 12].map(|bank| Place { rank: 0, bank, row: 1 });
+    let locations = [0, 4, 8, 12].map(|bank| Location { rank: 0, bank, row: 1 });
     let (mut once, mut singly) = (Channel::new(ddr4(), 1), Channel::new(ddr4(), 1));
     for channel in [&mut once, &mut singly] {
         let mut clock = 0;
-        for place in places {
-            clock = channel.give(Command { kind: Activate, place }, clock);
+        for location in locations {
+            clock = channel.give(Command { kind: Activate, location }, clock);
         }
     }
-    let (first, last) = once.give_bursts(Read, &places, 0, 62);
+    let (first, last) = once.give_bursts(Read, &locations, 0, 62);
     assert_eq!(last - first, 61 * 4);
     let mut clock = first;
     for number in 0..62 {
-        clock = singly.give(Command { kind: Read, place: places[number % 4] }, clock);
+        clock = singly.give(Command { kind: Read, location: locations[number % 4] }, clock);
         assert_eq!(clock, first + number as u64 * 4);
     }
     for (bank, kind) in
@@ -312,7 +312,7 @@ fn a_channel_takes_on_the_state_of_another() {
 #[test]
 fn a_row_is_read_before_it_is_closed_for_another_as_long_as_there_is_time() {
     let mut channel = Channel::new(ddr3(), 1);
-    let row = |row| at(Read, 0, 0, row).place;
+    let row = |row| at(Read, 0, 0, row).location;
     channel.issue(at(Activate, 0, 0, 1), 0);
     assert_eq!(channel.give(at(Read, 0, 0, 1), 0), 11);
     let closed = channel.give(at(Precharge, 0, 0, 1), 0);

@@ -9,7 +9,7 @@ use crate::ftl::parts::emptying::{Reading, Relocation};
 use crate::ftl::parts::frontier::ABSENT;
 use crate::ftl::parts::regions::Region;
 use crate::ops::{Cause, Copied, FlashOps};
-use nacre_controller::cleaning::{self, Cleaner, Decision, Erased, Place, View};
+use nacre_controller::cleaning::{self, Cleaner, Decision, Erased, SegmentState, View};
 use nacre_media::store::Store;
 use std::ops::Range;
 
@@ -325,7 +325,7 @@ impl<S: Store> Array<S> {
             let taking = self.place_of[self.frontiers[target].superblock as usize] as usize;
             self.places[taking].written_at = written_at;
         }
-        self.places[place] = Place::default();
+        self.places[place] = SegmentState::default();
         self.order[place] = ABSENT;
         self.regions[region].empty.push(relocation.place);
         self.erase(relocation.superblock, work);

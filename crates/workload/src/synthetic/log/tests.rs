@@ -7,7 +7,7 @@ fn log(count: u32, settings: &str) -> Vec<Request> {
     ))
 }
 
-fn told(requests: &[Request]) -> Vec<(Op, u64, u32)> {
+fn listed(requests: &[Request]) -> Vec<(Op, u64, u32)> {
     let kib = |request: &Request| (request.op, (request.address - (1 << 20)) / 1024, request.bytes / 1024);
     requests.iter().map(kib).collect()
 }
@@ -16,7 +16,7 @@ fn told(requests: &[Request]) -> Vec<(Op, u64, u32)> {
 fn zones_are_trimmed_and_written_one_after_the_other_for_ever() {
     let (trim, write) = (Op::Trim, Op::Write);
     let round = [(trim, 0, 2), (write, 0, 1), (write, 1, 1), (trim, 2, 2), (write, 2, 1), (write, 3, 1)];
-    assert_eq!(told(&log(12, "footprint = \"4 KiB\"\nzone = \"2 KiB\"")), [round, round].concat());
+    assert_eq!(listed(&log(12, "footprint = \"4 KiB\"\nzone = \"2 KiB\"")), [round, round].concat());
 }
 
 /// The order in which fio writes several open zones. Each open zone is trimmed before its first write.
@@ -28,14 +28,14 @@ fn open_zones_are_written_in_turn() {
         [(trim, a, 2), (write, a, 1), (trim, b, 2), (write, b, 1), (write, a + 1, 1), (write, b + 1, 1)]
     };
     let settings = "footprint = \"8 KiB\"\nzone = \"2 KiB\"\nopen_zones = 2";
-    assert_eq!(told(&log(18, settings)), [group(0), group(4), group(0)].concat());
+    assert_eq!(listed(&log(18, settings)), [group(0), group(4), group(0)].concat());
 }
 
 #[test]
 fn reads_of_a_log_with_open_zones_find_data() {
     let settings = "footprint = \"16 KiB\"\nzone = \"2 KiB\"\nopen_zones = 4\nread_share = \"80 %\"";
     let (mut held, mut was_read) = ([false; 16], [false; 16]);
-    for (op, block, count) in told(&log(5_000, settings)) {
+    for (op, block, count) in listed(&log(5_000, settings)) {
         let blocks = block as usize..(block + count as u64) as usize;
         match op {
             Op::Read => {
@@ -53,7 +53,7 @@ fn reads_go_to_all_that_the_log_holds_and_nowhere_else() {
     let settings = "footprint = \"12 KiB\"\nzone = \"4 KiB\"\nread_share = \"90 %\"";
     let mut held = [false; 12];
     let mut read = [0; 12];
-    for (op, block, count) in told(&log(20_000, settings)) {
+    for (op, block, count) in listed(&log(20_000, settings)) {
         let blocks = block as usize..(block + u64::from(count)) as usize;
         match op {
             Op::Read => {

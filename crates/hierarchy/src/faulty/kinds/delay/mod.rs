@@ -17,7 +17,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{ALL, Asked, Built, Decision, Fault, FaultFamily, Later};
+use super::{ALL, Built, Decision, DecisionPoint, Fault, FaultFamily, Later};
 use crate::faulty::when::When;
 use nacre_config::{Configuration, Descriptor, Reader, Room, Slot};
 use nacre_controller::latency::{self, Latency, LatencyFamily};
@@ -51,7 +51,12 @@ pub const ROOM: Room<FaultFamily> = Room {
     build: |slot, builder| {
         let config: Config = slot.config(builder.families());
         let fault = Delay { latency: latency::build(&config.latency, builder)? };
-        Ok(Built { when: config.when, touchable: ALL, asked: Asked::OnArrival, fault: Box::new(fault) })
+        Ok(Built {
+            when: config.when,
+            touchable: ALL,
+            decision_point: DecisionPoint::OnArrival,
+            fault: Box::new(fault),
+        })
     },
 };
 

@@ -19,7 +19,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{ALL, Asked, Built, Decision, Fault, FaultFamily};
+use super::{ALL, Built, Decision, DecisionPoint, Fault, FaultFamily};
 use crate::faulty::when::When;
 use nacre_config::{Choice, Configuration, Descriptor, Reader, Room};
 use nacre_kernel::state::State;
@@ -65,7 +65,12 @@ pub const ROOM: Room<FaultFamily> = Room {
     build: |slot, builder| {
         let config: Config = slot.config(builder.families());
         let fault = Error { at: config.at, after: config.after };
-        Ok(Built { when: config.when, touchable: ALL, asked: Asked::OnArrival, fault: Box::new(fault) })
+        Ok(Built {
+            when: config.when,
+            touchable: ALL,
+            decision_point: DecisionPoint::OnArrival,
+            fault: Box::new(fault),
+        })
     },
 };
 

@@ -19,7 +19,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Asked, Built, Decision, Fault, FaultFamily};
+use super::{Built, Decision, DecisionPoint, Fault, FaultFamily};
 use crate::faulty::when::When;
 use nacre_config::{Choice, Configuration, Descriptor, Reader, Room};
 use nacre_kernel::state::State;
@@ -65,7 +65,12 @@ pub const ROOM: Room<FaultFamily> = Room {
     build: |slot, builder| {
         let config: Config = slot.config(builder.families());
         let fault = FailingFlush { lasting: config.lasting, failed_until: None };
-        Ok(Built { when: config.when, touchable: FLUSHES, asked: Asked::OnArrival, fault: Box::new(fault) })
+        Ok(Built {
+            when: config.when,
+            touchable: FLUSHES,
+            decision_point: DecisionPoint::OnArrival,
+            fault: Box::new(fault),
+        })
     },
 };
 

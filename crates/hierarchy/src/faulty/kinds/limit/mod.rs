@@ -18,7 +18,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{ALL, Asked, Built, Decision, Fault, FaultFamily};
+use super::{ALL, Built, Decision, DecisionPoint, Fault, FaultFamily};
 use crate::faulty::when::When;
 use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::state::State;
@@ -59,7 +59,12 @@ pub const ROOM: Room<FaultFamily> = Room {
         let config: Config = slot.config(builder.families());
         let distance = config.iops.map_or(Time::ZERO, |iops| Time::from_secs_f64(1.0 / iops.0));
         let fault = Limit { distance, bandwidth: config.bandwidth, next: Time::ZERO };
-        Ok(Built { when: config.when, touchable: ALL, asked: Asked::OnArrival, fault: Box::new(fault) })
+        Ok(Built {
+            when: config.when,
+            touchable: ALL,
+            decision_point: DecisionPoint::OnArrival,
+            fault: Box::new(fault),
+        })
     },
 };
 

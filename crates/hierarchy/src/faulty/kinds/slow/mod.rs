@@ -18,7 +18,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{ALL, Asked, Built, Decision, Fault, FaultFamily, Later};
+use super::{ALL, Built, Decision, DecisionPoint, Fault, FaultFamily, Later};
 use crate::faulty::when::When;
 use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::state::State;
@@ -52,7 +52,12 @@ pub const ROOM: Room<FaultFamily> = Room {
     build: |slot, builder| {
         let config: Config = slot.config(builder.families());
         let fault = Slow { factor: config.factor };
-        Ok(Built { when: config.when, touchable: ALL, asked: Asked::OnArrival, fault: Box::new(fault) })
+        Ok(Built {
+            when: config.when,
+            touchable: ALL,
+            decision_point: DecisionPoint::OnArrival,
+            fault: Box::new(fault),
+        })
     },
 };
 

@@ -19,7 +19,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Asked, Built, Decision, Fault, FaultFamily};
+use super::{Built, Decision, DecisionPoint, Fault, FaultFamily};
 use crate::faulty::when::When;
 use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::event::Payload;
@@ -62,7 +62,12 @@ pub const ROOM: Room<FaultFamily> = Room {
         let config: Config = slot.config(builder.families());
         let fault =
             StaleRead { most: config.remembered as usize, blocks: BTreeMap::new(), order: VecDeque::new() };
-        Ok(Built { when: config.when, touchable: READS, asked: Asked::OnArrival, fault: Box::new(fault) })
+        Ok(Built {
+            when: config.when,
+            touchable: READS,
+            decision_point: DecisionPoint::OnArrival,
+            fault: Box::new(fault),
+        })
     },
 };
 

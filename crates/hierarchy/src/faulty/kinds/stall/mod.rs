@@ -18,7 +18,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{ALL, Asked, Built, Decision, Fault, FaultFamily};
+use super::{ALL, Built, Decision, DecisionPoint, Fault, FaultFamily};
 use crate::faulty::when::When;
 use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::Time;
@@ -52,7 +52,12 @@ pub const ROOM: Room<FaultFamily> = Room {
     build: |slot, builder| {
         let config: Config = slot.config(builder.families());
         let fault = Stall;
-        Ok(Built { when: config.when, touchable: ALL, asked: Asked::OnAnswer, fault: Box::new(fault) })
+        Ok(Built {
+            when: config.when,
+            touchable: ALL,
+            decision_point: DecisionPoint::OnAnswer,
+            fault: Box::new(fault),
+        })
     },
 };
 

@@ -16,7 +16,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Asked, Built, Decision, Fault, FaultFamily, Wrong};
+use super::{Built, Decision, DecisionPoint, Fault, FaultFamily, Wrong};
 use crate::faulty::when::When;
 use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::state::State;
@@ -53,7 +53,12 @@ pub const ROOM: Room<FaultFamily> = Room {
     build: |slot, builder| {
         let config: Config = slot.config(builder.families());
         let fault = TornWrite { random: builder.random(&format!("{}.sector", slot.path())) };
-        Ok(Built { when: config.when, touchable: WRITES, asked: Asked::OnArrival, fault: Box::new(fault) })
+        Ok(Built {
+            when: config.when,
+            touchable: WRITES,
+            decision_point: DecisionPoint::OnArrival,
+            fault: Box::new(fault),
+        })
     },
 };
 
