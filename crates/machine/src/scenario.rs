@@ -28,7 +28,7 @@ pub struct Scenario {
     pub workload: Slot<WorkloadFamily>,
     /// Device that serves the requests.
     pub stack: Slot<DeviceFamily>,
-    /// Request handling in the host of the workload. Absent means that the host submits each request
+    /// Request handling in the host of the workload. By default, the host submits each request
     /// immediately and waits without limit.
     pub host: Option<HostConfig>,
     /// Settings of the run (optional).
@@ -42,7 +42,7 @@ pub struct RunConfig {
     #[config(default = 1, max = 9223372036854775807, source = "assumed: any number serves")]
     pub seed: u64,
     /// Fill the stack sequentially before simulated time starts, so that reads find data: `"capacity"`,
-    /// `"footprint"`, or a table with more settings. Absent means a new stack.
+    /// `"footprint"`, or a table with more settings. The default is a new stack.
     pub fill: Option<Fill>,
     /// Writes before simulated time starts, after `fill`. They take no time, and only their wear is counted.
     /// A number uses that many writes of the workload, generated separately, or from the start of the trace;

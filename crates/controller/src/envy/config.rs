@@ -20,7 +20,7 @@ pub struct Config {
     #[config(default = "256 B", min = "4 B", max = "64 KiB", source = "paper: wu-1994 section 3.3")]
     pub page: Bytes,
     /// Bytes that the chips of a bank transfer in one memory cycle, e.g. one byte per chip. A larger page
-    /// takes one cycle and one program per transfer. Absent means a whole page.
+    /// takes one cycle and one program per transfer. The default is a whole page.
     #[config(min = "1 B", max = "64 KiB")]
     pub transfer: Option<Bytes>,
     /// Number of banks. Segments on the same chips form a bank.
@@ -32,7 +32,8 @@ pub struct Config {
     /// Usable capacity as a share of the segments that hold data, without spare segments.
     #[config(default = "80 %", min = "0.01 %", max = "100 %", source = "paper: wu-1994 section 4.1")]
     pub utilization: Ratio,
-    /// Amount of initial data, stored in order across all segments. Absent means the whole usable capacity.
+    /// Amount of initial data, stored in order across all segments. The default is the whole usable
+    /// capacity.
     pub preload: Option<Bytes>,
     /// SRAM size of the write buffer.
     #[config(default = "16 MiB", min = "4 B", max = "16 GiB", source = "paper: wu-1994 section 5.1")]

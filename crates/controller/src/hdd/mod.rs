@@ -106,7 +106,8 @@ pub struct Config {
     /// Number of oldest waiting requests, including cached writes, from which the scheduler selects.
     #[config(default = 32, min = 1, max = 4096, source = "standard: SATA, native command queueing")]
     pub queue: u32,
-    /// Age at which a waiting request gets priority, oldest first. Absent means no limit of the waiting time.
+    /// Age at which a waiting request gets priority, oldest first. By default, the waiting time is not
+    /// limited.
     #[config(min = "1 ms", max = "1000 s")]
     pub age_limit: Option<Time>,
     /// Number of bytes that the drive reads ahead; 0 B disables read-ahead.
@@ -119,10 +120,11 @@ pub struct Config {
     /// Size of the write cache; 0 B disables it.
     #[config(default = "0 B", max = "1 GiB", source = "assumed: off, usual in servers with valuable data")]
     pub write_cache: Bytes,
-    /// Spin-down of an idle drive, with its time and energy. Absent disables it.
+    /// Spin-down of an idle drive, with its time and energy. By default, the drive does not spin
+    /// down.
     pub standby: Option<Standby>,
     /// Capacity of the whole drive, to which the idle powers apply. If `capacity` is smaller, the device is a
-    /// share of a pool of such drives. Absent means `capacity`.
+    /// share of a pool of such drives. The default is `capacity`.
     #[config(min = "1 B")]
     pub drive: Option<Bytes>,
     /// Price per capacity.

@@ -54,11 +54,11 @@ use nacre_media::store::Nothing;
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Capacity. If absent, the device serves every address, and its cost is unknown.
+    /// Capacity. By default, the device serves every address, and its cost is unknown.
     #[config(min = "1 B")]
     pub capacity: Option<Bytes>,
     /// Capacity of the whole drive, to which `idle_power` and `endurance` apply. If `capacity` is smaller,
-    /// the device is a share of a pool of such drives. Absent means `capacity`.
+    /// the device is a share of a pool of such drives. The default is `capacity`.
     #[config(min = "1 B")]
     pub drive: Option<Bytes>,
     /// Latency to read one unit: a duration or a distribution.

@@ -61,7 +61,8 @@ pub struct Config {
         source = "standard: jesd79-3, 64 data lines of chips with eight"
     )]
     pub chips: u32,
-    /// Number of consecutive bytes in one bank, or in one bank of each group. Absent means a row of a rank.
+    /// Number of consecutive bytes in one bank, or in one bank of each group. The default is a row of a
+    /// rank.
     #[config(min = "8 B", max = "1 MiB")]
     pub interleave: Option<Bytes>,
     /// Whether consecutive bursts are in different bank groups. A burst then does not wait for the previous
@@ -89,8 +90,8 @@ pub struct Config {
     /// Time at which a write completes.
     #[config(default = "in_row", source = "assumed: the first event that a controller observes")]
     pub written: Written,
-    /// Usable energy of a new capacitor. If absent, the energy is sufficient and the capacitor charges
-    /// instantly.
+    /// Usable energy of a new capacitor. By default, the energy is sufficient and the capacitor
+    /// charges instantly.
     #[config(min = "1 nJ")]
     pub capacitor: Option<Energy>,
     /// Number of hours that the capacitor has been in service.

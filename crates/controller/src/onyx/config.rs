@@ -91,8 +91,8 @@ pub struct Config {
         source = "fitted: large reads at the 1.1 GB/s of akel-2011 section 3.1"
     )]
     pub row_setup: Time,
-    /// Time between two polls of a rank's status register, from the start of its program. Absent means that
-    /// the controller sees the end of a program immediately, e.g. through a ready line.
+    /// Time between two polls of a rank's status register, from the start of its program. By default, the
+    /// controller sees the end of a program immediately, e.g. through a ready line.
     #[config(min = "1 ns", max = "1 s")]
     pub poll_interval: Option<Time>,
     /// Time of a poll on the data lines.
@@ -139,7 +139,7 @@ pub struct Config {
     )]
     pub late_refill: Time,
     /// Host interface. The driver and the link of the host interface replace the settings `driver`, `cpus`,
-    /// and `link`. Absent means that these settings apply.
+    /// and `link`. By default, these settings apply.
     pub host: Option<Slot<HostInterfaceFamily>>,
     /// Maximum number of requests in progress.
     #[config(default = 64, min = 1, max = 65536, source = "paper: akel-2011 section 2.1")]
@@ -187,8 +187,8 @@ pub struct Config {
         source = "assumed: one for each thread of akel-2011 section 3.1"
     )]
     pub cpus: u32,
-    /// Energy of the capacitors that program the write buffers after a power loss. If absent, the energy is
-    /// sufficient with early completion and zero with late completion.
+    /// Energy of the capacitors that program the write buffers after a power loss. By default, the energy
+    /// is sufficient with early completion and zero with late completion.
     pub capacitors: Option<Energy>,
     /// Whether the capacitors may hold less energy than full write buffers need. Data that cannot be
     /// programmed is lost.

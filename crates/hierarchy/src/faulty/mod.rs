@@ -70,7 +70,7 @@ use nacre_kernel::{Bytes, Time, event};
 pub struct Config {
     /// The device that has the faults.
     pub device: Slot<DeviceFamily>,
-    /// Faults, in the order in which requests pass them; absent means none.
+    /// Faults, in the order in which requests pass them; by default, there are none.
     pub fault: Option<Vec<Slot<FaultFamily>>>,
 }
 

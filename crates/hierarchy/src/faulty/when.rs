@@ -31,29 +31,29 @@ impl Operation {
 /// Selects the requests and times that a fault affects.
 #[derive(Clone, Debug, Configuration)]
 pub struct When {
-    /// Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all
-    /// operations that this kind of fault can affect.
+    /// Operations that the fault affects, e.g. `["read", "write"]`. By default, the fault affects
+    /// all operations that this kind of fault can affect.
     pub operations: Option<Vec<Operation>>,
-    /// First byte of the address range; absent means 0. A request is in the range if at least one of its
-    /// bytes is in the range.
+    /// First byte of the address range; the default is 0. A request is in the range if at least one of
+    /// its bytes is in the range.
     pub range_start: Option<Bytes>,
-    /// First byte after the address range; absent means the end of the device. A flush has no address, so a
-    /// fault with a range does not affect flushes.
+    /// First byte after the address range; the default is the end of the device. A flush has no address, so
+    /// a fault with a range does not affect flushes.
     #[config(min = "1 B")]
     pub range_end: Option<Bytes>,
-    /// Share of the requests that the fault affects, selected at random; absent means all.
+    /// Share of the requests that the fault affects, selected at random; by default, all.
     #[config(max = "100 %")]
     pub share: Option<Ratio>,
-    /// The fault affects every n-th request; absent means all.
+    /// The fault affects every n-th request; by default, all.
     #[config(min = 1)]
     pub every: Option<u64>,
     /// Simulated time at which the fault starts, counted from the new device.
     #[config(default = "0 s", source = "assumed: the fault is active from the beginning")]
     pub start: Time,
-    /// Duration of the fault; absent means that the fault is permanent.
+    /// Duration of the fault; by default, the fault is permanent.
     #[config(min = "1 ps")]
     pub duration: Option<Time>,
-    /// Time from one start of the fault to the next. If absent, the fault does not repeat.
+    /// Time from one start of the fault to the next. By default, the fault does not repeat.
     #[config(min = "1 ps")]
     pub period: Option<Time>,
 }

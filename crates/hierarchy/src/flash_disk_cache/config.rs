@@ -82,8 +82,8 @@ pub struct Config {
         source = "paper: roberts-2009 section III: a BCH encoder and decoder"
     )]
     pub decoders: u32,
-    /// Area of one decoder, in addition to the cells. If absent, the area of the cache does not include
-    /// decoders.
+    /// Area of one decoder, in addition to the cells. By default, the area of the cache does not
+    /// include decoders.
     pub decoder_area: Option<Area>,
     /// Whether pages at the limit of their code get a stronger code.
     #[config(

@@ -113,7 +113,8 @@ pub struct Config {
         source = "standard: Linux drivers/md/raid1.c, read_balance, for members that are not disks"
     )]
     pub read_policy: ReadPolicy,
-    /// Time after which a read without a reply is also sent to the next member. Absent disables hedging.
+    /// Time after which a read without a reply is also sent to the next member. By default, reads are
+    /// not hedged.
     #[config(max = "1 h")]
     pub hedge_after: Option<Time>,
     /// Number of bytes that one bit of the write-intent bitmap covers.

@@ -69,14 +69,15 @@ pub struct Config {
         source = "assumed: an array of many disks behind a cache; enough that a single host rarely waits"
     )]
     pub parallelism: u32,
-    /// Bandwidth of the link, shared by both directions; absent means no limit.
+    /// Bandwidth of the link, shared by both directions; by default, there is no limit.
     #[config(min = "1 B/s")]
     pub bandwidth: Option<Bandwidth>,
     /// Time after which a read that the remote side has not finished is sent again, with a new latency. The
-    /// first reply counts. If the other request is still queued, it is canceled. Absent disables hedging.
+    /// first reply counts. If the other request is still queued, it is canceled. By default, reads are not
+    /// hedged.
     #[config(min = "1 ps", max = "1 h")]
     pub hedge_after: Option<Time>,
-    /// Capacity; absent means unlimited.
+    /// Capacity; by default, the capacity is not limited.
     #[config(min = "1 B")]
     pub capacity: Option<Bytes>,
     /// Price per capacity. Without a capacity, the cost is unknown, and the record reports this.

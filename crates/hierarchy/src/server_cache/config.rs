@@ -35,12 +35,12 @@ pub struct Config {
     /// Whether a read miss waits until the cache has stored its blocks.
     #[config(default = "background", source = "assumed: the data is in memory and can be returned")]
     pub fill: FillMode,
-    /// Write-back. Writes complete in the cache, and the cache writes the backing later. Absent means
-    /// write-through.
+    /// Write-back. Writes complete in the cache, and the cache writes the backing later. The default
+    /// is write-through.
     pub write_back: Option<WriteBackConfig>,
     /// Time after which a read without a reply from its level is also sent to the backing. A read is hedged
     /// only if the backing has the current data of the block. The first reply counts, and the other read is
-    /// canceled. Absent disables hedging.
+    /// canceled. By default, reads are not hedged.
     #[config(min = "1 ps", max = "1 h")]
     pub hedge_after: Option<Time>,
     /// Time to look up the blocks of a request.

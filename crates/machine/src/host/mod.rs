@@ -33,17 +33,17 @@ use nacre_kernel::Time;
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check_host")]
 pub struct HostConfig {
-    /// Timeout of a request, with the retries after it. Absent means that the host waits without limit. A
+    /// Timeout of a request, with the retries after it. By default, the host waits without limit. A
     /// duration without a table sets `after`.
     pub timeout: Option<Timeout>,
     /// Maximum outstanding requests of a host at the stack. Further requests wait in the host. Each tenant is
-    /// a host with a separate queue. Absent means no limit.
+    /// a host with a separate queue. By default, there is no limit.
     #[config(min = 1, max = 65536)]
     pub queue_depth: Option<u32>,
     /// Scheduler that selects the waiting request for a free slot of `queue_depth`.
     #[config(default = "first_come", source = "standard: Linux, no scheduler for NVMe")]
     pub scheduler: HostScheduler,
-    /// How the host writes to a device with zones. Absent means `write`.
+    /// How the host writes to a device with zones. The default is `write`.
     pub zone_writes: Option<ZoneWrites>,
 }
 

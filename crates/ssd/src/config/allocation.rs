@@ -89,7 +89,7 @@ pub enum Allocation {
 #[derive(Clone, Debug, Configuration)]
 pub struct Superblock {
     /// Parity within superblocks, like Micron's RAIN and SandForce's RAISE: uncorrectable units are rebuilt
-    /// from the other dies. Parity reduces the over-provisioning. Absent means no parity.
+    /// from the other dies. Parity reduces the over-provisioning. By default, there is no parity.
     pub parity: Option<Parity>,
     /// Size of a superblock (the reclaim unit of flexible data placement) in blocks per plane. With 4, four
     /// blocks of every plane are filled, garbage-collected, and erased together.
@@ -106,7 +106,7 @@ pub struct Superblock {
 #[derive(Clone, Debug, Configuration)]
 pub struct Parity {
     /// Number of dies of a stripe, including one for parity. With 8 (7 + 1), 1/8 of the flash is parity. The
-    /// value must divide the number of dies; absent means all dies.
+    /// value must divide the number of dies; by default, all dies.
     #[config(min = 2, max = 1048576)]
     pub stripe: Option<u32>,
 }

@@ -69,18 +69,18 @@ pub struct Drive {
     /// Flash timing, energy, and endurance.
     #[config(flatten)]
     pub nand: Nand,
-    /// Maximum number of dies that erase at the same time, while the others continue to program; absent means
+    /// Maximum number of dies that erase at the same time, while the others continue to program; by default,
     /// all.
     #[config(min = 1, max = 1048576)]
     pub erases_at_once: Option<u32>,
-    /// Maximum number of dies that program at the same time, e.g. because of a power budget; absent means
+    /// Maximum number of dies that program at the same time, e.g. because of a power budget; by default,
     /// all.
     #[config(min = 1, max = 1048576)]
     pub programs_at_once: Option<u32>,
     /// Bandwidth of a channel.
     #[config(min = "1 kB/s")]
     pub bus: Bandwidth,
-    /// Smallest part of a unit that a read transfers, e.g. a codeword; absent means whole units.
+    /// Smallest part of a unit that a read transfers, e.g. a codeword; the default is whole units.
     #[config(min = "64 B", max = "1 MiB")]
     pub transfer: Option<Bytes>,
     /// Channel time of the command and the address of each page that is read or programmed.
@@ -96,7 +96,7 @@ pub struct Drive {
     pub multi_plane: bool,
     /// Number of page registers per plane for host reads. A register holds a page that is sensed,
     /// transferred, or waiting for the channel. With one register (no cached commands), a die is idle during
-    /// the transfer. Absent means no limit.
+    /// the transfer. By default, there is no limit.
     #[config(min = 1, max = 64)]
     pub registers: Option<u32>,
     /// Order of transfers on a channel.
@@ -131,7 +131,7 @@ pub struct Drive {
     #[config(default = "read_priority", source = "assumed: usual in drives")]
     pub scheduling: FlashScheduling,
     /// Host interface. The driver and the link of the host interface replace the settings `driver`, `cpus`,
-    /// and `link`. Absent means that these settings apply.
+    /// and `link`. By default, these settings apply.
     pub host: Option<Slot<HostInterfaceFamily>>,
     /// Bandwidth of the link to the host, in each direction.
     #[config(min = "1 kB/s")]

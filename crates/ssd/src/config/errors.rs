@@ -9,8 +9,8 @@ use nacre_kernel::{Bytes, Ratio};
 pub struct ErrorsConfig {
     /// Error-correcting code. A mapping unit consists of a whole number of codewords.
     pub ecc: Slot<EccFamily>,
-    /// Spare bytes of a page. A code that needs more is rejected. If absent, the page has the spare bytes
-    /// that the code needs.
+    /// Spare bytes of a page. A code that needs more is rejected. By default, the page has the spare
+    /// bytes that the code needs.
     pub spare: Option<Bytes>,
     /// Bit error rate of a page right after programming, in a block with `cycles` erases.
     /// `fresh_bit_error_rate` is added to it.
@@ -36,13 +36,13 @@ pub struct ErrorsConfig {
     /// Exponent of the days of retention.
     #[config(default = 1.0, min = 0, max = 20, source = "assumed: linear in time")]
     pub retention_exponent: f64,
-    /// Exponent of the erases in `retention`; absent means `error_exponent`.
+    /// Exponent of the erases in `retention`; the default is `error_exponent`.
     #[config(min = 0, max = 20)]
     pub retention_cycles_exponent: Option<f64>,
     /// Increase in the bit error rate of every page of a block, caused by one read of the block.
     #[config(default = 0.0, min = 0, max = 0.001, source = "assumed: off by default")]
     pub read_disturb: f64,
-    /// Number of reads of a block after which the drive moves all data of its superblock; absent means never.
+    /// Number of reads of a block after which the drive moves all data of its superblock; by default, never.
     #[config(min = 1, max = 4294967294)]
     pub refresh_reads: Option<u32>,
     /// Exponent of the erases in `read_disturb`.

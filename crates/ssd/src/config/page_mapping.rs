@@ -40,11 +40,12 @@ pub struct PageMapping {
     #[config(default = "in_dram", source = "assumed: typical of server drives")]
     pub mapping: MappingTable,
     /// Usable capacity of a share of a pool of such drives. The share has the necessary blocks per plane and
-    /// a proportional part of `spare_blocks`, `mapping.size`, `slc_cache`, and `idle_power`. Absent means the
-    /// whole drive.
+    /// a proportional part of `spare_blocks`, `mapping.size`, `slc_cache`, and `idle_power`. The default is
+    /// the whole drive.
     #[config(min = "512 B")]
     pub capacity: Option<Bytes>,
-    /// SLC cache. Host writes use SLC mode while enough superblocks are erased. Absent means none.
+    /// SLC cache. Host writes use SLC mode while enough superblocks are erased. By default, there
+    /// is none.
     pub slc_cache: Option<SlcCacheConfig>,
     /// Share of the buffer in which data waits for overwrites. Data beyond this share is programmed
     /// immediately.
@@ -60,9 +61,9 @@ pub struct PageMapping {
     #[config(default = false, source = "assumed: drives that guarantee flushed data keep copies")]
     pub paired_page_loss: bool,
     /// Flexible data placement (FDP). Writes through different reclaim unit handles go to different
-    /// superblocks. Absent means a drive without FDP.
+    /// superblocks. By default, the drive does not support FDP.
     pub fdp: Option<FdpConfig>,
-    /// Bit errors and their correction; absent means no bit errors.
+    /// Bit errors and their correction; by default, there are no bit errors.
     pub errors: Option<ErrorsConfig>,
 }
 

@@ -9,7 +9,7 @@ pub struct ZonesConfig {
     #[config(default = 1, min = 1, max = 65536, source = "assumed: the erase unit")]
     pub zone_superblocks: u32,
     /// Number of dies per zone, a divisor of the number of dies. Consecutive zones are on different groups of
-    /// dies. Absent means all dies.
+    /// dies. The default is all dies.
     #[config(min = 1, max = 1048576)]
     pub zone_dies: Option<u32>,
     /// Maximum number of active (partly written) zones. When it is reached, a write to an empty zone is
@@ -17,7 +17,7 @@ pub struct ZonesConfig {
     #[config(default = 14, min = 1, max = 65536, source = "bjorling-2021: the drive they measured")]
     pub active_zones: u32,
     /// Maximum number of open zones among the active zones. A write to another zone closes the least recently
-    /// written zone that was not opened by command. Absent means all active zones.
+    /// written zone that was not opened by command. The default is all active zones.
     #[config(min = 1, max = 65536)]
     pub open_zones: Option<u32>,
 }

@@ -52,7 +52,7 @@ pub struct Config {
     /// Clients and processors of the server.
     #[config(flatten)]
     pub server: Server,
-    /// Total number of transactions. If absent, settings of the run limit its length.
+    /// Total number of transactions. By default, settings of the run limit its length.
     #[config(min = 1)]
     pub transactions: Option<u64>,
     /// Number of warehouses. A warehouse has about 100 MB.

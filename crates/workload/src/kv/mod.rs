@@ -120,7 +120,7 @@ pub enum Load {
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Total number of transactions. If absent, settings of the run limit its length.
+    /// Total number of transactions. By default, settings of the run limit its length.
     #[config(min = 1)]
     pub transactions: Option<u64>,
     /// Index structure.
@@ -161,8 +161,8 @@ pub struct Config {
     /// Order in which keys are loaded before the run.
     #[config(default = "sorted", source = "assumed: benchmarks insert numbered keys in order")]
     pub load: Load,
-    /// Mean number of pairs per bucket above which a hash table grows. If absent, the number is (page - 32 B)
-    /// / (key + value + 8 B), as in the documentation of Berkeley DB.
+    /// Mean number of pairs per bucket above which a hash table grows. By default, the number is (page - 32
+    /// B) / (key + value + 8 B), as in the documentation of Berkeley DB.
     #[config(min = 1, max = 65536)]
     pub fill: Option<u32>,
     /// Size of the page cache in bytes.
@@ -219,8 +219,8 @@ pub struct Config {
         source = "assumed: the fields of Berkeley DB's record of a replaced item"
     )]
     pub log_record: Bytes,
-    /// Number of transactions between two checkpoints. If absent, a checkpoint starts whenever the log is
-    /// half full.
+    /// Number of transactions between two checkpoints. By default, a checkpoint starts whenever the log
+    /// is half full.
     #[config(min = 1)]
     pub checkpoint: Option<u64>,
     /// Number of pages that a checkpoint writes in parallel.

@@ -51,7 +51,7 @@ pub struct Config {
     /// Clients and processors of the server.
     #[config(flatten)]
     pub server: Server,
-    /// Total number of replies. If absent, settings of the run limit its length.
+    /// Total number of replies. By default, settings of the run limit its length.
     #[config(min = 1)]
     pub answers: Option<u64>,
     /// Number of directories. A directory has about 5 MB.

@@ -64,8 +64,8 @@ pub struct Config {
     /// device should be at least as large.
     #[config(min = 1, max = 1048576)]
     pub places: Option<u32>,
-    /// Weighted round robin among the classes below urgent for requests that wait for `places`. If absent,
-    /// priority is strict.
+    /// Weighted round robin among the classes below urgent for requests that wait for `places`. By
+    /// default, priority is strict.
     pub weights: Option<Weights>,
 }
 
@@ -74,8 +74,8 @@ pub struct Config {
 pub struct TenantConfig {
     /// Name of the tenant in the record.
     pub name: String,
-    /// Size of the address range of the tenant. If absent, the range is that of the workload. For a trace,
-    /// this setting is required.
+    /// Size of the address range of the tenant. By default, the range is that of the workload. For a
+    /// trace, this setting is required.
     #[config(min = "512 B", max = "1024 PiB")]
     pub capacity: Option<Bytes>,
     /// Number of writes per round during preconditioning.

@@ -71,7 +71,7 @@ pub struct Config {
     /// Mean transaction rate.
     #[config(min = "0.000001 /s", max = "1 GHz")]
     pub rate: Rate,
-    /// Total number of transactions. If absent, settings of the run limit its length.
+    /// Total number of transactions. By default, settings of the run limit its length.
     #[config(min = 1)]
     pub transactions: Option<u64>,
     /// Number of branches. This number scales the whole database.

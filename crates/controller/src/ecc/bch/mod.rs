@@ -83,8 +83,8 @@ pub struct Config {
         source = "roberts-2009 section III: about 30 us at t = 2 for 2 KiB, and twice the time for twice the bits"
     )]
     pub decode: Time,
-    /// Time to check that a codeword of 2 KiB has no bit error. If absent, a codeword without bit errors
-    /// takes the decoding time.
+    /// Time to check that a codeword of 2 KiB has no bit error. By default, a codeword without bit
+    /// errors takes the decoding time.
     #[config(max = "1 s")]
     pub check: Option<Time>,
     /// Time to encode a page, in addition to its transfer.

@@ -95,15 +95,15 @@ pub struct Config {
     )]
     pub host_memory: Time,
     /// Maximum number of outstanding reads of data from host memory. A read has at most `read_request` bytes.
-    /// Absent means no limit.
+    /// By default, there is no limit.
     #[config(min = 1, max = 1048576)]
     pub tags: Option<u32>,
     /// Maximum number of outstanding commands per queue pair. Absent means no limit.
     #[config(min = 1, max = 1048576)]
     pub queue_depth: Option<u32>,
     /// Number of queue pairs. Commands are distributed over the pairs in turn, and the device fetches one
-    /// command of each pair at a time. If absent, no command waits for the fetch of another command, and all
-    /// commands share one queue depth and one interrupt.
+    /// command of each pair at a time. By default, no command waits for the fetch of another command, and
+    /// all commands share one queue depth and one interrupt.
     #[config(min = 1, max = 65535)]
     pub queue_pairs: Option<u32>,
 }

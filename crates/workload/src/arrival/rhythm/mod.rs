@@ -34,10 +34,10 @@ pub struct Config {
     /// Relative rates of equal steps of the span. A step with weight 0 has no arrivals.
     pub weights: Vec<f64>,
     /// Quantiles of the gaps at equal steps of probability, in ascending order. Only the ratios of the
-    /// quantiles matter. Samples between two quantiles are uniform. If absent, arrivals are Poisson.
+    /// quantiles matter. Samples between two quantiles are uniform. By default, arrivals are Poisson.
     pub gaps: Option<Vec<f64>>,
-    /// Quantiles of the gaps at equal steps of probability within the last step of `gaps`. If absent, gaps in
-    /// that step are uniform. Use this setting if a few very long gaps make up most of the time.
+    /// Quantiles of the gaps at equal steps of probability within the last step of `gaps`. By default, gaps
+    /// in that step are uniform. Use this setting if a few very long gaps make up most of the time.
     pub tail: Option<Vec<f64>>,
 }
 

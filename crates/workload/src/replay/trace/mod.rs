@@ -46,13 +46,13 @@ pub struct Config {
     pub files: Option<Vec<String>>,
     /// Trace format. If absent, Nacre detects it from the content.
     pub format: Option<String>,
-    /// Time unit in the file: ns, 100ns, us, ms, or s. If absent, the unit is that of the format.
+    /// Time unit in the file: ns, 100ns, us, ms, or s. By default, the unit is that of the format.
     pub time_unit: Option<String>,
     /// End the run at the first bad record. If off, bad records are skipped and counted.
     #[config(default = false, source = "assumed: old traces have a few bad lines")]
     pub strict: bool,
-    /// Event of blkparse and blktrace that counts as a request: Q (queued), D (issued), or C (completed). If
-    /// absent, Nacre uses Q if the trace has such events, and D otherwise.
+    /// Event of blkparse and blktrace that counts as a request: Q (queued), D (issued), or C (completed). By
+    /// default, Nacre uses Q if the trace has such events, and D otherwise.
     pub action: Option<String>,
     /// Page size of an `arc` trace, or distance between adjacent objects of an `oracle_general` trace. In
     /// bytes; a power of two.

@@ -33,7 +33,7 @@ pub struct Config {
     #[config(default = 1, min = 1, max = 1048576, source = "assumed: one reader or writer")]
     pub streams: u32,
     /// Distance in bytes between the starts of consecutive requests of a stream; a multiple of the request
-    /// size. If absent, requests are contiguous.
+    /// size. By default, requests are contiguous.
     #[config(min = "1 B")]
     pub stride: Option<Bytes>,
     /// Position at which a stream continues after the end of its region.

@@ -59,7 +59,7 @@ pub struct Config {
     #[config(default = "0 %", max = "99.99 %", source = "assumed: no runs")]
     pub follow: Ratio,
     /// Factors by which the odds of a new object (`first`) are multiplied in consecutive steps of requests.
-    /// After the last factor, the list repeats. If absent, the odds are constant.
+    /// After the last factor, the list repeats. By default, the odds are constant.
     pub growth: Option<Vec<f64>>,
     /// Number of requests in one step of `growth`.
     #[config(

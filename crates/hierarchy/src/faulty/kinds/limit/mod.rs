@@ -28,10 +28,10 @@ use nacre_kernel::{Bandwidth, Op, Rate, Request, Time};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Requests per second; absent means no limit.
+    /// Requests per second; by default, there is no limit.
     #[config(min = "1 /s")]
     pub iops: Option<Rate>,
-    /// Bytes per second of reads and writes together; absent means no limit.
+    /// Bytes per second of reads and writes together; by default, there is no limit.
     #[config(min = "1 B/s")]
     pub bandwidth: Option<Bandwidth>,
     /// Selects the affected requests and times.
