@@ -17,8 +17,8 @@
 //!   operations go to the dies round robin. Each operation uses the next channel, and each round over the
 //!   channels uses the next die of each channel. When a program ends, the drive frees the buffer space of its
 //!   data.
-//! - *Read*: The command crosses the channel, the die senses the page, and the page crosses the channel.
-//!   Units that are still in the write buffer are read from the buffer.
+//! - *Read*: The command crosses the channel, the die senses the page, and the page crosses the channel. If a
+//!   unit is still in the write buffer, the drive reads the unit from the buffer.
 //!
 //! When the array of a die becomes free, `scheduling` selects the next operation of the die. When a channel
 //! becomes free, `arbitration` selects the next transfer. The drive never makes these decisions earlier.
@@ -57,11 +57,12 @@
 //!
 //! - Data from the host and data that GC moves go to different open superblocks.
 //! - When fewer than `reserve` superblocks are erased, GC selects a victim. If no full or closed superblock
-//!   has an invalid unit, GC waits. GC copies valid units at a rate that follows the host writes. The victim
-//!   is empty when the host has used up the space that erasing the victim frees.
+//!   has an invalid unit, GC waits. GC copies valid units at a rate that follows the host writes. When the
+//!   host has written as much data as erasing the victim frees, all valid units of the victim have been
+//!   copied.
 //! - With `idle_reserve`, GC also runs while the host and the flash are idle. Idle GC works one stripe at a
-//!   time until `idle_reserve` superblocks are erased in addition to `reserve`. A request stops GC. GC
-//!   resumes when the host is idle again or when fewer than `reserve` superblocks are erased.
+//!   time until `idle_reserve` superblocks are erased in addition to `reserve`. A host request stops idle GC.
+//!   GC resumes when the host is idle again or when fewer than `reserve` superblocks are erased.
 //!
 //! *Allocation* (`allocation`): By default, superblocks span all dies, with or without parity. Alternatively,
 //! every plane has separate write frontiers and separate GC (allocation by plane). A page then goes to the
@@ -121,7 +122,8 @@
 //! - *Lifetime*: The lifetime is the time until the drive becomes read-only if wear continues as in the run.
 //!   If the drive became read-only during the run, the lifetime is the time until then. If the drive is still
 //!   writable at the end of the run, the lifetime is an estimate. The estimate ignores differences in erase
-//!   counts that chance explains (a Poisson process). With `wear_spread`, the estimate assumes even wear.
+//!   counts that are within the random variation of a Poisson process. With `wear_spread`, the estimate
+//!   assumes even wear.
 //!
 //! The lifetime estimate is an upper bound, for two reasons:
 //!
@@ -172,16 +174,16 @@
 //! Recovery rebuilds the mapping from three sources: the last checkpoint of the mapping, the spare area of
 //! each page, and a journal of trims. The spare area of a page names its unit and has a sequence number.
 //! Recovery first repeats interrupted erases and reads the last checkpoint. The checkpoint has
-//! `mapping.entry` bytes for each unit. If the table is in flash, the checkpoint has `mapping.entry` bytes
-//! for each page of the table instead. Recovery then reads the spare areas of the pages that were programmed
-//! after the checkpoint, on all dies in parallel. Recovery ends with a new checkpoint.
+//! `mapping.entry` bytes for each unit. If the table is in flash, the checkpoint instead has `mapping.entry`
+//! bytes for each page of the table. Recovery then reads the spare areas of the pages that were programmed
+//! after the checkpoint, on all dies in parallel. Finally, recovery writes a new checkpoint.
 //!
 //! ## Shares
 //! *Share of a pool* (`capacity`): A share of a pool of drives is modeled as a drive with fewer blocks per
-//! plane. The utilization, garbage collection, and wear of the share are those of a whole drive. Price and
-//! idle power are proportional to the capacity. Dies, channels, buffer, and link are those of a whole drive,
-//! because any drive of the pool may serve the requests. If the share uses more than its proportional part of the
-//! performance, the record has a finding.
+//! plane. The share has the same utilization, garbage collection, and wear as a whole drive. Price and idle
+//! power are proportional to the capacity. The share has all dies and channels and the full buffer and link
+//! of a whole drive, because any drive of the pool may serve the requests. If the share uses more than its
+//! proportional part of the drive's performance, the record has a finding.
 //!
 //! *Queues of tenants* (`queue`): The drive has a limited number of outstanding requests. Requests beyond
 //! this number wait in queues of the host. Each tenant can have a number of slots (`"by_tenant"`) or a
@@ -191,8 +193,8 @@
 //!
 //! ## Results
 //! The table `handles` has one row per reclaim unit handle. The row lists the host writes, the units that GC
-//! moved, the write amplification, and the events of the handle. If a handle has no writes, its write
-//! amplification is absent.
+//! moved, the write amplification, and the events of the handle. If a handle has no writes, the row has no
+//! value for the write amplification.
 //!
 //! # Not modeled
 //! - Zones: use `zns_ssd` instead.
@@ -209,12 +211,12 @@
 //!   its nominal time.
 //! - The channel time of erase commands.
 //! - Partial writes that wait for their read. A write of a part of a unit completes before the drive has read
-//!   the rest of the unit. The drive may also program the unit before that.
+//!   the rest of the unit. The drive may also program the unit before this read ends.
 //! - Erases that wait for reads. The drive may erase a superblock while a read of one of its old pages still
 //!   waits for the die.
 //! - Exact dependencies of copies. A program or an erase after copies waits for all copies that were issued
-//!   earlier, even if it does not depend on them. With allocation by plane, the program or erase waits only
-//!   for the copies of its die.
+//!   earlier, even if the program or erase does not depend on them. With allocation by plane, the program or
+//!   erase waits only for the copies of its die.
 //! - Partial lookups. With a mapping table in flash, a read starts when all mappings of its request are
 //!   known.
 //! - Page registers that are shared by reads and the data of a waiting program.
@@ -224,10 +226,12 @@
 //! - All pages of a superblock have the age of its first page. All pages of a block have the same error rate.
 //!   Pages in SLC mode and pages of the mapping table have no bit errors.
 //! - Encoding takes no time, and the parity of the code takes no channel time. Decoders have no queue.
-//! - Every read starts with the default read thresholds, even if the last successful read used others.
+//! - Every read starts with the default read thresholds, even if the last successful read used other
+//!   thresholds.
 //! - Copies cause no read disturb.
-//! - For a copy inside a die, the bit errors of the source page and of the new page are added. A few of them
-//!   would actually affect the same bits. The number of consecutive copies inside a die is not limited.
+//! - For a copy inside a die, the bit errors of the source page and of the new page are added. In a real
+//!   page, a few of these errors would affect the same bits. The number of consecutive copies inside a die is
+//!   not limited.
 //! - If the scenario gives no energy for the code, the energy counts as zero, and the record reports this.
 //! - Data that was written before the run has no bit errors from copies.
 //! - In a drive that stores data, a lost unit may become readable again. This happens if a power loss undoes
@@ -264,15 +268,16 @@
 //! - Write amplification equals the closed forms of FIFO and greedy garbage collection at five spare factors.
 //!   The tests include trimmed space and planes with separate garbage collection. With parity, write
 //!   amplification equals the closed forms for the remaining spare space.
-//! - Bandwidths equal those computed from the component rates, including SLC mode. The tests cover a strided
-//!   workload under each allocation, multi-plane programs, and the channel time of copies inside a die.
+//! - Bandwidths equal the bandwidths computed from the component rates, including SLC mode. The tests cover a
+//!   strided workload under each allocation, multi-plane programs, and the channel time of copies inside a
+//!   die.
 //! - The miss rate of the cached mapping equals its closed form.
 //! - Waiting times of reads, programs, copies, and erases equal the closed forms of non-preemptive priority
 //!   and of suspension.
 //! - With `programs_at_once`, tests check the number of programs per second and the end time of each program.
 //! - The waiting times of transfers for a channel equal closed forms, under each arbitration policy. Whole
 //!   drives are compared with a step-by-step simulation of a channel and its dies.
-//! - The completion times of a die with independent plane reads equal those of a step-by-step simulation. The
+//! - A step-by-step simulation of a die with independent plane reads gives the same completion times. The
 //!   waiting times at such a die equal the closed form of one server per plane.
 //! - Tests check the longest write latency while dies erase.
 //! - Tests check bursts of writes after garbage collection in idle time.
@@ -284,8 +289,8 @@
 //!   FIFO, for both types of isolation. The write amplification of a log is 1.
 //! - The FDP statistics equal the programs and erases of the dies. A reclaim group has the write
 //!   amplification of a separate drive with the same dies, and data never leaves its group.
-//! - The numbers of read retries and lost units follow binomial tails, and so does the retry latency. The
-//!   tests include parity and copies inside a die. The duration of a rebuild is exact.
+//! - The numbers of read retries and lost units, and the retry latency, follow binomial tails. The tests
+//!   include parity and copies inside a die. The duration of a rebuild is exact.
 //! - Bit errors follow their closed form, and reads never return a lost unit as valid. The number of
 //!   refreshes is the number of reads divided by `refresh_reads`.
 //! - Tenants with separate slots complete requests in proportion to their slots.

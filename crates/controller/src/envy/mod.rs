@@ -48,8 +48,8 @@
 //!   for its program.
 //! - Chip faults. A segment stays in use after `endurance` erases.
 //! - The effect of wear on program times. wu-1994, section 2, measured 4 us and 40 ms on a chip after two
-//!   million cycles. The program and erase times of the model are those of worn cells. A new array is at
-//!   least as fast.
+//!   million cycles. The model uses the program and erase times of worn cells. A new array is at least as
+//!   fast.
 //!
 //! # Sources
 //! wu-1994: M. Wu, W. Zwaenepoel, eNVy: a non-volatile, main memory storage system, ASPLOS 1994.
@@ -59,7 +59,7 @@
 //!   locality gathering.
 //! - Every operation on small arrays is compared with a naive memory. The tests include power losses at any
 //!   point, and at every program and erase of relocations without a spare page.
-//! - Completion times equal those of an independent simulation of buffer, translation, and draining, in open
+//! - An independent simulation of buffer, translation, and draining gives the same completion times, in open
 //!   and closed loops.
 //! - Programs and pages are conserved in every run.
 //! - `nacre reproduce envy` reproduces the figures of the paper.

@@ -1,7 +1,7 @@
 //! A hard disk drive: seek, rotation, transfer, queueing, read-ahead, write cache, and standby.
 //!
 //! # Model
-//! The mechanics are those of `media::disk`. The seek curve is fitted to a data sheet. The rotational
+//! The module `media::disk` models the mechanics. The seek curve is fitted to a data sheet. The rotational
 //! position depends on the absolute simulated time. The transfer rate falls linearly from the outermost to
 //! the innermost track. One arm serves one queue. After a seek, a write settles `write_settle` longer than a
 //! read.
@@ -29,9 +29,9 @@
 //! next access waits for the time `spin_up`. The power while spinning, the power in standby, and the energy
 //! to spin up must be given together.
 //!
-//! *Share of a drive*: If `capacity` is below that of the `drive`, the device is a share of a pool of such
-//! drives. Cost and idle power are in proportion to the share. Seeks, rotation, and rates are those of a
-//! whole drive. The arm serves only the requests of this share.
+//! *Share of a drive*: If `capacity` is less than `drive`, the capacity of the whole drive, the device is a
+//! share of a pool of such drives. Cost and idle power are in proportion to the share. The share has the seek
+//! times, the rotation, and the rates of a whole drive. The arm serves only the requests of this share.
 //!
 //! # Not modeled
 //! - Read hits in the write cache. Reads of data that is still in the write cache go to the platter.
@@ -53,7 +53,7 @@
 //!   cover all three policies at queue depths 1 to 64, in open and closed loops, with uniform and skewed
 //!   requests.
 //! - Energy equals power times the time of each activity plus idle power times elapsed time.
-//! - The costs and idle energies of all shares of a drive add up to those of the drive.
+//! - The costs and idle energies of all shares of a drive add up to the cost and idle energy of the drive.
 
 mod access;
 mod arm;

@@ -15,10 +15,11 @@
 //! *Energy and lifetime*: Each unit that is read or written takes a constant amount of energy. Idle power is
 //! constant. Lifetime is `endurance / bytes written per simulated day`.
 //!
-//! *Share of a drive*: If `capacity` is below that of the `drive`, the device is a share of a pool of such
-//! drives. Cost, idle power, and endurance are in proportion to the share. Latencies, `parallelism`, and
-//! `bandwidth` are those of a whole drive, because any drive of the pool may serve the share. If the share
-//! uses more than its proportional part of the performance of the drive, the record contains a finding.
+//! *Share of a drive*: If `capacity` is less than `drive`, the capacity of the whole drive, the device is a
+//! share of a pool of such drives. Cost, idle power, and endurance are in proportion to the share. The share
+//! has the latencies, `parallelism`, and `bandwidth` of a whole drive, because any drive of the pool may
+//! serve the share. If the share uses more than its proportional part of the performance of the drive, the
+//! record contains a finding.
 //!
 //! # Not modeled
 //! - Addresses. Locality, alignment, and history have no effect. A request shorter than `unit` takes as long
@@ -32,10 +33,10 @@
 //! # Checks
 //! - Mean waits of M/D/1, M/M/1, M/G/1, and M/M/c, the closed-loop throughput formula, and Little's law hold
 //!   within 2 %.
-//! - The costs and idle energies of all shares of a drive add up to those of the drive. The shares together
-//!   have the lifetime of the drive.
+//! - The costs and idle energies of all shares of a drive add up to the cost and idle energy of the drive.
+//!   The shares together have the lifetime of the drive.
 //! - Two thresholds of Kim's devices are reproduced. Above a read share of .4738, the PCM SSD is faster than
-//!   the eMLC SSD. Above .8543, it has more IOPS per cost.
+//!   the eMLC SSD. Above a read share of .8543, the PCM SSD also has more IOPS per cost.
 
 mod model;
 #[cfg(test)]

@@ -10,8 +10,8 @@
 //! *Interleaving*: Each piece is stored in rows of memory banks. Adjacent spans of `interleave` bytes are in
 //! adjacent channels. After the last channel, spans continue in the next bank. After the last bank, they
 //! continue in the next rank. With `interleave_groups`, adjacent bursts are in adjacent bank groups. Without
-//! it, spans continue in the next bank group after the last channel. They continue in the next bank after the
-//! last bank group.
+//! `interleave_groups`, spans continue in the next bank group after the last channel, and in the next bank
+//! after the last bank group.
 //!
 //! *Scheduling*: The `scheduler` sets the number of accesses from which a channel selects. In each clock, the
 //! channel selects one of the commands that the timing constraints of the memory part allow. The commands are
@@ -24,15 +24,15 @@
 //! When power fails, a capacitor supplies the energy to save the memory to flash (the dump). The dump uses
 //! `dump_power` during `dump_setup` and while flash pages are saved. Saving a flash page includes the
 //! transfer of its data and its error correction (`flash_ecc`). The card saves pages in address order. With
-//! `dump = "changed"`, it saves only pages that differ from the flash. With `dump = "all"`, it saves all
-//! pages. If the energy runs out, the remaining flash pages keep their previous content.
+//! `dump = "changed"`, the card saves only pages that differ from the flash. With `dump = "all"`, the card
+//! saves all pages. If the energy runs out, the remaining flash pages keep their previous content.
 //!
 //! After power returns, the dump completes. The card then boots, reads the flash, and charges its capacitor.
 //! `flash_error_rate` is the bit error rate of the flash. Decoding takes time. A page that the host has
 //! written is lost if it has more bit errors than the code corrects. The model decides this at random for
 //! each page. The recovery report counts the bytes of such a page as lost, and reads of the page fail until
-//! it is rewritten. Requests wait until the card is ready. With `wait_for_charge`, they also wait until the
-//! capacitor is charged. The capacitor loses `capacitor_fade` of its capacity per 1,000 hours of service.
+//! it is rewritten. Requests wait until the card is ready. With `wait_for_charge`, requests also wait until
+//! the capacitor is charged. The capacitor loses `capacitor_fade` of its capacity per 1,000 hours of service.
 //!
 //! ## Non-volatile memory
 //! Non-volatile memory needs no dump and no capacitor. A write is durable when its row is closed and tRP has
@@ -56,10 +56,10 @@
 //! - everspin-emd3d256m: the durability of a row.
 //!
 //! # Checks
-//! - Completion times of random 64 B accesses equal those of a clock-by-clock simulation of the memory
-//!   controller. The tests cover queues of 1 to 64, open and closed loops, and open and closed rows.
-//! - With memory that takes no time, latencies equal the closed form of the link. Bandwidths equal those of
-//!   the binding constraint, and are within 1 % of the limit of the link.
+//! - A clock-by-clock simulation of the memory controller gives the same completion times of random 64 B
+//!   accesses. The tests cover queues of 1 to 64, open and closed loops, and open and closed rows.
+//! - With memory that takes no time, latencies equal the closed form of the link. Bandwidths equal the
+//!   bandwidth that the binding constraint allows, and are within 1 % of the limit of the link.
 //! - The closed-loop throughput formula and Little's law hold. The share of time for refreshes equals its
 //!   closed form.
 //! - Energy, time, and bytes of a dump are exact. The number of unreadable pages has the expected mean and

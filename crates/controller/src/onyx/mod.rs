@@ -5,9 +5,9 @@
 //! Each request takes CPU time in the driver and waits for one of `tags` tags. The request pipeline of the
 //! drive processes one request at a time and divides it into rows. The pipeline distributes the rows round
 //! robin over the controllers. Data crosses the link to the host. The link provides its full bandwidth in
-//! each direction. Data also crosses a ring between the pipeline and the controllers. If `host` is set, e.g.
-//! to NVMe, the host interface replaces the driver and the link. A request from the host interface waits for
-//! a tag in the drive.
+//! each direction. Between the pipeline and the controllers, data crosses a ring. If `host` is set, e.g. to
+//! NVMe, the host interface replaces the driver and the link. A request from the host interface waits for a
+//! tag in the drive.
 //!
 //! The pipeline is at the first of `ring_stations` stations. A packet takes the shorter path to its
 //! controller. Each station on this path costs `ring_hop` in each direction.
@@ -28,8 +28,8 @@
 //!   register of the rank over the data lines. The controller detects the end of the program at the next
 //!   poll. A poll interrupts a transfer between two bus cycles and delays the end of the transfer by `poll`.
 //! - The scoreboard starts the waiting operation whose data lines and ranks become free first. Among several
-//!   such operations, it starts the oldest. With `scheduling = "in_order"`, operations use the data lines in
-//!   issue order. An operation never overtakes an older operation that needs one of its ranks.
+//!   such operations, the scoreboard starts the oldest. With `scheduling = "in_order"`, operations use the
+//!   data lines in issue order. An operation never overtakes an older operation that needs one of its ranks.
 //! - Wear-leveling copies have priority over all waiting operations. Reads have no priority over waiting
 //!   programs.
 //!
@@ -61,15 +61,15 @@
 //!
 //! ## Power loss
 //! The capacitors store energy for a number of programs of arbitrary data. The programs that would end first
-//! receive this energy. A program without energy stops immediately. Writes that were acknowledged but not
+//! get this energy. A program without energy stops immediately. Writes that were acknowledged but not
 //! programmed are lost, and the recovery reports their amount. An interrupted wear-leveling copy is repeated
 //! after power returns, because its old row is intact. With early completion and `capacitors`, the capacitors
 //! must have enough energy for full buffers, unless `may_lose_writes` is set. If the energy is insufficient,
 //! Nacre rejects the scenario. The error gives the number of row writes that the capacitors cover.
 //!
 //! # Not modeled
-//! - Priority of reads over waiting programs, and suspension of programs for reads. The paper mentions
-//!   neither.
+//! - Priority of reads over waiting programs, and suspension of programs for reads. The paper does not
+//!   mention either of them.
 //! - Reads from buffered writes.
 //! - Polls that wait for the data lines or for each other.
 //! - Controllers that delay the first poll until the usual end of a program.
@@ -78,7 +78,7 @@
 //! - The data of wear-leveling copies, on which their energy depends. The copies count as programs with a
 //!   share `zero_words` of zeros.
 //! - Sectors. A write may start at any byte.
-//! - Space for the additional row of wear leveling. The additional row is in the spare area.
+//! - Space for the additional row that wear leveling needs. This row is in the spare area.
 //! - Work of the drive for trims and flushes. A trim or flush takes only driver time, because acknowledged
 //!   data is safe.
 //!
@@ -90,18 +90,18 @@
 //! Each fitted value names the data to which it was fitted.
 //!
 //! # Checks
-//! - Completion times of reads, writes, and copies under load equal those of an independent simulation of a
-//!   controller, in open and closed loops.
+//! - Under load, an independent simulation of a controller gives the same completion times of reads, writes,
+//!   and copies, in open and closed loops.
 //! - Bandwidths equal products of the component rates. With start-gap, the write bandwidth is `interval` /
-//!   (`interval` + 1) of that without wear leveling. Other tests cover the closed-loop law, the path around
-//!   the ring, and both schedulers.
+//!   (`interval` + 1) of the bandwidth without wear leveling. Other tests cover the closed-loop law, the path
+//!   around the ring, and both schedulers.
 //! - The independent simulation also covers data-dependent program times, polls that interrupt transfers, and
 //!   decoders that are faster or slower than the chips.
 //! - The numbers of corrected and uncorrectable codewords follow the binomial distribution for several code
 //!   strengths.
 //! - The tests and `nacre reproduce onyx` compare latencies, rates, and bandwidths with the paper.
 //! - Reads and writes are conserved in all runs.
-//! - Data equals that of a naive memory over long random sequences with power losses and restarts.
+//! - The data equals the data of a naive memory over long random sequences with power losses and restarts.
 //! - The number of programs that the energy of the capacitors completes is checked program by program.
 //! - The write at which a row wears out is the same for writes in bursts and for single writes.
 

@@ -36,10 +36,10 @@
 //! the chips are from kgil-2008, cited from memory. The catalog lists these values.
 //!
 //! # Checks
-//! - Completion times and counts equal those of a naive event simulation. Hits and misses equal those of a
-//!   plain LRU cache.
-//! - In every run, the number of held pages equals the pages that entered the cache minus the pages that left
-//!   it.
+//! - A naive event simulation gives the same completion times and counts. A plain LRU cache has the same hits
+//!   and misses.
+//! - In every run, the number of held pages equals the number of pages that entered the cache minus the
+//!   number of pages that left it.
 //! - Reads return the last write, even after power losses.
 //! - Energy equals the power of each state times its time.
 

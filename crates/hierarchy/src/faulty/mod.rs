@@ -33,7 +33,7 @@
 //! a stall in progress continues after the power loss.
 //!
 //! # Not modeled
-//! - Transactions of the device. The fault layer does not pass transactions through.
+//! - Transactions of the device. The fault layer does not forward transactions.
 //! - Power loss of the device only. The crash simulator cuts the power of the whole system.
 //!
 //! # Sources
@@ -43,7 +43,7 @@
 //!
 //! # Checks
 //! - Latencies, rates, and shares equal closed forms.
-//! - Without an active fault, completions, data, and report equal those of the device without faults.
+//! - Without an active fault, completions, data, and reports are the same as without the fault layer.
 //! - The test suites for the device contract and for durability pass.
 //! - A run that is saved and restored between any two events gives the same results.
 

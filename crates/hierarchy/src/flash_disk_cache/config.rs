@@ -74,7 +74,7 @@ pub struct Config {
     pub density: Density,
     /// Error-correcting code of new pages, for pages of 2 KiB.
     pub ecc: Slot<EccFamily>,
-    /// Number of decoders. Each decodes one page at a time, from any die.
+    /// Number of decoders. Each decoder decodes one page at a time, from any die.
     #[config(
         default = 1,
         min = 1,

@@ -37,16 +37,16 @@
 //! Before each erase, the cache programs a journal page that lists the removed pages. The location of the
 //! journal is not modeled.
 //!
-//! *Wear leveling*: If the wear of an erased block exceeds that of the least worn block by more than
+//! *Wear leveling*: If the wear of an erased block exceeds the wear of the least worn block by more than
 //! `wear_gap`, the cache exchanges the two blocks. The least worn block may be in any region, and may be
 //! full, open, or free. The content of the least worn block moves to the erased block. The least worn block
 //! is then erased and written next.
 //!
 //! If the content that was last moved into an erased block did not stay there until this erase, no content
 //! moves into the block again. The block then waits until other blocks are equally worn. A free block is
-//! written only if its wear exceeds that of every other free block of its region by at most `wear_gap`. Among
-//! these blocks, the cache prefers blocks on dies without an open block, and then the block that was erased
-//! first.
+//! written only if its wear exceeds the wear of every other free block of its region by at most `wear_gap`.
+//! Among these blocks, the cache prefers blocks on dies without an open block, and then the block that was
+//! erased first.
 //!
 //! ## Bit errors and the adaptive controller
 //! Bit errors are generated when a page is programmed, and increase with retention. A read decodes the page.
@@ -67,7 +67,7 @@
 //!
 //! The cache has `decoders` decoders. After a read, the page goes to the first free decoder, regardless of
 //! its die. A decoder decodes one page at a time. If `area` is given, the area of the cache includes
-//! `decoder_area` for each decoder. The decoding energy of each page is that of its code.
+//! `decoder_area` for each decoder. The code of a page determines its decoding energy.
 //!
 //! *Uncorrectable pages*: The cache never returns a page with more bit errors than its code corrects. The
 //! model detects such a page even if a code without a checksum decodes it to another codeword, or if the code
@@ -110,7 +110,7 @@
 //! | counter | counts |
 //! |---|---|
 //! | `read_hits`, `read_merged` | pages read from flash; pages read while they were being fetched |
-//! | `read_misses`, `read_lost` | pages read from the backing, including those with too many bit errors in flash; pages whose data is lost |
+//! | `read_misses`, `read_lost` | pages read from the backing, including pages with too many bit errors in flash; pages whose data is lost |
 //! | `write_hits`, `write_misses` | written pages that were in flash at the lookup; written pages that were not |
 //! | `fills` | pages from the backing that were programmed |
 //! | `write_allocations` | written pages that were programmed without an older copy to replace. A copy that was present at the lookup may have been evicted to make space |
@@ -150,15 +150,15 @@
 //!   roberts-2009 are assumed.
 //!
 //! # Checks
-//! - Hits and misses of reads equal those of a plain LRU cache of blocks.
+//! - A plain LRU cache of blocks has the same read hits and read misses.
 //! - Valid and invalid pages, regions, and tables are consistent at all times. In every run, the number of
-//!   valid pages equals the pages that entered the cache minus the pages that left it.
+//!   valid pages equals the number of pages that entered the cache minus the number of pages that left it.
 //! - Every program has one of these causes: the host, a fill, garbage collection, wear leveling, or the
 //!   journal.
 //! - While the set of most-written pages stays constant, the wear of two blocks differs by at most twice
 //!   `wear_gap` plus one erase.
-//! - Waiting times for k decoders equal those of their exact schedule and of an M/D/k queue.
-//! - Completion times and counts equal those of a naive event simulation of the rules.
+//! - Waiting times for k decoders equal the waiting times in an exact schedule and in an M/D/k queue.
+//! - A naive event simulation of the rules gives the same completion times and counts.
 //! - If the bit errors never exceed the code, reads return the last write, even after power losses at any
 //!   time. Pages with more bit errors than their code corrects are never returned as valid.
 

@@ -36,8 +36,8 @@
 //! Trimmed ranges may read as zeros on one member and as old data on another. The first read of a trimmed
 //! range therefore also copies the range.
 //!
-//! The capacity of the mirror is that of the smallest member. Cost, energy, and wear are those of the
-//! members.
+//! The capacity of the mirror is the capacity of the smallest member. Only the members have cost, energy, and
+//! wear.
 //!
 //! # Counters
 //!
@@ -74,7 +74,7 @@
 //! - The read rate of two members is twice that of one.
 //! - Mean latencies of writes (the maximum of two latencies) and of hedged reads (the shifted minimum) equal
 //!   their closed forms.
-//! - Completion times equal those of a naive simulation.
+//! - A naive simulation gives the same completion times.
 //! - The test suites for the device contract and for durability pass, with power losses at any time,
 //!   including during a resync. Members of different kinds are also tested.
 

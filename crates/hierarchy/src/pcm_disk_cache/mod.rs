@@ -50,15 +50,15 @@
 //!
 //! # Sources
 //! - roberts-2009, section IV and figure 4: writes in place, no separate regions for reads and writes,
-//!   metadata and lookup in hardware, weak codes. Reads are over 200 times and writes over 5 times faster
-//!   than those of SLC flash.
+//!   metadata and lookup in hardware, weak codes. Compared with SLC flash, reads are over 200 times faster,
+//!   and writes are over 5 times faster.
 //! - roberts-2009, table I: endurance. The paper requires wear leveling without naming a method.
 //! - qureshi-2009: start-gap, the usual method.
 //!
 //! # Checks
-//! - Hits equal those of a plain LRU cache. The times of hits are exact.
-//! - Writes of frames are conserved. In every run, the number of held pages equals the pages that entered the
-//!   cache minus the pages that left it.
+//! - A plain LRU cache has the same hits. The times of hits are exact.
+//! - Writes of frames are conserved. In every run, the number of held pages equals the number of pages that
+//!   entered the cache minus the number of pages that left it.
 //! - Reads return the last write, even after power losses at any time. Pages with more bit errors than their
 //!   code corrects are never returned.
 //! - Every `interval`-th write moves a frame, and the wear of frames is then even.

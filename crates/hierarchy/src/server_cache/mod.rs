@@ -25,7 +25,7 @@
 //! - *Exclusive*: A block is in at most one level. A used block moves to the first level. The victim of each
 //!   level moves to the next level: it is read from its level and written to the next.
 //! - *Inclusive*: A lower level holds a copy of every block in the levels above it. A used block is written
-//!   to every level above its own. If a level evicts a block, the block is also removed from the levels
+//!   to every level above its level. If a level evicts a block, the block is also removed from the levels
 //!   above. An access to an upper copy does not count as an access to the lower copies.
 //!
 //! If the policy of a level refuses a block, the cache offers the block to the next level.
@@ -121,8 +121,8 @@
 //! Counters are in blocks, unless they are described as requests. The hit ratio of reads is (`read_hits` +
 //! `read_merged`) / (`read_hits` + `read_merged` + `read_misses`). Merged reads count as hits, because a
 //! request that waits for a fetch in progress does not use the backing. If the only level uses LRU and is
-//! larger than the number of blocks in flight, the hit ratio is that of a single LRU cache, at any request
-//! rate.
+//! larger than the number of blocks in flight, the hit ratio equals the hit ratio of a single LRU cache, at
+//! any request rate.
 //!
 //! | counter | counts |
 //! |---|---|
@@ -177,18 +177,17 @@
 //! - Dean, Barroso, "The tail at scale", CACM 2013: hedged requests.
 //!
 //! # Checks
-//! - On random overlapping requests, every count and every completion time equals that of a naive model, with
-//!   one level and with two. All data read from and written to every level also equals that of the naive
-//!   model.
+//! - On random overlapping requests, a naive model gives the same counts and completion times, with one level
+//!   and with two levels. All data that is read from and written to every level is also the same.
 //! - Data that is written into a level always comes from another level, the backing, or the host.
 //! - Every block that became dirty is written back once, lost, or still dirty. The backing receives each
 //!   dirty block once per flush.
 //! - A cache full of dirty blocks serves a write in the time of one read, one write-back, and one write. The
-//!   throughput of background write-back equals its closed form. With `dirty = "0 %"`, all times equal those
-//!   of write-through.
+//!   throughput of background write-back equals its closed form. With `dirty = "0 %"`, all times equal the
+//!   times with write-through.
 //! - With hit ratio h, cache latency d, and backing latency n, the mean read latency is h d + (1 - h) n.
 //! - The tests compare a PCM cache with an eMLC cache of four times its capacity. The PCM cache is faster
-//!   exactly if its hit ratio is above .889 times that of the eMLC cache.
+//!   exactly if its hit ratio is above .889 times the hit ratio of the eMLC cache.
 //! - Reads return the last write, even after power losses at any time. No two blocks share a slot, and all
 //!   other slots are free.
 //! - LRU under Zipf requests follows Che's approximation. A larger LRU cache never has fewer hits.

@@ -3,7 +3,7 @@
 //! # Model
 //! The address space is divided into extents. Every extent is in a slot of one of two to four tiers, and all
 //! slots are occupied. A request goes to the tier of its extent. If a request touches several extents, it
-//! completes with its last part. Queueing and saturation are those of the tier's device.
+//! completes with its last part. The device of the tier determines queueing and saturation.
 //!
 //! *Size*: A tier has the capacity of its device. With `share`, the device gets this share of `capacity`
 //! instead of its configured capacity. The device is then a share of a pool of such devices. Cost, idle
@@ -32,7 +32,7 @@
 //! the tiers are ready, the chunk is written again. If a tier guarantees only flushed writes, a chunk that
 //! moves to the tier is also flushed.
 //!
-//! - If a tier cannot return a chunk, the exchange ends, and both extents stay at their locations. Portions
+//! - If a tier cannot return a chunk, the exchange stops, and both extents stay at their locations. Portions
 //!   that have already been exchanged stay exchanged, so the extents are split permanently.
 //! - If a worn-out tier rejects a chunk, the chunk stays in the buffer, which serves reads and writes of it.
 //!   No extent moves afterwards.
@@ -45,7 +45,7 @@
 //! |---|---|
 //! | `reads`, `writes` | parts of requests, one per extent |
 //! | `tierN_reads`, `tierN_writes` | parts served by tier N. The first tier is tier 0 |
-//! | `epochs` | epochs ended, including those without accesses |
+//! | `epochs` | ended epochs, including epochs without accesses |
 //! | `exchanges` | pairs of extents exchanged |
 //! | `dropped` | exchanges that were decided but had not started when the epoch ended |
 //! | `migrated_bytes` | bytes written by exchanges, including those that a tier rejected |
@@ -65,7 +65,7 @@
 //! over tiers.
 //!
 //! # Checks
-//! - Completion times equal those of a naive simulation, even while extents move.
+//! - A naive simulation gives the same completion times, even while extents move.
 //! - The mean latency of a closed loop with one request is the mean of the tiers' latencies, weighted by
 //!   accesses.
 //! - Request parts and bytes are conserved. After any number of exchanges, every extent is in exactly one

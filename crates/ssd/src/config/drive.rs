@@ -6,7 +6,7 @@ use nacre_controller::host_interface::HostInterfaceFamily;
 use nacre_kernel::{Bandwidth, Bytes, Price, Ratio, Time};
 use nacre_media::flash::Nand;
 
-/// Cost of a read of a unit that was never written.
+/// Source of the data when the host reads a unit that was never written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Unwritten {
     /// The cost on a drive that was filled in order.
@@ -155,7 +155,7 @@ pub struct Drive {
     /// Limit on the number of requests that the drive processes at the same time.
     #[config(default = "unlimited", source = "assumed: the queues of the host are the limit")]
     pub queue: Queue,
-    /// Cost of a read of a unit that was never written.
+    /// Source of the data when the host reads a unit that was never written.
     #[config(default = "flash", source = "assumed: benchmarks use full drives")]
     pub unwritten: Unwritten,
     /// Price per usable capacity.

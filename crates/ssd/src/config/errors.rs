@@ -9,11 +9,11 @@ use nacre_kernel::{Bytes, Ratio};
 pub struct ErrorsConfig {
     /// Error-correcting code. A mapping unit consists of a whole number of codewords.
     pub ecc: Slot<EccFamily>,
-    /// Spare bytes of a page. A code that needs more is rejected. By default, the page has the spare
-    /// bytes that the code needs.
+    /// Spare bytes of a page. A code that needs more spare bytes is rejected. By default, the page
+    /// has the spare bytes that the code needs.
     pub spare: Option<Bytes>,
     /// Bit error rate of a page right after programming, in a block with `cycles` erases.
-    /// `fresh_bit_error_rate` is added to it.
+    /// `fresh_bit_error_rate` is added to this rate.
     #[config(min = 0, max = 0.1)]
     pub bit_error_rate: f64,
     /// Bit error rate of a page right after programming in a block without erases.

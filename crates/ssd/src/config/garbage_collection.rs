@@ -19,7 +19,8 @@ pub struct GarbageCollection {
     )]
     pub reserve: u32,
     /// Number of erased superblocks that garbage collection adds to `reserve` while the host is idle. A
-    /// request stops it. By default, garbage collection does not run while the host is idle.
+    /// request stops this garbage collection. By default, garbage collection does not run while the
+    /// host is idle.
     #[config(min = 1, max = 1048576)]
     pub idle_reserve: Option<u32>,
     /// Difference in erases above which cold data moves to worn superblocks (static wear leveling). By

@@ -6,19 +6,20 @@ use nacre_config::{Configuration, Kinds, Reader};
 /// Requests that the drive works on at one time.
 #[derive(Clone, Debug, Kinds)]
 pub enum Queue {
-    /// No limit.
+    /// The number of requests is not limited.
     Unlimited,
     /// All tenants share the slots, first come, first served.
     Shared(Shared),
     /// Each tenant has separate slots; its further requests wait for a free slot.
     ByTenant(ByTenant),
-    /// Each tenant has a submission queue. A free slot fetches from the queues in turn.
+    /// Each tenant has a submission queue. Free slots take requests from the queues in turn.
     ///
     /// `round_robin` is the default arbitration of NVMe, with a burst of one command. A request waits only
     /// for earlier requests of the same tenant and for the tenant's turn. The number of requests of other
     /// tenants does not affect the wait.
     RoundRobin(Shared),
-    /// Each tenant has a submission queue with a priority class. A free slot fetches by weighted round robin.
+    /// Each tenant has a submission queue with a priority class. Free slots take requests by weighted round
+    /// robin.
     ///
     /// `weighted_round_robin` is NVMe's weighted round robin with an urgent priority class. If requests of
     /// the urgent class wait, they get a free slot first. If no urgent request waits, the high, medium, and
@@ -26,7 +27,7 @@ pub enum Queue {
     /// early if the class has no waiting requests. Queues of one class take turns.
     ///
     /// Not modeled: bursts, i.e. several commands of one queue per turn. After a request is fetched, the
-    /// flash ignores its priority. Few slots therefore separate the classes best.
+    /// flash ignores its priority. A small number of slots therefore separates the classes best.
     WeightedRoundRobin(WeightedRoundRobin),
 }
 

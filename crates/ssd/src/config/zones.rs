@@ -12,8 +12,8 @@ pub struct ZonesConfig {
     /// dies. The default is all dies.
     #[config(min = 1, max = 1048576)]
     pub zone_dies: Option<u32>,
-    /// Maximum number of active (partly written) zones. When it is reached, a write to an empty zone is
-    /// rejected.
+    /// Maximum number of active (partly written) zones. If the maximum is reached, a write to an empty
+    /// zone is rejected.
     #[config(default = 14, min = 1, max = 65536, source = "bjorling-2021: the drive they measured")]
     pub active_zones: u32,
     /// Maximum number of open zones among the active zones. A write to another zone closes the least recently

@@ -1,7 +1,7 @@
 //! A zoned-namespace (ZNS) SSD: the host writes each zone sequentially and resets it as a whole.
 //!
 //! # Model
-//! Flash, channels, dies, buffer, and host side are those of [`ssd`](ssd.md). Zones (zoned namespaces of
+//! Flash, channels, dies, buffer, and host side are modeled as in [`ssd`](ssd.md). Zones (zoned namespaces of
 //! NVMe, ZNS) replace page mapping and garbage collection. The drive moves no data and programs every unit
 //! once. The mapping has one entry per superblock of a zone.
 //!
@@ -9,7 +9,7 @@
 //!   of the zone's dies. When a zone is opened, it takes the erased superblocks with the fewest erases.
 //! - *Dies of a zone*: A zone lies on all dies or on `zone_dies` of them. Dies with consecutive numbers are
 //!   on different channels. Consecutive zones use consecutive groups of `zone_dies` dies: zone z is on group
-//!   z modulo the number of groups. The write bandwidth of a zone is that of its dies. Zones on different
+//!   z modulo the number of groups. The dies of a zone determine its write bandwidth. Zones on different
 //!   groups are written independently.
 //! - *Write*: The drive accepts the writes of one zone one after the other.
 //! - *Append*: The drive stores the data of an append at the write pointer and returns the address with the
@@ -22,7 +22,7 @@
 //! - *Rejected write or command*: The drive counts rejections by reason, and the completion has the NVMe
 //!   status. A write is rejected if it does not start at the write pointer, crosses the end of its zone, or
 //!   goes to a full zone. A write is also rejected if its size is not a multiple of a unit. An append or a
-//!   command must name the start of a zone. An append or a command with another address is rejected.
+//!   command is rejected if its address is not the start of a zone.
 //! - *Active zones*: A zone is active if it is open or closed. While `active_zones` zones are active, an
 //!   empty zone cannot be opened.
 //! - *Open zones*: If `open_zones` zones are open and another zone must be opened, the drive closes the least
@@ -42,7 +42,7 @@
 //! - Padding of the pages after the last operation of a finished zone. These pages stay erased.
 //! - Commands to open and close zones in workloads and traces. Workloads and traces reset and finish zones
 //!   with trims.
-//! - Appends, and commands to open and close zones, on a served device. A served device supports neither.
+//! - Appends to a served device, and commands to open and close its zones. A served device supports neither.
 //! - Zones with a capacity below their size, read-only and offline zones, zone descriptor extensions, and
 //!   zones with a separate queue.
 //! - Bit errors and parity.
@@ -56,8 +56,8 @@
 //! - Zones are written at the speed of their dies, up to the speed of the channels. A workload with several
 //!   outstanding appends reaches the same speed.
 //! - Every unit is programmed once, and all superblocks wear evenly.
-//! - After every write, command, and power loss, the states and the write pointers of all zones equal those
-//!   of an independent state machine.
+//! - After every write, command, and power loss, an independent state machine has the same states and write
+//!   pointers for all zones.
 //! - After power losses at random times, every unit is compared with the versions that an independent auditor
 //!   recorded.
 

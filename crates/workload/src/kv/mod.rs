@@ -16,13 +16,13 @@
 //!   If the table has more than `fill` pairs per bucket, the next bucket in order is split. Free overflow
 //!   pages are reused.
 //! - `btree` is a B+tree. A search reads the pages from the root to a leaf. A full page is split in the
-//!   middle. An exception is a page at the right end of its level that grows at its end: it stays full. Keys
-//!   that are loaded in order therefore fill the leaves completely.
+//!   middle. An exception is a page at the right end of its level to which a key is appended: this page stays
+//!   full. Keys that are loaded in order therefore fill the leaves completely.
 //! - *Page capacity* follows from the format of Berkeley DB. A page has a header of 26 B. In addition to its
-//!   data, each item has an index entry of 2 B and a header. The header has 3 B for a leaf item, 12 B for a
-//!   pointer, and 1 B for a bucket item. The sizes of leaf items and pointers are rounded up to multiples of
-//!   4 B. With the defaults, a leaf holds 31 pairs, an inner page holds 135 pointers, and a bucket page holds
-//!   33 pairs.
+//!   data, each item has an index entry of 2 B and a header. The size of this header is 3 B for a leaf item,
+//!   12 B for a pointer, and 1 B for a bucket item. The sizes of leaf items and pointers are rounded up to
+//!   multiples of 4 B. With the defaults, a leaf holds 31 pairs, an inner page holds 135 pointers, and a
+//!   bucket page holds 33 pairs.
 //! - *Page cache*: the cache holds `cache` bytes of pages and is empty at the start. On a miss, the store
 //!   reads the page and evicts the least recently used page. If the evicted page is dirty, it is written
 //!   first. Other clients cannot use a page while it is read or written.
@@ -72,9 +72,10 @@
 //!   is ln 2. For the hash table, the tests check addresses, size, and overflow pages.
 //! - After a power loss at any time, recovery returns the committed data, regardless of the writes that
 //!   survive.
-//! - Every request of a single thread equals that of a simple reference implementation.
-//! - The hit ratio of a cache for a fraction of the pages equals a value that was calculated by hand. So do
-//!   log bytes and page writes per transaction, group commit, and the throughput of several threads.
+//! - With a single thread, a simple reference implementation issues the same requests.
+//! - For a cache that holds a fraction of the pages, the hit ratio equals a value that was calculated by
+//!   hand. The log bytes and page writes per transaction, the group commits, and the throughput of several
+//!   threads also equal such values.
 
 mod btree;
 mod cache;

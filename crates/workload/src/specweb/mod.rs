@@ -7,9 +7,9 @@
 //! have fixed probabilities. Files are stored contiguously, and each file is aligned to a block. The order of
 //! the directories is scattered.
 //!
-//! The server reads a file sequentially in requests of at most `read` bytes and then sends it. The fraction
-//! `logged` of the requests also appends to a log. `request` and `send` are the CPU times per request and per
-//! 64 KiB sent. The unit of work is a reply.
+//! The server reads a file sequentially in requests of at most `read` bytes and then sends the file. The
+//! fraction `logged` of the requests also appends to a log. `request` and `send` are the CPU times per
+//! request and per 64 KiB sent. The unit of work is a reply.
 //!
 //! # Not modeled
 //! The model omits connections, and dynamic content except for its CPU time and its log writes. The network

@@ -16,7 +16,7 @@ pub struct Access {
     /// First address used.
     #[config(default = "0 B", max = "8192 PiB", source = "assumed: from the beginning")]
     pub start: Bytes,
-    /// Size of a request in bytes. Offsets from `start` are multiples of it.
+    /// Size of a request in bytes. Offsets from `start` are multiples of this size.
     #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
     pub request: Bytes,
     /// Fraction of requests that are reads.

@@ -11,12 +11,12 @@
 //!
 //! *Slots*: `places` limits the number of outstanding requests of all tenants, like a controller that fetches
 //! commands from the submission queues of its hosts. Other requests wait in the queue of their tenant. The
-//! wait is part of the latency, and the record has it as queueing at the top of the stack. Outstanding
-//! requests are not preempted.
+//! wait is part of the latency. The record contains this wait as queueing at the top of the stack.
+//! Outstanding requests are not preempted.
 //!
-//! *Priority*: a free slot goes to a waiting request with the highest `priority`. The classes are those of
-//! NVMe: urgent, high, medium, and low. Among tenants of one class, the slot goes to the least recently
-//! served tenant.
+//! *Priority*: a free slot goes to a waiting request with the highest `priority`. As in NVMe, the classes are
+//! urgent, high, medium, and low. Among tenants of one class, the slot goes to the least recently served
+//! tenant.
 //!
 //! *Weights*: with `weights`, only the urgent class has strict priority. The other classes take turns
 //! (weighted round robin with an urgent class, as in NVMe). In its turn, a class gets a number of slots equal
@@ -38,7 +38,7 @@
 //!   its tenant.
 //! - The waits of each class equal the closed form of non-preemptive priority. With several slots, priorities
 //!   do not change the total wait of all requests.
-//! - With weights, every choice equals that of an independent list. If all classes always have waiting
+//! - With weights, an independently computed list gives the same choices. If all classes always have waiting
 //!   requests, each class gets its fraction of the slots.
 
 mod tenant;
@@ -74,8 +74,8 @@ pub struct Config {
 pub struct TenantConfig {
     /// Name of the tenant in the record.
     pub name: String,
-    /// Size of the address range of the tenant. By default, the range is that of the workload. For a
-    /// trace, this setting is required.
+    /// Size of the address range of the tenant. By default, the range ends at the last address that
+    /// the workload uses. For a trace, this setting is required.
     #[config(min = "512 B", max = "1024 PiB")]
     pub capacity: Option<Bytes>,
     /// Number of writes per round during preconditioning.

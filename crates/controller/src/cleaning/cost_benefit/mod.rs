@@ -18,7 +18,7 @@
 //!
 //! # Checks
 //! The policy selects the victim that was calculated by hand. On hot and cold data, its cleaning cost is
-//! lower than that of greedy.
+//! lower than the cleaning cost of greedy.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Room};

@@ -3,8 +3,8 @@
 //! # Model
 //! All segment positions form one partition. The policy samples d positions at random, with replacement, and
 //! cleans the sampled position with the most invalid pages. With d = 1, the policy cleans random segments.
-//! With a large d, it approaches greedy, which has to examine every segment. If no sampled position has an
-//! invalid page, the policy cleans the next position that has one.
+//! With a large d, the policy approaches greedy, which has to examine every segment. If no sampled position
+//! has an invalid page, the policy cleans the next position that has one.
 //!
 //! # Not modeled
 //! Nothing is left out.

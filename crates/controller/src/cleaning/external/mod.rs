@@ -1,9 +1,9 @@
-//! External: a cleaning policy provided by the caller, e.g. a Python function.
+//! External: a cleaning policy that the caller provides, e.g. a Python function.
 //!
 //! # Model
 //! The function selects the victim and the segments of each partition. The function also returns the numbers
 //! of valid pages that move from the victim to the previous and to the next partition. The device performs
-//! these decisions like those of any other policy.
+//! these decisions like the decisions of any other policy.
 //!
 //! # Not modeled
 //! The device decides when cleaning starts, e.g. with the setting `reserve` of an SSD. The device rejects
@@ -13,8 +13,8 @@
 //! None: the caller provides the model.
 //!
 //! # Checks
-//! The function with the configured name makes the decisions. An unknown name is a user error, reported with
-//! its location.
+//! The device uses the decisions of the function with the configured name. An unknown name is a user error,
+//! reported with its location.
 
 use super::{CleaningFamily, check_partitions};
 use nacre_config::{Configuration, Descriptor, Room};

@@ -6,12 +6,12 @@
 //! the segment. Pages from the end move to the previous position, and pages from the head move to the next
 //! position. The numbers of moved pages are chosen so that the products of cleaning frequency and cleaning
 //! cost become equal. Hot data then gathers at position 0. `redistribution.rs` computes the numbers. The
-//! paper states the aim, but the method is ours, and its settings are fitted.
+//! paper states the aim. We developed the method and fitted its settings.
 //!
 //! Gathering takes a long time. With hot data in the first positions of 128 segments, the cost is steady
 //! after 40 turnovers of the valid data at 20/80. At 10/90, the cost is steady after 60 turnovers, and at
-//! 5/95 after 100 turnovers. Scattered hot data has to move first, and it forms clusters in the meantime.
-//! After 200 turnovers, the cost at 10/90 is still twice its final value.
+//! 5/95 after 100 turnovers. Scattered hot data first has to move, and forms clusters in the meantime. After
+//! 200 turnovers, the cost at 10/90 is still twice its final value.
 //!
 //! # Not modeled
 //! The paper computes the products from the number of cleanings of each segment. This model uses the number
@@ -23,9 +23,9 @@
 //!
 //! # Checks
 //! Under uniform writes, the cost is within 5 % of u / (1 - u), where u is the utilization. The cost
-//! decreases as locality increases. The cost is never below that of perfect sorting, [u / (1 - u)] (sum of
-//! sqrt(f r))^2. The sum is over the classes of data with different write rates. A class has the fraction f
-//! of the data and receives the fraction r of the writes. For sorted data, the cost is within 10 % of the
+//! decreases as locality increases. The cost is never below the cost of perfect sorting, [u / (1 - u)] (sum
+//! of sqrt(f r))^2. The sum is over the classes of data with different write rates. A class has the fraction
+//! f of the data and receives the fraction r of the writes. For sorted data, the cost is within 10 % of the
 //! cost of perfect sorting.
 
 use super::redistribution::{Redistribution, Settings};

@@ -28,10 +28,10 @@
 //! would overshoot. Cold segments would then fill up, and the cost at 5/95 would be a hundred times as high.
 //!
 //! With one segment per partition, the policy is the locality gathering of the paper. With sixteen segments
-//! per partition, it is the paper's hybrid. The policy counts every quantity, and no value is fitted. The
-//! paper states only that a cleaning brings the product *closer* to the average. The default `step` of half
-//! of the distance is assumed. `locality_gathering` and `hybrid` have the same aim but use our method with
-//! fitted settings. If their cleaning cost is lower, these settings are the cause.
+//! per partition, the policy is the hybrid policy of the paper. The policy counts every quantity, and no
+//! value is fitted. The paper states only that a cleaning brings the product *closer* to the average. The
+//! default `step` of half of the distance is assumed. `locality_gathering` and `hybrid` have the same aim but
+//! use our method with fitted settings. If their cleaning cost is lower, these settings are the cause.
 //!
 //! # Not modeled
 //! - The paper also raises the utilization of a segment below the average. Without `raises`, such a segment
@@ -46,10 +46,10 @@
 //!
 //! # Checks
 //! Under uniform writes, the cost is within 5 % of u / (1 - u). With partitions of 16 segments, the cost is
-//! within 20 % of that of greedy, and below it at high locality. The cost is never below that of perfect
-//! sorting, `[u / (1 - u)] (sum of sqrt(f r))^2`. A segment at the average gives no pages. A segment above
-//! the average gives `step` times the number of pages that follows from the equation. With `raises`, a
-//! segment below the average receives that number.
+//! within 20 % of the cost of greedy. At high locality, the cost is below the cost of greedy. The cost is
+//! never below the cost of perfect sorting, `[u / (1 - u)] (sum of sqrt(f r))^2`. A segment at the average
+//! gives no pages. A segment above the average gives `step` times the number of pages that follows from the
+//! equation. With `raises`, a segment below the average receives that number.
 
 use super::{Cleaner, CleaningFamily, Decision, View, check_partitions};
 use nacre_config::{Configuration, Descriptor, Room};

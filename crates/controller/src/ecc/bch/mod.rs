@@ -6,7 +6,7 @@
 //! model encodes and decodes the data. The encoder divides by the generator polynomial. The decoder uses the
 //! Berlekamp-Massey algorithm, and finds the roots with Berlekamp's trace algorithm.
 //!
-//! The time and energy of the decoder are those of an ASIC that always decodes for `t` bit errors. Time and
+//! The time and energy of the decoder represent an ASIC that always decodes for `t` bit errors. Time and
 //! energy are proportional to `t` and to the amount of data in the codeword. One decoder processes the
 //! codewords of a page one after the other. In a simulation without data, every codeword with more than `t`
 //! bit errors is uncorrectable.
@@ -14,9 +14,9 @@
 //! # Not modeled
 //! The model omits miscorrection in simulations without data. With a real code, a codeword with more than `t`
 //! bit errors may decode to another codeword. For a codeword of `n` bits with `t + 1` bit errors, the
-//! probability is about `C(n - t - 1, t) / 2^(m t)`. At full length, this is 1/t!. With the CRC-32, the
-//! probability is lower by a factor of 2^32. In simulations with data, the decoder miscorrects like a real
-//! decoder.
+//! probability is about `C(n - t - 1, t) / 2^(m t)`. At full length, this probability is 1/t!. With the
+//! CRC-32, the probability is lower by a factor of 2^32. In simulations with data, the decoder miscorrects
+//! like a real decoder.
 //!
 //! # Sources
 //! roberts-2009, section III, describes BCH and CRC in the controller. The time is proportional to the number
@@ -27,8 +27,8 @@
 //! # Checks
 //! - The decoder corrects any number of bit errors up to `t`, for many combinations of `m`, `t`, and
 //!   shortened length.
-//! - The parity equals that of a bit-by-bit encoder. For tiny codes, the results equal those of a decoder
-//!   that tries every codeword.
+//! - A bit-by-bit encoder computes the same parity. For tiny codes, a decoder that tries every codeword gives
+//!   the same results.
 //! - Codewords with `t + 1` bit errors decode to another codeword with the frequency that the formula above
 //!   predicts.
 //! - The share of uncorrectable pages is a binomial tail. At a bit error rate of 1e-4, the share is 2.6e-2

@@ -1,14 +1,13 @@
 //! CRC-32: bit errors are detected but not corrected.
 //!
 //! # Model
-//! Four spare bytes hold the CRC-32 of the page, most significant byte first. The CRC is that of IEEE 802.3:
-//! polynomial 0x04c11db7, reflected, with an initial value and a final XOR of all ones. A page with bit
-//! errors is uncorrectable.
+//! Four spare bytes hold the CRC-32 of the page, most significant byte first. The CRC is the CRC-32 of IEEE
+//! 802.3: polynomial 0x04c11db7, reflected, with an initial value and a final XOR of all ones. A page with
+//! bit errors is uncorrectable.
 //!
 //! # Not modeled
-//! The model omits undetected errors in simulations without data: it detects all errors. With a real CRC-32,
-//! a share of 2^-32 of the pages with many bit errors passes the check. No simulation is long enough to
-//! observe an undetected error.
+//! In simulations without data, the model detects all errors. With a real CRC-32, a share of 2^-32 of the
+//! pages with many bit errors passes the check. No simulation is long enough to observe an undetected error.
 //!
 //! # Sources
 //! IEEE 802.3, clause 3.2.9.

@@ -11,14 +11,14 @@
 //!
 //! # Not modeled
 //! - Data: the model has no encoder.
-//! - Failure probability: in a real decoder, it rises steeply around a certain number of bit errors and has
-//!   an error floor. This model has a sharp limit on the number of bit errors instead.
+//! - Failure probability: in a real decoder, the failure probability rises steeply around a certain number of
+//!   bit errors and has an error floor. This model has a sharp limit on the number of bit errors instead.
 //! - Remembered decoding levels: real drives store the decoding level that a page needed last (Du et al.,
 //!   MSST 2017). In this model, every read starts with the hard decision.
 //!
 //! # Sources
-//! zhao-2013 starts with a hard decision. If it fails, retries follow, each at the cost of a read. Strength
-//! and decoding time differ between codes; all defaults are assumed.
+//! zhao-2013 starts with a hard decision. If the hard decision fails, retries follow, and each retry takes
+//! the time of a read. Strength and decoding time differ between codes; all defaults are assumed.
 //!
 //! # Checks
 //! For each step, the tests use codewords with the maximum number of bit errors, and with one more. With one

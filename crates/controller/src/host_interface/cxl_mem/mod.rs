@@ -3,9 +3,9 @@
 //! # Model
 //! The host reads and writes cache lines of 64 B. A CPU has at most `lines` outstanding lines. The device
 //! answers the read of a line with the data. The device acknowledges the write of a line when the data has
-//! arrived. After the last acknowledgement, all data of a write is therefore in the device. The link carries
-//! slots of 16 B. A flit consists of four slots and 4 B of overhead. A request or a reply without data takes
-//! one slot, and the data of a line takes five slots.
+//! arrived. When the host has received the last acknowledgement of a write, all data of the write is
+//! therefore in the device. The link carries slots of 16 B. A flit consists of four slots and 4 B of
+//! overhead. A request or a reply without data takes one slot, and the data of a line takes five slots.
 //!
 //! # Not modeled
 //! - The CPU cache, including reads of lines before they are written.

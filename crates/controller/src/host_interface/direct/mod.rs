@@ -6,7 +6,7 @@
 //!
 //! # Not modeled
 //! The model omits packets, commands, doorbells, completions, and interrupts. The driver time includes the
-//! costs of all of these except packets.
+//! costs of commands, doorbells, completions, and interrupts.
 //!
 //! # Sources
 //! akel-2011, section 2.1, describes a drive and a driver with this protocol.

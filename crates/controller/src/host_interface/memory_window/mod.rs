@@ -1,10 +1,10 @@
 //! A memory window: loads and stores of host CPUs through a PCI Express base address register (BAR).
 //!
 //! # Model
-//! *Writes* are stores. With `write_combining`, a CPU collects 64 B and sends them as one packet. Without
-//! `write_combining`, each store of 8 B is a packet. Stores are posted, so the CPU continues immediately.
-//! After the last store, the CPU reads from the device. The read cannot overtake the stores on the link. When
-//! the read returns, all stores have arrived, and the write is complete.
+//! *Writes* are stores. With `write_combining`, a CPU collects 64 B and sends this data as one packet.
+//! Without `write_combining`, each store of 8 B is a packet. Stores are posted, so the CPU does not wait for
+//! them. After the last store, the CPU reads from the device. The read cannot overtake the stores on the
+//! link. When the read returns, all stores have arrived, and the write is complete.
 //!
 //! *Reads* are loads of 8 B each. If the window is write-combining, the CPU uses streaming loads of 64 B. A
 //! CPU has at most `loads` outstanding loads. A read or write occupies one CPU.

@@ -8,7 +8,7 @@
 //! The latency does not vary. Percentiles under load therefore reflect only queueing.
 //!
 //! # Sources
-//! The model needs no sources, because it is a single measured number.
+//! The model needs no sources, because its only parameter is a measured number.
 //!
 //! # Checks
 //! With Poisson arrivals, a device with this latency is an M/D/1 queue with the mean wait rho S / (2 (1 -

@@ -3,8 +3,8 @@
 //! # Model
 //! fio with `--write_lat_log` writes the files `*_clat.N.log` and `*_lat.N.log`. The lines of these files
 //! have the form `time in ms, latency, direction, block size, ...`. Every sample is one of the logged
-//! latencies, all with equal probability. The mean and the percentiles are therefore exactly those of the
-//! log.
+//! latencies, all with equal probability. The mean and the percentiles therefore equal the mean and the
+//! percentiles of the log exactly.
 //!
 //! # Not modeled
 //! - The order of the latencies: samples are independent.

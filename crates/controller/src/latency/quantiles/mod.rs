@@ -7,7 +7,7 @@
 //!
 //! # Not modeled
 //! The real distribution between the points is not known. Uniform samples between the 99 % point and the
-//! maximum give a heavier tail than that of most devices. The mean follows from the points, so it may differ
+//! maximum give a heavier tail than most devices have. The mean follows from the points, so it may differ
 //! from a mean that was published with the points.
 //!
 //! # Sources

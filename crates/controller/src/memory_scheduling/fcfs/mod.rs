@@ -11,7 +11,7 @@
 //! rixner-2000 uses this policy as a baseline.
 //!
 //! # Checks
-//! Completion times equal those of a clock-by-clock simulation. An access to a closed row takes the sum of
+//! A clock-by-clock simulation gives the same completion times. An access to a closed row takes the sum of
 //! the times to open the row, transfer the data, and close the row.
 
 use super::{MemoryScheduler, MemorySchedulingFamily};

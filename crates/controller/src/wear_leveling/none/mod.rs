@@ -7,7 +7,7 @@
 //! Nothing is left out.
 //!
 //! # Sources
-//! qureshi-2009 uses it as a baseline.
+//! qureshi-2009 uses a memory without wear leveling as a baseline.
 //!
 //! # Checks
 //! The mapping of rows is always the identity.

@@ -17,14 +17,14 @@
 //! until it is in range (cycle walking).
 //!
 //! *Adaptation* (`adapt`): every domain counts the writes to its most-written rows. After every `window`
-//! writes, s is the share of the most-written row. If `stay_share * endurance / (s * N)` is shorter than the
-//! interval, it becomes the new interval. A row then uses at most `stay_share` of its endurance in one
-//! location. When writes are evenly distributed again, the interval doubles after every window, up to its
+//! writes, s is the share of the most-written row. If `stay_share * endurance / (s * N)` is less than the
+//! interval, this value becomes the new interval. A row then uses at most `stay_share` of its endurance in
+//! one location. When writes are evenly distributed again, the interval doubles after every window, up to its
 //! original value.
 //!
 //! # Not modeled
-//! The model omits a random invertible matrix instead of the Feistel network, and changes of the keys. Write
-//! buffers that delay repeated writes (delayed write) are also omitted.
+//! The model does not have the alternative to the Feistel network, a random invertible matrix. The keys do
+//! not change. Write buffers that delay repeated writes (delayed write) are also omitted.
 //!
 //! # Sources
 //! The scheme, the domains, and the Feistel network are from qureshi-2009. The interval of 128 and rows of 4

@@ -4,20 +4,20 @@
 //! 1. During an epoch, the model counts the reads and writes of every extent.
 //! 2. At the end of the epoch, a running mean of these counts is updated. The previous mean has the weight
 //!    `memory`, and the epoch has the remaining weight.
-//! 3. The model computes the best placement from the running means. `static_optimal` computes it in the same
-//!    way from the whole workload.
-//! 4. Misplaced extents are exchanged in order of saving, the largest saving first. An exchange moves one
+//! 3. The model computes the best placement from the running means. `static_optimal` computes its placement
+//!    in the same way from the whole workload.
+//! 4. Misplaced extents are exchanged in the order of their savings, largest first. An exchange moves one
 //!    extent to its best tier, and another extent in the opposite direction. An exchange has two conditions.
 //!    The saving of the first extent must exceed the loss of the second extent by more than `hysteresis`. The
 //!    exchange must save at least `least_saving` per epoch.
 //!
-//! The device limits the bandwidth of the moves. If a move was not performed within its epoch, it is decided
-//! again. With `weigh = "accesses"`, a write counts like a read. This setting is correct only if no tier has
-//! slow writes.
+//! The device limits the bandwidth of the moves. If a move was not performed within its epoch, the policy
+//! decides again whether to make the move. With `weigh = "accesses"`, a write counts like a read. This
+//! setting is correct only if no tier has slow writes.
 //!
 //! # Not modeled
-//! - Queueing: latencies are those of an idle device.
-//! - Request sizes: the latencies are those of 4 KiB requests.
+//! - Queueing: the policy uses the latencies of idle devices.
+//! - Request sizes: the policy uses the latencies of 4 KiB requests.
 //! - The time of a move in decisions. Only `least_saving` represents it.
 //! - Moves of parts of an extent.
 //!

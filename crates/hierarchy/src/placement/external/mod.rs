@@ -12,8 +12,8 @@
 //! None: the caller provides the model.
 //!
 //! # Checks
-//! The function with the configured name makes the decisions. An unknown name is a user error, reported with
-//! its location.
+//! The device uses the decisions of the function with the configured name. An unknown name is a user error,
+//! reported with its location.
 
 use super::{Decider, Exchange, Layout, Placement, PlacementFamily, View};
 use nacre_config::{Configuration, Descriptor, Room};

@@ -1,13 +1,13 @@
 //! Fixed placement: extents never move.
 //!
 //! # Model
-//! The addresses of extents determine their tiers. Extents never move.
+//! The address of an extent determines its tier. Extents never move.
 //!
 //! # Not modeled
 //! The workload does not influence the placement.
 //!
 //! # Sources
-//! kim-2014 uses it as the baseline for placements that depend on the workload.
+//! kim-2014 uses fixed placement as the baseline for placements that depend on the workload.
 //!
 //! # Checks
 //! Under uniform requests, the mean latency is the mean of the latencies of the tiers, weighted by their

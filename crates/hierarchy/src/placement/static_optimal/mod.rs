@@ -6,7 +6,7 @@
 //! writes x write latency) is minimal. Reads and writes count separately. An extent with more writes than
 //! reads may therefore be better on flash than on PCM.
 //!
-//! The latency of an access is that of an access of the same size to an idle device of the tier. A request to
+//! The model uses the latency that an access of the same size has on an idle device of the tier. A request to
 //! several extents is one access to each extent, with the size of its part. A size is rounded up to a
 //! multiple of 1/16 of the power of two below it. Multiples of 4 KiB up to 128 KiB are therefore exact.
 //!

@@ -15,7 +15,7 @@
 //! target is a real number, as in the paper.
 //!
 //! # Checks
-//! Hits and victims equal those of the algorithm in figure 4, implemented with lists. On a Zipf sequence that
+//! The algorithm of figure 4, implemented with lists, has the same hits and victims. On a Zipf sequence that
 //! is polluted by scans, ARC has fewer misses than LRU.
 
 use super::ReplacementFamily;

@@ -15,7 +15,7 @@
 //! Yue, K. V. Rashmi, "FIFO can be better than LRU", HotOS'23.
 //!
 //! # Checks
-//! Hits and victims equal those of a simple reference implementation with a ring. If no block is used again,
+//! A simple reference implementation with a ring has the same hits and victims. If no block is used again,
 //! CLOCK evicts the same blocks as FIFO.
 
 use super::ReplacementFamily;

@@ -12,7 +12,8 @@
 //! None: the caller provides the model.
 //!
 //! # Checks
-//! A policy that implements LRU has the same hits and victims as `lru`. An unknown name is a user error.
+//! A policy that implements LRU has the same hits and victims as `lru`. An unknown name is reported as an
+//! error of the user.
 
 use super::ReplacementFamily;
 use nacre_config::{Configuration, Descriptor, Room};

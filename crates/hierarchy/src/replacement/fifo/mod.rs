@@ -12,7 +12,7 @@
 //! 5(2), 1966.
 //!
 //! # Checks
-//! Hits and victims equal those of a simple reference implementation with a queue. Belady's example shows
+//! A simple reference implementation with a queue has the same hits and victims. Belady's example shows
 //! Belady's anomaly.
 
 use super::ReplacementFamily;

@@ -19,8 +19,8 @@
 //! buffer cache performance", SIGMETRICS'02, section 3. The HIR share of 1 % is from section 4.
 //!
 //! # Checks
-//! Hits and victims equal those of the cases in the paper, implemented with lists. On a loop that is slightly
-//! larger than the cache, LIRS has fewer misses than LRU.
+//! An implementation of the cases in the paper with lists has the same hits and victims. On a loop that is
+//! slightly larger than the cache, LIRS has fewer misses than LRU.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};

@@ -14,9 +14,9 @@
 //! 2002, for the closed form under independent references.
 //!
 //! # Checks
-//! For every capacity, the hits equal those that follow from the stack distances of Mattson's algorithm. A
-//! larger cache holds every block that a smaller cache holds. The hit ratio is within .005 of Che's
-//! approximation. Hits and victims equal those of a simple reference implementation with a list.
+//! For every capacity, the number of hits equals the number that follows from the stack distances of
+//! Mattson's algorithm. A larger cache holds every block that a smaller cache holds. The hit ratio is within
+//! .005 of Che's approximation. A simple reference implementation with a list has the same hits and victims.
 
 use super::ReplacementFamily;
 use super::arena::Slot;

@@ -17,14 +17,14 @@
 //! # Not modeled
 //! The model omits repeated evictions. In the paper, `evictS` can overfill the main queue, evict a block from
 //! it, and continue with another eviction. The cache then has one block too few. In this model, an eviction
-//! ends when one block has left the cache.
+//! is complete when one block has left the cache.
 //!
 //! # Sources
 //! J. Yang, Y. Zhang, Z. Qiu, Y. Yue, K. V. Rashmi, "FIFO queues are all you need for cache eviction",
 //! SOSP'23, algorithm 1 and section 4.1.
 //!
 //! # Checks
-//! Hits and victims equal those of a simple reference implementation with queues. On a Zipf sequence that is
+//! A simple reference implementation with queues has the same hits and victims. On a Zipf sequence that is
 //! polluted by scans, S3-FIFO has fewer misses than LRU.
 
 use super::ReplacementFamily;

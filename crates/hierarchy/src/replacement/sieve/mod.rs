@@ -14,8 +14,8 @@
 //! eviction algorithm for Web caches", NSDI'24, algorithm 1.
 //!
 //! # Checks
-//! Hits and victims equal those of a simple reference implementation with a list and a hand. On a Zipf
-//! sequence that is polluted by scans, SIEVE has fewer misses than LRU.
+//! A simple reference implementation with a list and a hand has the same hits and victims. On a Zipf sequence
+//! that is polluted by scans, SIEVE has fewer misses than LRU.
 
 use super::ReplacementFamily;
 use super::ring::{Ring, Turn};

@@ -3,8 +3,8 @@
 //! # Model
 //! The model implements the full version of 2Q. New blocks enter the FIFO queue A1in, and a use does not
 //! change their order. A block that leaves A1in is tracked in A1out. If a block in A1out is requested, it
-//! enters Am, which is an LRU queue. The victim comes from A1in if A1in is longer than Kin, and from Am if it
-//! is not.
+//! enters Am, which is an LRU queue. If A1in is longer than Kin, the victim comes from A1in. Otherwise, the
+//! victim comes from Am.
 //!
 //! # Not modeled
 //! In tiny caches, A1in can be within Kin while Am is empty. The paper does not define the victim in this
@@ -16,7 +16,7 @@
 //! section.
 //!
 //! # Checks
-//! Hits and victims equal those of the procedure in the paper, implemented with lists.
+//! The procedure of the paper, implemented with lists, has the same hits and victims.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};

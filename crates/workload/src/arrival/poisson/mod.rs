@@ -10,7 +10,7 @@
 //! or replay a trace.
 //!
 //! # Sources
-//! kleinrock-1975: L. Kleinrock, Queueing Systems I, section 2.4; wu-1994, section 5.2, uses it.
+//! kleinrock-1975: L. Kleinrock, Queueing Systems I, section 2.4; wu-1994, section 5.2, uses this process.
 //!
 //! # Checks
 //! The mean gap is 1 / rate, and the squared coefficient of variation of the gaps is 1. The index of

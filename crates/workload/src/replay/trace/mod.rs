@@ -6,8 +6,9 @@
 //!
 //! - `as_recorded`: volume k starts at k times 16 TiB, and addresses within a volume do not change.
 //! - `compact`: extents of 1 MiB are stored contiguously in the order of their first access. The trace then
-//!   fits a device that is hardly larger than its footprint. If the extents of a request are no longer
-//!   contiguous, the request is split. The mapping `compact` uses about 32 bytes of memory per extent.
+//!   fits a device that is only slightly larger than the footprint of the trace. If the extents of a request
+//!   are no longer contiguous, the request is split. The mapping `compact` uses about 32 bytes of memory per
+//!   extent.
 //!
 //! All requests go to volume 0. Nacre streams traces, so memory use does not depend on their length. A `part`
 //! of a trace has the requests of some of its volumes or extents. Requests of a part arrive at the same times
@@ -46,7 +47,8 @@ pub struct Config {
     pub files: Option<Vec<String>>,
     /// Trace format. If absent, Nacre detects it from the content.
     pub format: Option<String>,
-    /// Time unit in the file: ns, 100ns, us, ms, or s. By default, the unit is that of the format.
+    /// Time unit in the file: ns, 100ns, us, ms, or s. By default, Nacre uses the unit that the
+    /// format defines.
     pub time_unit: Option<String>,
     /// End the run at the first bad record. If off, bad records are skipped and counted.
     #[config(default = false, source = "assumed: old traces have a few bad lines")]

@@ -2,10 +2,10 @@
 //!
 //! # Model
 //! Requests are independent, have equal sizes, and are aligned to their size. Blocks are either hot or cold,
-//! and accesses to each class are uniform. The notation is that of eNVy: with `"10/90"`, 90 % of the accesses
-//! go to 10 % of the data, and `"50/50"` is uniform. Reads can have a separate locality. Trims use the
-//! locality of writes. Unless `scatter` is on, hot data is at the beginning of the footprint. The hot data of
-//! reads therefore overlaps the hot data of writes.
+//! and accesses to each class are uniform. The notation is from the eNVy paper: with `"10/90"`, 90 % of the
+//! accesses go to 10 % of the data, and `"50/50"` is uniform. Reads can have a separate locality. Trims use
+//! the locality of writes. Unless `scatter` is on, hot data is at the beginning of the footprint. The hot
+//! data of reads therefore overlaps the hot data of writes.
 //!
 //! # Not modeled
 //! The model omits more than two classes of data, and hot data that changes over time. For these, use a `mix`
@@ -40,7 +40,7 @@ pub struct Config {
     /// Percentage of hot data, and percentage of the accesses that go to this data, e.g. `"10/90"`.
     #[config(default = "10/90", source = "paper: wu-1994, the middle of figure 8")]
     pub locality: Locality,
-    /// Locality of reads, if different from that of writes.
+    /// Locality of reads; the default is the locality of writes.
     pub read_locality: Option<Locality>,
     /// Scatter hot blocks over the footprint. If off, hot blocks are at its beginning.
     #[config(default = false, source = "assumed: data that is used together is stored together")]

@@ -1,7 +1,7 @@
 //! A log: zones are written sequentially, and each zone is trimmed before it is written.
 //!
 //! # Model
-//! The footprint is a ring of zones. Before a zone is written, it is trimmed as a whole. On a device with
+//! The footprint is a ring of zones. Before a zone is written, the whole zone is trimmed. On a device with
 //! zones, the trim resets the zone. The zone is then written sequentially from its beginning to its end. The
 //! first zone follows the last zone. With `open_zones` = n, n consecutive zones are written at the same time,
 //! and their requests alternate. A read selects one of the writes whose data is still in the log, with equal

@@ -5,8 +5,8 @@
 //! probability `first`, a request accesses a new object. Otherwise, the model samples a stack distance from
 //! the distribution of the class. Among the objects of the same size, the request accesses the object that is
 //! nearest to this distance. The stack distance of an object is the number of distinct bytes that were
-//! accessed since its last access. The miss ratio of an LRU cache of any size is therefore approximately that
-//! of the original trace.
+//! accessed since its last access. An LRU cache of any size therefore has approximately the same miss ratio
+//! as with the original trace.
 //!
 //! With the probability `follow`, a request continues the previous request and has the same class. If the
 //! previous request accessed a new object, this request accesses the adjacent new object. If the previous
@@ -27,7 +27,7 @@
 //! # Checks
 //! The fractions of classes and of new objects are within the binomial error. A fixed stack distance is
 //! reproduced exactly. The lengths of runs have the distribution that `follow` defines. `nacre trace fit`
-//! compares the miss-ratio curve of a trace with that of its copy.
+//! compares the miss-ratio curves of a trace and its copy.
 
 mod stack;
 #[cfg(test)]

@@ -3,14 +3,14 @@
 //! # Model
 //! Requests are independent, have equal sizes, and are aligned to their size. All blocks of the footprint
 //! have the same probability. Uniform access is the worst case for caches. Most closed forms of garbage
-//! collection assume it.
+//! collection assume uniform access.
 //!
 //! # Not modeled
 //! The model omits locality. For several request sizes, use a `mix`.
 //!
 //! # Sources
-//! desnoyers-2012: P. Desnoyers, Analytic modeling of SSD write performance, uses it as the first workload.
-//! The default operation is a read, as in fio (fio, `readwrite`).
+//! desnoyers-2012: P. Desnoyers, Analytic modeling of SSD write performance, uses uniform access as the first
+//! workload. The default operation is a read, as in fio (fio, `readwrite`).
 //!
 //! # Checks
 //! The addresses pass a chi-square test over the blocks. The fractions of reads and trims are within the
