@@ -157,7 +157,7 @@
 //!   unit then fail until the host writes or trims the whole unit, even if GC has copied the unit. The first
 //!   flush that ends after a loss fails. All other flushes that are outstanding at that time also fail.
 //! - After `refresh_reads` reads of a block, the drive moves all data of its superblock. The copies wait for
-//!   the reads in progress. The copies cross the channel because their data must be corrected.
+//!   the reads in progress. They cross the channel because their data must be corrected.
 //!
 //! ## Power loss
 //! The model stores the data of every physical unit. Programs and copies move this data, and a read returns

@@ -18,10 +18,10 @@
 //! copies the valid pages of this segment to an erased segment, in the same order. The controller then erases
 //! the cleaned segment.
 //!
-//! Programs and erases run only while the host is idle. An access suspends them, and they resume after
-//! `resume_after` without an access. If the buffer is full, a write waits until a page is drained. This wait
-//! of the write includes `resume_after` and any necessary cleaning. Up to `concurrency` operations may be in
-//! progress, each in a different bank of chips.
+//! Programs and erases run only while the host is idle. An access suspends programs and erases, which resume
+//! after `resume_after` without an access. If the buffer is full, a write waits until a page is drained. This
+//! wait of the write includes `resume_after` and any necessary cleaning. Up to `concurrency` operations may
+//! be in progress, each in a different bank of chips.
 //!
 //! *Few chips* (`transfer`): If the chips of a bank cannot transfer a page in one memory cycle, a page takes
 //! several cycles. Section 8 of the paper plans such a prototype. Copies into the buffer and programs then

@@ -6,8 +6,8 @@
 //! the innermost track. One arm serves one queue. After a seek, a write settles `write_settle` longer than a
 //! read.
 //!
-//! *Scheduling*: When the arm is free, it selects one of the `queue` oldest waiting requests. `scheduling` is
-//! the policy:
+//! *Scheduling*: When the arm is free, the drive selects one of the `queue` oldest waiting requests.
+//! `scheduling` is the policy:
 //!
 //! - `"first_come"`: the oldest request.
 //! - `"shortest_seek"` (SSTF): the request on the nearest cylinder.
@@ -15,7 +15,7 @@
 //!   and rotation.
 //!
 //! A request that has waited longer than `age_limit` is served first. Cached writes wait in the same queue.
-//! If two requests touch the same bytes and one of them is a write, they keep their order.
+//! If two requests touch the same bytes and one of the requests is a write, the drive keeps their order.
 //!
 //! *Read-ahead* (`read_ahead`): After a read, the drive continues to read. Read-ahead stops when the buffer
 //! holds `read_ahead` bytes beyond the read, or when another access starts. A read of buffered data waits for

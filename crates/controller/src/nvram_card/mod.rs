@@ -4,11 +4,11 @@
 //! ## Request path
 //! A request arrives over the `host` interface in pieces. With NVMe, a piece is a page of 4 KiB. With loads
 //! and stores, a piece is a line. With NVMe, one of the `processors` of the card handles the request, which
-//! takes the time `processing`. Loads and stores need no processor. The card receives each piece completely
-//! before it forwards the piece between link and memory.
+//! takes the time `processing`. Loads and stores need no processor. The card forwards a piece between link
+//! and memory only after it has received the whole piece.
 //!
 //! *Interleaving*: Each piece is stored in rows of memory banks. Adjacent spans of `interleave` bytes are in
-//! adjacent channels. After the last channel, spans continue in the next bank. After the last bank, they
+//! adjacent channels. After the last channel, spans continue in the next bank. After the last bank, spans
 //! continue in the next rank. With `interleave_groups`, adjacent bursts are in adjacent bank groups. Without
 //! `interleave_groups`, spans continue in the next bank group after the last channel, and in the next bank
 //! after the last bank group.

@@ -10,7 +10,7 @@
 //! tag in the drive.
 //!
 //! The pipeline is at the first of `ring_stations` stations. A packet takes the shorter path to its
-//! controller. Each station on this path costs `ring_hop` in each direction.
+//! controller. Each station on this path adds the time `ring_hop` in each direction.
 //!
 //! ## Controllers
 //! A controller has one set of data lines to its ranks. A row is stored in chunks over a group of `row_ranks`
@@ -52,9 +52,9 @@
 //! - With late completion, each controller has `late_writes` slots, and a slot accepts another write only
 //!   after `late_refill`. A write completes when all its rows are programmed.
 //!
-//! `wear_leveling` moves rows. Each move reads and writes one additional row, with its time and wear. The
-//! move also occupies the slot of the write that caused it. Every row counts its programs. The record reports
-//! the first row with more than `endurance` programs.
+//! `wear_leveling` moves rows. Each move reads and writes one additional row, which takes time and causes
+//! wear. The move also occupies the slot of the write that caused it. Every row counts its programs. The
+//! record reports the first row with more than `endurance` programs.
 //!
 //! Data is written in place and moves with its row. There are no transactions. With chips as fast as DRAM and
 //! short programs, the model represents Moneta.
@@ -87,14 +87,14 @@
 //! - caulfield-2010: the parts that Onyx shares with Moneta.
 //! - numonyx-p8p: the time of a poll.
 //!
-//! Each fitted value names the data to which it was fitted.
+//! The source of each fitted value names the data to which the value was fitted.
 //!
 //! # Checks
 //! - Under load, an independent simulation of a controller gives the same completion times of reads, writes,
 //!   and copies, in open and closed loops.
-//! - Bandwidths equal products of the component rates. With start-gap, the write bandwidth is `interval` /
-//!   (`interval` + 1) of the bandwidth without wear leveling. Other tests cover the closed-loop law, the path
-//!   around the ring, and both schedulers.
+//! - Bandwidths equal the products of the component rates. With start-gap, the write bandwidth is `interval`
+//!   / (`interval` + 1) of the bandwidth without wear leveling. Other tests cover the closed-loop law, the
+//!   path around the ring, and both schedulers.
 //! - The independent simulation also covers data-dependent program times, polls that interrupt transfers, and
 //!   decoders that are faster or slower than the chips.
 //! - The numbers of corrected and uncorrectable codewords follow the binomial distribution for several code
@@ -102,7 +102,7 @@
 //! - The tests and `nacre reproduce onyx` compare latencies, rates, and bandwidths with the paper.
 //! - Reads and writes are conserved in all runs.
 //! - The data equals the data of a naive memory over long random sequences with power losses and restarts.
-//! - The number of programs that the energy of the capacitors completes is checked program by program.
+//! - The tests check, program by program, how many programs the capacitors can complete.
 //! - The write at which a row wears out is the same for writes in bursts and for single writes.
 
 mod bytes;

@@ -18,16 +18,16 @@
 //! picosecond.
 //!
 //! *Errors* are error replies of the device ([`Status`](nacre_kernel::Status)). The layer above must handle
-//! them. *Silent corruption* changes data on the medium, and the layer above gets a reply without an error.
-//! In a simulation without data, corruption is only counted.
+//! these errors. *Silent corruption* changes data on the medium, and the layer above gets a reply without an
+//! error. In a simulation without data, corruption is only counted.
 //!
 //! *Zones*: A fault of writes also affects appends. An append counts as a write at the current write pointer
 //! of its zone. Other zone commands count as trims without bytes at the start of their zone. Lost, torn, and
 //! misdirected writes cannot be configured for a device with zones. A device with zones would reject these
 //! writes or later writes, so the corruption would not be silent.
 //!
-//! *Reports*: Each fault reports the requests that matched, the requests that it affected, and the time that
-//! it added. Each fault also reports errors and their bytes, and the bytes that it corrupted silently.
+//! *Reports*: Each fault reports the number of matching requests, the number of affected requests, and the
+//! added time. The report also contains the errors with their bytes, and the silently corrupted bytes.
 //!
 //! *Power loss*: Delayed requests are lost like all outstanding requests. Faults depend on simulated time, so
 //! a stall in progress continues after the power loss.

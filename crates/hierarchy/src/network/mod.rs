@@ -13,7 +13,8 @@
 //! With `hedge_after`, a read that the remote side has not finished after this time is sent again, with an
 //! independent latency (hedged request). The first reply counts. If the other request is still queued, it is
 //! canceled. If the remote side already serves this request, the service is completed, and the reply is
-//! dropped. The counters are `hedges_sent`, `hedges_won` (the second reply was first), and `reads_canceled`.
+//! dropped. The counters are `hedges_sent`, `hedges_won` (the second request was answered first), and
+//! `reads_canceled`.
 //!
 //! # Not modeled
 //! - Addresses, packets, packet loss, and retries.

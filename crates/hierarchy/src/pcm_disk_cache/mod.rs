@@ -9,8 +9,8 @@
 //! backing.
 //!
 //! *Timing*: Reading a frame takes `read`, and writing it takes `write`. Each of the `banks` banks performs
-//! one operation at a time, in order of arrival. A page is encoded before it needs its bank. One decoder
-//! decodes pages in the order of their reads.
+//! one operation at a time, in order of arrival. A page is encoded before the write needs the bank. One
+//! decoder decodes pages in the order of their reads.
 //!
 //! *Bit errors*: When a frame reaches its endurance, its bit error rate is `bit_error_rate`. Below the
 //! endurance, the bit error rate follows a power of the number of writes. The endurance of frames has a

@@ -12,9 +12,9 @@
 //!   whole blocks.
 //! - *Merge*: Other requests for a block that is being fetched wait until the block arrives. They then use
 //!   the data in memory, without a second fetch.
-//! - *Fill*: With `fill = "background"`, the request completes when the data arrives. The device of the level
-//!   is busy with the write afterwards. With `"foreground"`, the request waits for this write. Victims are
-//!   selected when the request arrives.
+//! - *Fill*: With `fill = "background"`, the request completes when the data arrives. Afterwards, the device
+//!   of the level is busy with the write of the block. With `"foreground"`, the request waits for this write.
+//!   Victims are selected when the request arrives.
 //! - *Hedge*: With `hedge_after`, a read without a reply from the level after this time is also sent to the
 //!   backing. Only reads of clean blocks that are not being written are hedged. The first reply counts, and
 //!   the other read is canceled. If the device of the other read cannot cancel it, its reply is dropped. If
@@ -23,7 +23,8 @@
 //!
 //! ## Levels
 //! - *Exclusive*: A block is in at most one level. A used block moves to the first level. The victim of each
-//!   level moves to the next level: it is read from its level and written to the next.
+//!   level moves to the next level: the cache reads the victim from its level and writes it to the next
+//!   level.
 //! - *Inclusive*: A lower level holds a copy of every block in the levels above it. A used block is written
 //!   to every level above its level. If a level evicts a block, the block is also removed from the levels
 //!   above. An access to an upper copy does not count as an access to the lower copies.
@@ -59,7 +60,7 @@
 //!   Background write-back starts as soon as possible, even between requests, but not after the last request
 //!   of a run.
 //! - *Eviction*: If the policy evicts a dirty block, the cache writes the block back immediately. The block
-//!   that takes its slot waits.
+//!   that takes its slot waits for this write-back.
 //! - *Flush*: The cache writes all dirty blocks back and then passes the flush to the backing.
 //!
 //! If a block is written during its write-back, it becomes dirty again and is written back a second time. A
@@ -108,7 +109,7 @@
 //! | write of a block into a level | the source of its data: the fetch, a read of the level that the block leaves, or the host. Also all unfinished operations on its slot |
 //! | host write to a copy | earlier writes to the same copy, and reads of the copy for the backing or another level. Such a read therefore never mixes old and new data |
 //! | read of a copy that moves between levels or is written back | earlier writes to the same copy |
-//! | read of a copy for the host | the data of a block that is being moved from another level. Data that is still in memory is returned from there, in the time of a hit |
+//! | read of a copy for the host | the data of a block that is being moved from another level. If the data is still in memory, the cache returns it from memory, in the time of a hit |
 //! | write or trim of the backing | earlier writes and trims of the same blocks |
 //! | fetch from the backing | writes and trims of the same blocks, including write-backs |
 //! | write-back | the reads of its blocks and, in the background, the previous batch |

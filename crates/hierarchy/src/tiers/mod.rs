@@ -10,11 +10,11 @@
 //! energy, and lifetime are in proportion to the share, even if the size of the device cannot be set.
 //!
 //! ## Placement and exchange
-//! The `placement` determines where extents are at the start. If it moves extents, it also selects the pairs
-//! to exchange. An exchange moves one `chunk` at a time through memory. A chunk of each extent is read and
-//! written to the slot of the other extent. The exchange uses the same devices as the host and waits while
-//! they are busy. The next chunks follow when the current chunks are written. If necessary, they are delayed
-//! so that both directions together do not exceed `migration_bandwidth`.
+//! The `placement` determines where extents are at the start. A placement that moves extents also selects the
+//! pairs to exchange. An exchange moves one `chunk` at a time through memory. A chunk of each extent is read
+//! and written to the slot of the other extent. The exchange uses the same devices as the host and waits
+//! while the devices are busy. The next chunks follow when the current chunks are written. If necessary, the
+//! next chunks are delayed so that both directions together do not exceed `migration_bandwidth`.
 //!
 //! | stage of a chunk | until | the host |
 //! |---|---|---|
@@ -23,7 +23,7 @@
 //! | in memory | host reads of both locations have ended | reads from memory, and its writes wait |
 //! | written | each chunk is durable in the slot of the other extent. If the tier requires it, the chunk is flushed | reads from memory, and its writes wait |
 //!
-//! The end of an epoch and a due chunk are not events. The model processes them as time passes, and they do
+//! The end of an epoch and a due chunk are not events. The model processes both as time passes, and they do
 //! not keep the device busy. At the end of an epoch, the remaining moves are dropped, except the move in
 //! progress.
 //!
@@ -34,8 +34,8 @@
 //!
 //! - If a tier cannot return a chunk, the exchange stops, and both extents stay at their locations. Portions
 //!   that have already been exchanged stay exchanged, so the extents are split permanently.
-//! - If a worn-out tier rejects a chunk, the chunk stays in the buffer, which serves reads and writes of it.
-//!   No extent moves afterwards.
+//! - If a worn-out tier rejects a chunk, the chunk stays in the buffer, which serves the reads and writes of
+//!   the chunk. No extent moves afterwards.
 //! - A tier reports a loss only once. If the flush after a chunk fails because its tier lost data, the next
 //!   host flush therefore also fails.
 //!

@@ -6,11 +6,12 @@
 //! once. The mapping has one entry per superblock of a zone.
 //!
 //! - *Zone*: A zone consists of `zone_superblocks` superblocks. Each superblock has one block of every plane
-//!   of the zone's dies. When a zone is opened, it takes the erased superblocks with the fewest erases.
-//! - *Dies of a zone*: A zone lies on all dies or on `zone_dies` of them. Dies with consecutive numbers are
-//!   on different channels. Consecutive zones use consecutive groups of `zone_dies` dies: zone z is on group
-//!   z modulo the number of groups. The dies of a zone determine its write bandwidth. Zones on different
-//!   groups are written independently.
+//!   of the zone's dies. When a zone is opened, the drive assigns the erased superblocks with the fewest
+//!   erases to this zone.
+//! - *Dies of a zone*: A zone uses all dies or `zone_dies` of them. Dies with consecutive numbers are on
+//!   different channels. Consecutive zones use consecutive groups of `zone_dies` dies: zone z is on group z
+//!   modulo the number of groups. The dies of a zone determine its write bandwidth. Zones on different groups
+//!   are written independently.
 //! - *Write*: The drive accepts the writes of one zone one after the other.
 //! - *Append*: The drive stores the data of an append at the write pointer and returns the address with the
 //!   completion. Appends take effect in the order in which they reach the drive. Several appends to one zone
@@ -21,7 +22,7 @@
 //!   the writes of a workload as appends.
 //! - *Rejected write or command*: The drive counts rejections by reason, and the completion has the NVMe
 //!   status. A write is rejected if it does not start at the write pointer, crosses the end of its zone, or
-//!   goes to a full zone. A write is also rejected if its size is not a multiple of a unit. An append or a
+//!   goes to a full zone. Writes whose size is not a multiple of a unit are also rejected. An append or a
 //!   command is rejected if its address is not the start of a zone.
 //! - *Active zones*: A zone is active if it is open or closed. While `active_zones` zones are active, an
 //!   empty zone cannot be opened.

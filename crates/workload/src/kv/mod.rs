@@ -2,14 +2,14 @@
 //! executes the store to obtain its block requests.
 //!
 //! # Model
-//! The store has `keys` pairs in a hash table or a B+tree, on pages of equal size. The store has a page cache
-//! and a write-ahead log. The store is implemented completely, except that it has no data bytes. The pages
-//! hold pairs, a search reads all pages on its path, and the swap of two values is permanent. A key is a
-//! number, and a value represents `value` bytes.
+//! The store has `keys` pairs in a hash table or a B+tree on pages of equal size, a page cache, and a
+//! write-ahead log. The model implements the store completely, except that the store has no data bytes. The
+//! pages hold pairs, a search reads all pages on its path, and the swap of two values is permanent. A key is
+//! a number, and a value represents `value` bytes.
 //!
-//! *Transaction*: a transaction selects two different random keys. The transaction gets both values, puts
-//! each value under the other key, and commits. A transaction therefore has four searches, two changed pairs,
-//! and three log records.
+//! *Transaction*: a transaction selects two different random keys, gets both values, puts each value under
+//! the other key, and commits. A transaction therefore has four searches, two changed pairs, and three log
+//! records.
 //!
 //! - `hash` is linear hashing (Litwin 1980, as in Seltzer and Yigit 1991). A search first reads a page that
 //!   describes the table. Then the search reads the page of the bucket and the overflow pages of the bucket.
@@ -37,8 +37,8 @@
 //! - *Checkpoint*: a checkpoint starts after every `checkpoint` transactions, or when recovery needs more
 //!   than half of the log region. `writers` separate clients write the pages that are dirty at that time, in
 //!   ascending order. Transactions continue in the meantime. After a flush, a checkpoint record is appended
-//!   to the log, written, and flushed. The log region is circular. If it is full, new transactions wait for
-//!   the checkpoint.
+//!   to the log, written, and flushed. The log region is circular. If the log region is full, new
+//!   transactions wait for the checkpoint.
 //! - *Threads*: `threads` threads run transactions without pauses. A get or put takes the CPU time
 //!   `operation`, and a commit takes the CPU time `commit`. A thread issues a request when its previous
 //!   request has completed. The store receives every completion. The device therefore determines which

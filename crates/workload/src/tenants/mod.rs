@@ -1,13 +1,12 @@
 //! Tenants: several hosts on one stack, each with a separate address range, workload, and arrival process.
 //!
 //! # Model
-//! Every tenant has a range of the address space, like an NVMe namespace or a logical volume. Every tenant
-//! also has a workload with a separate arrival process. For example, one tenant has a queue depth of 8, and
-//! another sends requests at a fixed rate. All requests are sent to one stack in time order. Simultaneous
-//! requests are sent in the order of their tenants. The record has the requests, rates, and latencies of each
-//! tenant. A request carries the number of its tenant, so that a drive with flexible data placement (`fdp`)
-//! can separate tenants. During preconditioning, the tenants take turns, with `weight` writes of each tenant
-//! per round.
+//! Every tenant has a range of the address space, like an NVMe namespace or a logical volume, and a workload
+//! with a separate arrival process. For example, one tenant has a queue depth of 8, and another sends
+//! requests at a fixed rate. All requests are sent to one stack in time order. Simultaneous requests are sent
+//! in the order of their tenants. The record has the requests, rates, and latencies of each tenant. A request
+//! carries the number of its tenant, so that a drive with flexible data placement (`fdp`) can separate
+//! tenants. During preconditioning, the tenants take turns, with `weight` writes of each tenant per round.
 //!
 //! *Slots*: `places` limits the number of outstanding requests of all tenants, like a controller that fetches
 //! commands from the submission queues of its hosts. Other requests wait in the queue of their tenant. The

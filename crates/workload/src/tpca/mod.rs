@@ -18,11 +18,11 @@
 //!
 //! *Layout*: the nodes of the branch, teller, and account trees start at address 0. Each tree is stored level
 //! by level from its root. The records of branches, tellers, and accounts follow, without gaps. A node has a
-//! header, `fanout - 1` keys, and `fanout` pointers, of one word each. A node has 4 B + 31 x 4 B + 32 x 4 B =
-//! 256 B, the size of a page of eNVy. Each key is the smallest id below the next pointer. In a full node of
-//! 32 pointers, a search reads 5 of 31 keys. With the header and the pointer, it reads 7 words per node.
-//! Every node except the last node of its level is full. Nodes are aligned to their size. Records are not
-//! aligned, and some cross a page boundary.
+//! header, `fanout - 1` keys, and `fanout` pointers, of one word each. With the sizes of the paper, these are
+//! 4 B + 31 x 4 B + 32 x 4 B = 256 B, the size of a page of eNVy. Each key is the smallest id below the next
+//! pointer. In a full node of 32 pointers, a search reads 5 of 31 keys. With the header and the pointer, a
+//! search reads 7 words per node. Every node except the last node of its level is full. Nodes are aligned to
+//! their size. Records are not aligned, and some cross a page boundary.
 //!
 //! # Not modeled
 //! - The history record of TPC-A, and the CPU time between accesses. The paper also omits both.
@@ -42,8 +42,8 @@
 //!
 //! The paper does not give the number of accesses. At 30,000 transactions per second, a transaction takes
 //! 33.3 us. According to the paper, reads of 180 ns take approximately 40 % of this time, which implies about
-//! 74 reads. The 70 reads of this layout would take 38 %. The agreement supports the layout, but it is an
-//! inference, so the confidence remains `assumed`.
+//! 74 reads. The 70 reads of this layout would take 38 % of this time. The agreement supports the layout but
+//! does not prove it, so the confidence remains `assumed`.
 //!
 //! # Checks
 //! - The trees have 2, 3, and 5 levels. Every search reads the words of a binary search over keys and

@@ -1,9 +1,9 @@
 //! External: a cleaning policy that the caller provides, e.g. a Python function.
 //!
 //! # Model
-//! The function selects the victim and the segments of each partition. The function also returns the numbers
-//! of valid pages that move from the victim to the previous and to the next partition. The device performs
-//! these decisions like the decisions of any other policy.
+//! The function selects the victim and the segments of each partition, and returns how many valid pages move
+//! from the victim to the previous partition and to the next partition. The device performs these decisions
+//! like the decisions of any other policy.
 //!
 //! # Not modeled
 //! The device decides when cleaning starts, e.g. with the setting `reserve` of an SSD. The device rejects

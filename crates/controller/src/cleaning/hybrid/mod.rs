@@ -3,9 +3,9 @@
 //! # Model
 //! Adjacent segment positions form partitions of equal size. A page is drained into the partition from which
 //! it was copied. Inside a partition, the least recently written segment is cleaned. Pages from the end of a
-//! victim move to the previous partition. Pages from its head move to the next partition. Locality gathering
-//! moves pages between segments in the same way (see `redistribution.rs`). The paper states the aim. We
-//! developed the method and chose its constants.
+//! victim move to the previous partition, and pages from its head move to the next partition. Locality
+//! gathering moves pages between segments in the same way (see `redistribution.rs`). The paper states the
+//! aim. We developed the method and chose its constants.
 //!
 //! The setting `gather_young` enables a rule that the policy of the paper does not have. If hot pages are
 //! written many times during one pass through the partition, the victim of FIFO contains no hot page. Without

@@ -6,10 +6,10 @@
 //! model encodes and decodes the data. The encoder divides by the generator polynomial. The decoder uses the
 //! Berlekamp-Massey algorithm, and finds the roots with Berlekamp's trace algorithm.
 //!
-//! The time and energy of the decoder represent an ASIC that always decodes for `t` bit errors. Time and
-//! energy are proportional to `t` and to the amount of data in the codeword. One decoder processes the
-//! codewords of a page one after the other. In a simulation without data, every codeword with more than `t`
-//! bit errors is uncorrectable.
+//! The decoder needs the time and energy of an ASIC that always decodes for `t` bit errors. Time and energy
+//! are proportional to `t` and to the amount of data in the codeword. One decoder processes the codewords of
+//! a page one after the other. In a simulation without data, every codeword with more than `t` bit errors is
+//! uncorrectable.
 //!
 //! # Not modeled
 //! The model omits miscorrection in simulations without data. With a real code, a codeword with more than `t`

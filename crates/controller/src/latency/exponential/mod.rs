@@ -5,7 +5,7 @@
 //!
 //! # Not modeled
 //! The latency of a real device is rarely memoryless. Use this distribution for queueing studies, or if a
-//! rough tail is sufficient.
+//! rough approximation of the tail is sufficient.
 //!
 //! # Sources
 //! Kleinrock, *Queueing Systems*, vol. 1, ch. 3 (M/M/1, M/M/c).

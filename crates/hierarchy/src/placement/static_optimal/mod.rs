@@ -7,8 +7,9 @@
 //! reads may therefore be better on flash than on PCM.
 //!
 //! The model uses the latency that an access of the same size has on an idle device of the tier. A request to
-//! several extents is one access to each extent, with the size of its part. A size is rounded up to a
-//! multiple of 1/16 of the power of two below it. Multiples of 4 KiB up to 128 KiB are therefore exact.
+//! several extents counts as one access to each extent, and each access has the size of its part of the
+//! request. The model rounds each size up to a multiple of 1/16 of the next lower power of two. Multiples of
+//! 4 KiB up to 128 KiB are therefore exact.
 //!
 //! # Not modeled
 //! - Queueing: the placement may overload a tier.
