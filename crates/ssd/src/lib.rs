@@ -278,7 +278,7 @@
 //! - The waiting times of transfers for a channel equal closed forms, under each arbitration policy. Whole
 //!   drives are compared with a step-by-step simulation of a channel and its dies.
 //! - A step-by-step simulation of a die with independent plane reads gives the same completion times. The
-//!   waiting times at such a die equal the closed form of one server per plane.
+//!   waiting times of these reads equal the closed form of one server per plane.
 //! - Tests check the longest write latency while dies erase.
 //! - Tests check bursts of writes after garbage collection in idle time.
 //! - The drive reaches its end of life at the time given by endurance, number of blocks, and write

@@ -19,13 +19,13 @@
 //! the cleaned segment.
 //!
 //! Programs and erases run only while the host is idle. An access suspends programs and erases, which resume
-//! after `resume_after` without an access. If the buffer is full, a write waits until a page is drained. This
-//! wait of the write includes `resume_after` and any necessary cleaning. Up to `concurrency` operations may
-//! be in progress, each in a different bank of chips.
+//! after `resume_after` without an access. If the buffer is full, a write waits until a page is drained. The
+//! wait includes `resume_after` and any necessary cleaning. Up to `concurrency` operations may be in
+//! progress, each in a different bank of chips.
 //!
 //! *Few chips* (`transfer`): If the chips of a bank cannot transfer a page in one memory cycle, a page takes
-//! several cycles. Section 8 of the paper plans such a prototype. Copies into the buffer and programs then
-//! take a multiple of their time, but the same energy.
+//! several cycles. Section 8 of the paper describes plans for such a prototype. Copies into the buffer and
+//! programs then take a multiple of their time, but the same energy.
 //!
 //! If the erase counts of two segments differ by more than `wear_swap_gap`, the controller exchanges their
 //! data. The lifetime is `pages * endurance / (programs per day)` for all segments (section 5.5 of the

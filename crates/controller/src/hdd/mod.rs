@@ -17,9 +17,9 @@
 //! A request that has waited longer than `age_limit` is served first. Cached writes wait in the same queue.
 //! If two requests touch the same bytes and one of the requests is a write, the drive keeps their order.
 //!
-//! *Read-ahead* (`read_ahead`): After a read, the drive continues to read. Read-ahead stops when the buffer
-//! holds `read_ahead` bytes beyond the read, or when another access starts. A read of buffered data waits for
-//! the platter if necessary, and then crosses the interface.
+//! *Read-ahead* (`read_ahead`): After a read, the drive continues to read the following data. Read-ahead
+//! stops when the buffer holds `read_ahead` bytes beyond the read, or when another access starts. A read of
+//! buffered data waits for the platter if necessary, and then crosses the interface.
 //!
 //! *Write cache* (`write_cache`): A write is acknowledged when the cache has space and the data has crossed
 //! the interface. Transfers between the host and the buffer do not overlap. When the scheduler selects a

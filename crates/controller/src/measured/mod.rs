@@ -3,9 +3,9 @@
 //! # Model
 //! A read or write of up to `unit` bytes takes a latency sampled from `read` or `write`. A larger request
 //! consists of several units. `parallelism` servers share one queue in order of arrival. Every unit occupies
-//! one server for its latency. A request completes with its last unit. A closed loop of Q one-unit requests
-//! therefore reaches `min(Q, parallelism) / latency` requests per second. Poisson arrivals see an M/G/c
-//! queue.
+//! one server for its latency. A request completes when its last unit completes. A closed loop of Q one-unit
+//! requests therefore reaches `min(Q, parallelism) / latency` requests per second. With Poisson arrivals, the
+//! device is an M/G/c queue.
 //!
 //! *Bandwidth*: With a `bandwidth`, all units also share one link. A measured latency includes the transfer
 //! of its unit, so an idle link adds no time. Read data crosses the link at the end of the latency, and write
@@ -35,8 +35,8 @@
 //!   within 2 %.
 //! - The costs and idle energies of all shares of a drive add up to the cost and idle energy of the drive.
 //!   The shares together have the lifetime of the drive.
-//! - Two thresholds of Kim's devices are reproduced. Above a read share of .4738, the PCM SSD is faster than
-//!   the eMLC SSD. Above a read share of .8543, the PCM SSD also has more IOPS per cost.
+//! - The tests reproduce two thresholds of Kim's devices. Above a read share of .4738, the PCM SSD is faster
+//!   than the eMLC SSD. Above a read share of .8543, the PCM SSD also has more IOPS per cost.
 
 mod model;
 #[cfg(test)]

@@ -58,7 +58,7 @@
 //! # Checks
 //! - A clock-by-clock simulation of the memory controller gives the same completion times of random 64 B
 //!   accesses. The tests cover queues of 1 to 64, open and closed loops, and open and closed rows.
-//! - With memory that takes no time, latencies equal the closed form of the link. Bandwidths equal the
+//! - If memory accesses take no time, latencies equal the closed form of the link. Bandwidths equal the
 //!   bandwidth that the binding constraint allows, and are within 1 % of the limit of the link.
 //! - The closed-loop throughput formula and Little's law hold. The share of time for refreshes equals its
 //!   closed form.

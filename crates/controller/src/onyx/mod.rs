@@ -14,13 +14,13 @@
 //!
 //! ## Controllers
 //! A controller has one set of data lines to its ranks. A row is stored in chunks over a group of `row_ranks`
-//! ranks. Rows use the groups in turn.
+//! ranks. Consecutive rows use the groups in turn.
 //!
 //! - A read occupies the data lines and the ranks, beat by beat, for the requested part of the row.
 //! - A write occupies the data lines while the write buffer of the chips is filled. The write occupies the
 //!   rank until its program ends. If a rank has several chunks of the row, it programs them one after the
 //!   other.
-//! - `row_setup` precedes each read and write.
+//! - Each read and write starts after the time `row_setup`.
 //! - With `program_zeros`, the time and the energy of a program depend on the data. In writes without data, a
 //!   share `zero_words` of every chunk is zeros. By default, no words are zeros, which gives the longest
 //!   programs.
@@ -53,8 +53,8 @@
 //!   after `late_refill`. A write completes when all its rows are programmed.
 //!
 //! `wear_leveling` moves rows. Each move reads and writes one additional row, which takes time and causes
-//! wear. The move also occupies the slot of the write that caused it. Every row counts its programs. The
-//! record reports the first row with more than `endurance` programs.
+//! wear. The move also occupies the slot of the write that caused the move. The model counts the programs of
+//! every row. The record reports the first row with more than `endurance` programs.
 //!
 //! Data is written in place and moves with its row. There are no transactions. With chips as fast as DRAM and
 //! short programs, the model represents Moneta.
@@ -70,7 +70,7 @@
 //! # Not modeled
 //! - Priority of reads over waiting programs, and suspension of programs for reads. The paper does not
 //!   mention either of them.
-//! - Reads from buffered writes.
+//! - Reads of data that is still in a write buffer.
 //! - Polls that wait for the data lines or for each other.
 //! - Controllers that delay the first poll until the usual end of a program.
 //! - Bit errors in wear-leveling copies, bit errors that depend on wear, bit errors that persist, and read

@@ -15,14 +15,14 @@
 //!
 //! *Time and power*: A DRAM access takes `latency` plus the transfer time of a page at `bandwidth`. Pages are
 //! accessed one after the other. During an access, the chips of a rank use `active_power`. Idle chips use
-//! `idle_power`. After an idle time of `power_down_after`, they use `power_down_power`. The number of chips
-//! is `capacity` / `chip`. In a scaled-down system, the number of chips need not be an integer.
+//! `idle_power`. After an idle time of `power_down_after`, the chips use `power_down_power`. The number of
+//! chips is `capacity` / `chip`. In a scaled-down system, the number of chips need not be an integer.
 //!
 //! *Power loss*: All cached pages are lost. Data that was flushed before is in the backing.
 //!
 //! *Counters*: Pages are conserved. `pages.held` equals `pages.held_before` (at the start of measurement)
 //! plus `fills` and `write_allocations`, minus `evictions`, `pages_trimmed`, and `pages_power_failed`.
-//! `write_allocations` are whole pages written without a frame. Each page that is read counts once, in
+//! `write_allocations` are written whole pages that had no frame. Each page that is read counts once, in
 //! `read_hits`, `read_merged`, `read_misses`, or `read_lost`.
 //!
 //! # Not modeled
@@ -40,7 +40,7 @@
 //!   and misses.
 //! - In every run, the number of held pages equals the number of pages that entered the cache minus the
 //!   number of pages that left it.
-//! - Reads return the last write, even after power losses.
+//! - Reads return the data of the last write, even after power losses.
 //! - Energy equals the power of each state times its time.
 
 mod dram;

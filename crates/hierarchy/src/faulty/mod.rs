@@ -7,11 +7,11 @@
 //! simulated times since the device was new. A run, a study, a memory, a crash test, and a served device
 //! therefore have the same faults at the same times. The seed of the scenario determines random choices.
 //!
-//! *Request path*: A request passes the faults in list order. Each fault may delay, end, or change the
-//! request. When a fault forwards the request, the next fault receives the changed request. If a fault ends
-//! the request, later faults do not receive it. If no fault ends the request, the device serves it. The reply
-//! also passes the faults, and the delays of all faults add up. The time that a fault adds counts as queueing
-//! time of the `faulty` component.
+//! *Request path*: A request passes the faults in list order. Each fault may delay, complete, or change the
+//! request. When a fault forwards the request, the next fault receives the changed request. If a fault
+//! completes the request, later faults do not receive the request. If no fault completes the request, the
+//! device serves it. The reply also passes the faults, and the delays of all faults add up. The time that a
+//! fault adds counts as queueing time of the `faulty` component.
 //!
 //! A request that no fault affects reaches the device immediately, and its reply reaches the host
 //! immediately. Without an active fault, the device behaves exactly as without the fault list, to the
@@ -22,12 +22,13 @@
 //! error. In a simulation without data, corruption is only counted.
 //!
 //! *Zones*: A fault of writes also affects appends. An append counts as a write at the current write pointer
-//! of its zone. Other zone commands count as trims without bytes at the start of their zone. Lost, torn, and
+//! of its zone. Other zone commands count as trims of zero bytes at the start of their zone. Lost, torn, and
 //! misdirected writes cannot be configured for a device with zones. A device with zones would reject these
 //! writes or later writes, so the corruption would not be silent.
 //!
 //! *Reports*: Each fault reports the number of matching requests, the number of affected requests, and the
-//! added time. The report also contains the errors with their bytes, and the silently corrupted bytes.
+//! added time. The report also contains the number of errors, the bytes of the failed requests, and the
+//! silently corrupted bytes.
 //!
 //! *Power loss*: Delayed requests are lost like all outstanding requests. Faults depend on simulated time, so
 //! a stall in progress continues after the power loss.

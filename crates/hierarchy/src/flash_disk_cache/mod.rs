@@ -22,7 +22,7 @@
 //! ## Regions, garbage collection, and eviction
 //! Each block belongs to the region for read pages or to the region for written pages. With `write_region =
 //! "0 %"`, there is only one region. A region keeps one block open on each die, but at most one eighth of its
-//! blocks. The region also keeps an equal number of blocks free. A program therefore waits for an erase only
+//! blocks. The region also keeps an equal number of free blocks. A program therefore waits for an erase only
 //! if erases are the bottleneck. Adjacent disk pages are written to the same block, because they are evicted
 //! together.
 //!
@@ -75,7 +75,7 @@
 //! fail until the whole page is written.
 //!
 //! A dirty page is also lost if the cache must evict it while the backing rejects it or cannot store it. If a
-//! power loss interrupts a later write of the whole page, its data is also lost.
+//! power loss interrupts a later write of the whole page, the data of the page is also lost.
 //!
 //! ## Order of operations
 //! When the lookup of a request ends or the backing replies, the cache decides about content, evictions, and
@@ -92,8 +92,8 @@
 //! | write-back | the reads of its pages from flash, and earlier write-backs and trims of these pages |
 //! | trim of the backing | earlier write-backs and trims, and fetches of pages in its range. Fetched pages that are clean are then dropped |
 //!
-//! During its program, a page can be read as soon as its data is available. A request for a page that is
-//! being fetched waits for the fetch.
+//! While a page is being programmed, reads can use its data as soon as the data is available. A request for a
+//! page that is being fetched waits for the fetch.
 //!
 //! ## Power loss
 //! A power loss destroys the tables. Recovery rebuilds the tables from the spare areas and the journal.
@@ -111,7 +111,7 @@
 //! |---|---|
 //! | `read_hits`, `read_merged` | pages read from flash; pages read while they were being fetched |
 //! | `read_misses`, `read_lost` | pages read from the backing, including pages with too many bit errors in flash; pages whose data is lost |
-//! | `write_hits`, `write_misses` | written pages that were in flash at the lookup; written pages that were not |
+//! | `write_hits`, `write_misses` | written pages that were in flash at the lookup; written pages that were not in flash at the lookup |
 //! | `fills` | pages from the backing that were programmed |
 //! | `write_allocations` | written pages that were programmed without an older copy to replace. A copy that was present at the lookup may have been evicted to make space |
 //! | `bypassed` | pages read or written that were not programmed because no block is left |
@@ -123,14 +123,14 @@
 //! | `pages_promoted` | pages moved to SLC mode because of their hits |
 //! | `strength_raised`, `density_lowered` | slots that got a stronger code; slots that changed to SLC mode |
 //! | `corrected_pages`, `corrected_bits` | reads of pages with corrected bit errors; the number of these bits |
-//! | `uncorrectable`, `refetched`, `lost_pages` | reads of pages with too many bit errors; reads of such clean pages; reads of such dirty pages |
+//! | `uncorrectable`, `refetched`, `lost_pages` | reads of pages with too many bit errors; such reads of clean pages; such reads of dirty pages |
 //! | `retired_slots`, `retired_blocks` | retired slots and blocks |
 //! | `host_programs`, `fill_programs`, etc. | pages programmed, by cause |
 //!
 //! Pages are conserved. `flash.pages_valid` equals `flash.pages_valid_before` (at the start of measurement)
 //! plus `fills` and `write_allocations`, minus `pages_evicted`, `pages_given_up`, `pages_trimmed`,
 //! `pages_superseded`, and `pages_power_failed`. Each page that is read counts once, in `read_hits`,
-//! `read_merged`, `read_misses`, or `read_lost`. Reads that are merged with a partial write are not counted.
+//! `read_merged`, `read_misses`, or `read_lost`. Reads for the rest of a partly written page are not counted.
 //!
 //! # Not modeled
 //! - The bus between controller and dies, the order of programs within a block, and suspension of programs

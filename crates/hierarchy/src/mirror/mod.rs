@@ -15,12 +15,12 @@
 //! reply without an error is returned, and the other request is canceled. If a member has already started
 //! this request, the member completes it, and the reply is ignored.
 //!
-//! **Errors.** A read that fails on one member is sent to the next. The mirror then reads the range from a
-//! good member and writes it to the failed member, in whole mapping units of the members. Overlapping writes
-//! wait. If the write to the failed member also fails, the member keeps its bad range, as with md's bad block
-//! log. If a host write, trim, or flush fails on one member but completes on another, the failed member is
-//! removed permanently. The mirror is then degraded. The last member is never removed, so its errors are
-//! errors of the mirror.
+//! **Errors.** A read that fails on one member is sent to the next member. The mirror then reads the range
+//! from a good member and writes it to the failed member, in whole mapping units of the members. Overlapping
+//! writes wait. If the write to the failed member also fails, the member keeps its bad range, as with md's
+//! bad block log. If a host write, trim, or flush fails on one member but completes on another, the failed
+//! member is removed permanently. The mirror is then degraded. The last member is never removed, so its
+//! errors are errors of the mirror.
 //!
 //! **Power loss.** A write-intent bitmap has one bit per `bitmap_region`. The bit is set at the first write
 //! to the region. The bit is cleared when all writes are complete and, if a member has volatile buffers,

@@ -3,19 +3,19 @@
 //! # Model
 //! Frames in phase-change memory (PCM) hold copies of pages of a slower device, the backing. The cache evicts
 //! the least recently used page. If this page is dirty, it is written back first. There are no erases and no
-//! garbage collection, and one region serves reads and writes. The tables are also in the PCM. Hardware looks
-//! up a page, which takes `lookup` on one port. A write is acknowledged when it is in the PCM. An
-//! error-correcting code covers each page, so a partial write first reads the page from its frame or the
-//! backing.
+//! garbage collection, and one region serves reads and writes. The tables are also in the PCM. Hardware with
+//! one port looks up pages, and each lookup takes the time `lookup`. A write is acknowledged when it is in
+//! the PCM. An error-correcting code covers each page, so a partial write first reads the page from its frame
+//! or the backing.
 //!
 //! *Timing*: Reading a frame takes `read`, and writing it takes `write`. Each of the `banks` banks performs
 //! one operation at a time, in order of arrival. A page is encoded before the write needs the bank. One
 //! decoder decodes pages in the order of their reads.
 //!
 //! *Bit errors*: When a frame reaches its endurance, its bit error rate is `bit_error_rate`. Below the
-//! endurance, the bit error rate follows a power of the number of writes. The endurance of frames has a
-//! log-normal distribution. Bit errors are sampled when a page is written. The affected bits are inverted in
-//! the data that is read.
+//! endurance, the bit error rate is proportional to a power of the number of writes. The endurance of frames
+//! has a log-normal distribution. Bit errors are sampled when a page is written. The affected bits are
+//! inverted in the data that is read.
 //!
 //! A page with more bit errors than its code corrects is never returned, even if the code detects no error. A
 //! clean page is fetched from the backing again. The data of a dirty page is lost, and reads fail until the
@@ -24,8 +24,8 @@
 //!
 //! *Wear leveling*: New pages take the frames of evicted pages, which spreads wear across all frames. Pages
 //! that are written repeatedly stay in their frames. `wear_leveling` moves such pages. After the write that
-//! causes a move, one additional frame is read and written, with time, energy, and wear. The tables of the
-//! page move with it.
+//! causes a move, one additional frame is read and written, with time, energy, and wear. The table entries of
+//! the page move with the page.
 //!
 //! *Concurrency*: A page that is being fetched or written is not evicted, and requests for it wait. A frame
 //! has at most one write in progress.
@@ -37,7 +37,7 @@
 //!
 //! *Counters*: Pages are conserved. `pages.held` equals `pages.held_before` (at the start of measurement)
 //! plus `fills` and `write_allocations`, minus `evictions`, `pages_given_up`, `pages_trimmed`, and
-//! `pages_power_failed`. `write_allocations` are whole pages written without a frame. `pages_given_up` are
+//! `pages_power_failed`. `write_allocations` are written whole pages that had no frame. `pages_given_up` are
 //! pages with too many bit errors in a read. Each page that is read counts once, in `read_hits`,
 //! `read_merged`, `read_misses`, or `read_lost`.
 //!
@@ -59,8 +59,8 @@
 //! - A plain LRU cache has the same hits. The times of hits are exact.
 //! - Writes of frames are conserved. In every run, the number of held pages equals the number of pages that
 //!   entered the cache minus the number of pages that left it.
-//! - Reads return the last write, even after power losses at any time. Pages with more bit errors than their
-//!   code corrects are never returned.
+//! - Reads return the data of the last write, even after power losses at any time. Pages with more bit errors
+//!   than their code corrects are never returned.
 //! - Every `interval`-th write moves a frame, and the wear of frames is then even.
 
 mod pcm;

@@ -1,17 +1,17 @@
 //! A host-side block cache in front of a slower device, with one to four levels.
 //!
 //! # Model
-//! The cache divides every request into blocks. A request completes with its last block. Each request costs
-//! one `lookup`. One to four levels of faster devices hold the blocks. A level has the capacity of its
-//! device. The replacement policy of the level decides which blocks it keeps.
+//! The cache divides every request into blocks. A request completes when its last block completes. Each
+//! request costs one `lookup`. One to four levels of faster devices hold the blocks. A level has the capacity
+//! of its device. The replacement policy of the level decides which blocks it keeps.
 //!
 //! ## Reads
 //! - *Hit*: The cache reads each block from the device of its level, with one request for the requested
 //!   portion. If the block then moves to another level, this request reads the whole block.
 //! - *Miss*: If adjacent blocks of a request are in no level, one read of the backing fetches all of them, as
 //!   whole blocks.
-//! - *Merge*: Other requests for a block that is being fetched wait until the block arrives. They then use
-//!   the data in memory, without a second fetch.
+//! - *Merge*: Other requests for a block that is being fetched wait until the block arrives. These requests
+//!   then use the data in memory, without a second fetch.
 //! - *Fill*: With `fill = "background"`, the request completes when the data arrives. Afterwards, the device
 //!   of the level is busy with the write of the block. With `"foreground"`, the request waits for this write.
 //!   Victims are selected when the request arrives.
@@ -64,7 +64,7 @@
 //! - *Flush*: The cache writes all dirty blocks back and then passes the flush to the backing.
 //!
 //! If a block is written during its write-back, it becomes dirty again and is written back a second time. A
-//! trim does not remove dirty blocks. If it did, reads would return the data of the backing, which may be
+//! trim does not remove dirty blocks. Otherwise, reads would return the data of the backing, which may be
 //! older than the data that a trimmed block may return.
 //!
 //! ## Errors
@@ -156,7 +156,7 @@
 //!   ranges.
 //! - The memory of the cache's tables.
 //! - The time to write an entry of a persistent table. The write of the block includes this time.
-//! - Clean blocks of a persistent table that survive a power loss.
+//! - Survival of clean blocks. With a persistent table, a power loss removes all clean blocks from the cache.
 //! - Adaptive write-back. The cache writes dirty blocks back in order of age, regardless of the load of the
 //!   backing. While the share of dirty blocks is at most `clean_above`, blocks stay dirty without a time
 //!   limit.
@@ -189,8 +189,8 @@
 //! - With hit ratio h, cache latency d, and backing latency n, the mean read latency is h d + (1 - h) n.
 //! - The tests compare a PCM cache with an eMLC cache of four times its capacity. The PCM cache is faster
 //!   exactly if its hit ratio is above .889 times the hit ratio of the eMLC cache.
-//! - Reads return the last write, even after power losses at any time. No two blocks share a slot, and all
-//!   other slots are free.
+//! - Reads return the data of the last write, even after power losses at any time. No two blocks share a
+//!   slot, and all other slots are free.
 //! - LRU under Zipf requests follows Che's approximation. A larger LRU cache never has fewer hits.
 //! - Hedged reads have the distribution of the minimum of two latencies, one of which starts later.
 

@@ -2,8 +2,8 @@
 //!
 //! # Model
 //! The address space is divided into extents. Every extent is in a slot of one of two to four tiers, and all
-//! slots are occupied. A request goes to the tier of its extent. If a request touches several extents, it
-//! completes with its last part. The device of the tier determines queueing and saturation.
+//! slots are occupied. A request goes to the tier of its extent. If a request touches several extents, the
+//! request completes when its last part completes. The device of the tier determines queueing and saturation.
 //!
 //! *Size*: A tier has the capacity of its device. With `share`, the device gets this share of `capacity`
 //! instead of its configured capacity. The device is then a share of a pool of such devices. Cost, idle

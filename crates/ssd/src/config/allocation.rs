@@ -16,8 +16,8 @@ pub enum Allocation {
     ///
     /// *Parity* (`parity`; Micron's RAIN, SandForce's RAISE): `stripe` consecutive operations of a superblock
     /// form a stripe. Each operation of a stripe is on a different die. One operation of a stripe programs
-    /// the parity of the others, unit by unit. With each round over all dies, the parity moves to the previous
-    /// die. Parity reduces the over-provisioning by 1 / `stripe` of the flash.
+    /// the parity of the other operations, unit by unit. With each round over all dies, the parity moves to
+    /// the previous die. Parity reduces the over-provisioning by 1 / `stripe` of the flash.
     ///
     /// - The drive programs the parity of a stripe after the last data of the stripe. The program of the
     ///   parity takes time, energy, and wear, and counts in write amplification. Before it is programmed, the
@@ -25,9 +25,9 @@ pub enum Allocation {
     ///   superblock that is closed early ends with a shorter stripe.
     /// - The drive rebuilds an uncorrectable unit from the units at the same position in the other operations
     ///   of the stripe. The drive reads the other units from their dies in parallel, with read retries if
-    ///   necessary, and decodes them. Units that are still in the drive's memory are not read. If one of the
-    ///   other units is also uncorrectable, the unit is lost. The drive rebuilds units for garbage collection
-    ///   as it does for host reads.
+    ///   necessary, and decodes them. Units that are still in the drive's memory are not read from flash. If
+    ///   one of the other units is also uncorrectable, the unit is lost. The drive rebuilds units for garbage
+    ///   collection as it does for host reads.
     /// - Without `power_protected`, recovery computes the parity of a partly filled stripe from the pages of
     ///   the stripe.
     /// - Counters report parity units, rebuilt units, reads for rebuilds, and units that are lost despite
@@ -41,7 +41,7 @@ pub enum Allocation {
     ///   again. Units of the same page are rebuilt separately.
     /// - The time to compute parity. The memory for parity is not part of `buffer`.
     /// - The order of reads for a rebuild during garbage collection. The drive reads the other units in
-    ///   parallel with the unit that must be rebuilt. A real drive reads them afterwards.
+    ///   parallel with the unit that must be rebuilt. A real drive reads the other units afterwards.
     /// - Rebuilds after a power loss of a drive without capacitors. A stripe with an interrupted program
     ///   counts as complete, and pages that the power loss damaged are not rebuilt.
     Superblock(Superblock),

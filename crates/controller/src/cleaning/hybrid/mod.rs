@@ -27,7 +27,7 @@
 //! wu-1994, section 4.4.
 //!
 //! # Checks
-//! The results have the trends of figures 8, 9, and 10 of the paper. Under uniform writes, the cost is within
+//! The results show the trends of figures 8, 9, and 10 of the paper. Under uniform writes, the cost is within
 //! 20 % of the cost of greedy. The cost is below the cost of locality gathering at every locality, and below
 //! the cost of greedy at 20/80 and higher localities. Partitions of 16 segments have the lowest cost overall.
 //! The cost falls with the number of segments until a segment is less than 1 % of the array.

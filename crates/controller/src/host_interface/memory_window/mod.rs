@@ -18,7 +18,7 @@
 //!   when all of its stores have arrived.
 //!
 //! # Sources
-//! Link latencies are from neugebauer-2018, and packets are those of `kernel::pcie`. The behavior of CPUs is
+//! Link latencies are from neugebauer-2018, and `kernel::pcie` models the packets. The behavior of CPUs is
 //! assumed.
 //!
 //! # Checks

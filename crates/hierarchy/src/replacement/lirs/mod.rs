@@ -7,8 +7,8 @@
 //! block at the bottom of S. Some of these HIR blocks are not resident. The list Q holds the resident HIR
 //! blocks, and the policy evicts the oldest block of Q. If a HIR block in S is used, it becomes LIR, and the
 //! LIR block at the bottom of S becomes HIR. Pruning then removes HIR blocks from the bottom of S until a LIR
-//! block is at the bottom. The number of tracked non-resident blocks is bounded. At the bound, the block that
-//! was evicted first is dropped.
+//! block is at the bottom. The number of tracked non-resident blocks is bounded. If this bound is reached,
+//! the policy drops the non-resident block that was evicted first.
 //!
 //! # Not modeled
 //! In the paper, blocks leave the cache only by replacement. In Nacre, a device can also remove a LIR block.

@@ -16,7 +16,7 @@
 //! # Checks
 //! The shares are within the binomial error. The requests of a pattern do not depend on the other patterns
 //! and shares: a pattern with the same name generates them alone. A pattern that is added at the end does not
-//! change the others.
+//! change the requests of the other patterns.
 
 use super::{Pattern, PatternFamily, operations::percent, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
