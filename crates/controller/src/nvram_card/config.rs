@@ -152,7 +152,7 @@ pub struct Config {
     /// Time from the return of power until the card operates.
     #[config(default = "100 ms", max = "1000 s", source = "assumed: the time that a slot allows a card")]
     pub boot: Time,
-    /// Idle power, which applies at all times.
+    /// Idle power, which the card uses at all times.
     pub idle_power: Option<Power>,
     /// Price per usable capacity.
     pub price: Option<Price>,

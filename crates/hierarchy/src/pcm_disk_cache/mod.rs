@@ -24,8 +24,8 @@
 //!
 //! *Wear leveling*: New pages take the frames of evicted pages, which spreads wear across all frames. Pages
 //! that are written repeatedly stay in their frames. `wear_leveling` moves such pages. After the write that
-//! causes a move, one additional frame is read and written, with time, energy, and wear. The table entries of
-//! the page move with the page.
+//! causes a move, one additional frame is read and written. This move takes time and energy and causes wear.
+//! The table entries of the page move with the page.
 //!
 //! *Concurrency*: A page that is being fetched or written is not evicted, and requests for it wait. A frame
 //! has at most one write in progress.

@@ -82,7 +82,7 @@ pub struct Nand {
     pub energy: OperationEnergy,
     /// Energy to transfer a page over its channel, in addition to idle power.
     pub transfer_energy: Option<Energy>,
-    /// Idle power, which applies at all times.
+    /// Idle power, which the device uses at all times.
     pub idle_power: Option<Power>,
 }
 

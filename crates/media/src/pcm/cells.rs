@@ -34,7 +34,7 @@ pub struct Cells {
     pub read_energy: Option<Energy>,
     /// Energy of a program, in addition to idle power.
     pub program_energy: Option<Energy>,
-    /// Idle power, which applies at all times.
+    /// Idle power, which the device uses at all times.
     pub idle_power: Option<Power>,
 }
 

@@ -47,11 +47,11 @@ pub struct Chips {
         after = "program"
     )))]
     #[config(with(program_energy(
-        doc = "Energy of one program of one chip, above idling.",
+        doc = "Energy of one program of one chip, in addition to idle power.",
         after = "endurance"
     )))]
     #[config(with(read_energy(
-        doc = "Energy of one read of one chip, above idling.",
+        doc = "Energy of one read of one chip, in addition to idle power.",
         after = "program_energy"
     )))]
     #[config(with(idle_power(after = "read_energy")))]

@@ -23,8 +23,8 @@ pub enum FlashScheduling {
     ///
     /// Reads go before all other waiting operations of their die, as with `read_priority`. If a program or an
     /// erase is in progress when a read arrives, the die suspends it. After `suspensions` suspensions of the
-    /// same operation, reads wait for its end. A suspension applies to all planes of the die. The operation
-    /// resumes when no read waits and no plane reads.
+    /// same operation, reads wait until this operation is complete. A suspension applies to all planes of the
+    /// die. The operation resumes when no read waits and no plane reads.
     ///
     /// Not modeled: suspension limits that depend on the remaining time of an operation, and different
     /// suspension times for erases and programs.

@@ -55,7 +55,7 @@ pub struct Config {
     /// Maximum number of outstanding loads per CPU.
     #[config(default = 1, min = 1, max = 1024, source = "assumed: uncached loads are serialized")]
     pub loads: u32,
-    /// Number of CPUs that load and store.
+    /// Number of CPUs that issue loads and stores.
     #[config(default = 20, min = 1, max = 1024, source = "paper: zuolo-2017 table 1, two Xeon E5-2680 v2")]
     pub cpus: u32,
 }
