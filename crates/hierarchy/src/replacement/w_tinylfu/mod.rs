@@ -18,7 +18,7 @@
 //! on Storage 13(4), 2017: sections 3 (sketch, reset, doorkeeper) and 4 (window of 1 %, 80 % protected).
 //!
 //! # Checks
-//! The same rules, implemented with lists and plain counters, give the same hits and victims. Between two
+//! An implementation of these rules with lists and plain counters has the same hits and victims. Between two
 //! halvings, the estimated count is never below the true count.
 
 use super::ReplacementFamily;
