@@ -9,8 +9,8 @@
 //!
 //! *Bandwidth*: With a `bandwidth`, all units also share one link. A measured latency includes the transfer
 //! of its unit, so an idle link adds no time. Read data crosses the link at the end of the latency, and write
-//! data at its start. Time is added only if a unit waits for other transfers, or if its transfer takes longer
-//! than the latency.
+//! data crosses the link at the start of the latency. Time is added only if a unit waits for other transfers,
+//! or if its transfer takes longer than the latency.
 //!
 //! *Energy and lifetime*: Each unit that is read or written takes a constant amount of energy. Idle power is
 //! constant. Lifetime is `endurance / bytes written per simulated day`.

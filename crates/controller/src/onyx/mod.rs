@@ -60,8 +60,8 @@
 //! short programs, the model represents Moneta.
 //!
 //! ## Power loss
-//! The capacitors store energy for a number of programs of arbitrary data. The programs that would end first
-//! get this energy. A program without energy stops immediately. Writes that were acknowledged but not
+//! The capacitors store energy for a number of programs of arbitrary data. The programs that would finish
+//! first get this energy. A program without energy stops immediately. Writes that were acknowledged but not
 //! programmed are lost, and the recovery reports their amount. An interrupted wear-leveling copy is repeated
 //! after power returns, because its old row is intact. With early completion and `capacitors`, the capacitors
 //! must have enough energy for full buffers, unless `may_lose_writes` is set. If the energy is insufficient,

@@ -22,7 +22,7 @@
 //! to its weight. Then the next class with waiting requests has its turn.
 //!
 //! # Not modeled
-//! - Priority of outstanding requests: a request has no priority after it has a slot.
+//! - Priority of outstanding requests: after a request has a slot, its priority has no effect.
 //! - Units of work of the workload of a tenant, e.g. transactions.
 //! - Tenant numbers in requests that a cache sends (fetches and write-backs).
 //! - Nested tenants.

@@ -7,9 +7,9 @@
 //! 3. For a *write*, the device reads each page of data from host memory. The read requests have at most
 //!    `read_request` bytes, and the host replies with packets of at most `payload` bytes. For a *read*, the
 //!    device writes each page to host memory.
-//! 4. The device writes a completion of 16 B and sends an interrupt. With `coalescing`, the device sends the
-//!    interrupt only when this time has passed since the first completion that the interrupt covers. The host
-//!    takes CPU time for the interrupt and rings the doorbell of the completion queue.
+//! 4. The device writes a completion of 16 B and sends an interrupt. The device sends the interrupt only when
+//!    the time `coalescing` has passed since the first completion that the interrupt covers. The host takes
+//!    CPU time for the interrupt and rings the doorbell of the completion queue.
 //! 5. With polling instead of interrupts, the host sees the completion immediately and takes CPU time to
 //!    handle it. A CPU that polls performs no other work.
 //!
