@@ -7,9 +7,9 @@
 //!
 //! *Transactions*: clients run the five transactions of TPC-C. The probabilities are 45 % for new order, 43 %
 //! for payment, and 4 % each for order status, delivery, and stock level. The function NURand of TPC-C
-//! selects customers and items, so some are accessed far more often than others. A new order has 5 to 15
-//! items. 1 % of the items come from a random warehouse. 60 % of the payments and order statuses look up the
-//! customer by name and read three customers.
+//! selects customers and items, so some customers and items are accessed far more often than others. A new
+//! order has 5 to 15 items. 1 % of the items come from a random warehouse. 60 % of the payments and order
+//! statuses look up the customer by name and read three customers.
 //!
 //! *Requests*: a row lookup reads an index leaf and the page of the row. A row update also writes the page.
 //! New orders, order lines, and history are appended to their tables. These tables are circular and keep
