@@ -1,4 +1,4 @@
-"""The catalog lists devices and workloads with their sources, scenarios, models, and schemas."""
+"""Lists built-in devices, workloads, scenarios, and models, with sources and schemas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exceptions, with the same messages as on the command line.
+"""Exceptions of Nacre. Their messages are those of the command line.
 
 The `code` of an error is stable, so programs can compare it. `data` holds the details of the error.
 docs/errors.md lists all codes.
@@ -40,7 +40,7 @@ SEED_MAX = 2**63 - 1
 class Error(Exception):
     """Base class of all exceptions of Nacre.
 
-    `code` is the kind of error, and `data` holds details for programs.
+    `code` identifies the kind of error, and `data` holds details for programs.
     """
 
     code: Code
@@ -53,43 +53,42 @@ class Error(Exception):
 
 
 class ConfigError(Error, ValueError):
-    """A scenario with errors; `problems` lists every one.
+    """A scenario has errors. `problems` lists all of them.
 
-    `code` and `data` are those of the first problem.
+    `code` and `data` belong to the first problem.
     """
 
     problems: Sequence[Problem] = ()
 
 
 class TraceError(Error, ValueError):
-    """A trace that cannot be read in its format, or cannot be written."""
+    """A trace cannot be read in its format, or cannot be written."""
 
 
 class AddressError(Error, IndexError):
-    """An access outside a memory."""
+    """An access is outside the memory."""
 
 
 class TransactionError(Error):
-    """A transaction that is not allowed, or is missing."""
+    """A transaction is missing, or is not allowed."""
 
 
 class TransactionTooLarge(TransactionError):  # noqa: N818
-    """A write that exceeds the space of an open transaction; it has no effect."""
+    """A write exceeds the space of an open transaction. It has no effect."""
 
 
 class SystemLimitError(Error):
-    """A limit of the operating system is too low: threads, open files, address space."""
+    """A limit of the operating system is too low, e.g. the number of threads or open files."""
 
 
 class InternalError(Error):
-    """A bug in Nacre: please report it."""
+    """A bug in Nacre. Please report it."""
 
 
 class Problem(TypedDict, total=False):
     """One error in a scenario: an entry of `ConfigError.problems`.
 
-    `override` is the path of the override that set the value. It is empty if no override set the
-    value.
+    `override` is the path of the override that set the value, or empty if no override set it.
     """
 
     code: Required[Code]
@@ -103,7 +102,7 @@ class Problem(TypedDict, total=False):
 
 
 def config_error(problems: Sequence[Problem]) -> ConfigError:
-    """A `ConfigError` for errors found in Python, before the core is called."""
+    """Creates a `ConfigError` for errors that Python code found before it called the core."""
     first = problems[0]
     text = "\n".join(_sentence(problem) for problem in problems)
     error = ConfigError(text, first["code"], **first.get("data", {}))
@@ -122,7 +121,7 @@ def invalid(
     hint: str = "",
     data: Mapping[str, Any] | None = None,
 ) -> ConfigError:
-    """A `ConfigError` for one error found in Python, optionally for several paths."""
+    """Creates a `ConfigError` for one error found by Python code, optionally for several paths."""
     paths = [path] if isinstance(path, str) else path
     return config_error(
         [
@@ -133,7 +132,7 @@ def invalid(
 
 
 def in_range(path: str, value: SupportsIndex, least: int, most: int) -> int:
-    """The whole number `value`; raises `ConfigError` if it is not from `least` to `most`."""
+    """Returns `value` as an int. Raises `ConfigError` if it is not from `least` to `most`."""
     number = operator.index(value)
     if not least <= number <= most:
         hint = f"give a whole number from {least} to {most}"
@@ -142,7 +141,7 @@ def in_range(path: str, value: SupportsIndex, least: int, most: int) -> int:
 
 
 def unknown(what: str, name: str, known: Iterable[str], otherwise: str = "") -> Problem:
-    """Error for an unknown name, with the known names."""
+    """Returns the error for an unknown name. Its hint lists the known names."""
     known = sorted(set(known))
     meant = nearest(name, known)
     remedy = f'did you mean "{meant}"? ' if meant else ""
@@ -168,7 +167,10 @@ _OF_SYSTEM: Mapping[int | None, Code] = {
 
 
 def code_of(error: BaseException) -> tuple[Code, Mapping[str, Any]]:
-    """Code and data of any exception; for other classes, those of a bug."""
+    """Returns the code and data of any exception.
+
+    For unknown classes, these are the code and data of a bug.
+    """
     match error:
         case Error():
             return error.code, error.data
@@ -181,7 +183,7 @@ def code_of(error: BaseException) -> tuple[Code, Mapping[str, Any]]:
 
 
 def _sentence(problem: Problem) -> str:
-    """One line with path, location, problem, value, and remedy."""
+    """Formats an error on one line, with path, location, problem, value, and remedy."""
     text = problem["problem"]
     if path := problem.get("path"):
         where = problem.get("where")
@@ -194,7 +196,7 @@ def _sentence(problem: Problem) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Most similar known name, ignoring case."""
+    """Returns the most similar known name, ignoring case, or None if no known name is similar."""
     spelled = {_spelled(each): each for each in known}
     found = difflib.get_close_matches(_spelled(name), list(spelled), n=1, cutoff=0.6)
     return spelled[found[0]] if found else None

@@ -15,7 +15,7 @@ _PATIENCE_S = 0.4
 
 
 class Doing:
-    """A line such as `drawing figures` while the block runs; only on a terminal."""
+    """While a block runs, shows a line such as `drawing figures` on a terminal."""
 
     def __init__(self, what: str) -> None:
         self._what = what

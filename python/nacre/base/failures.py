@@ -33,7 +33,7 @@ _REMEDIES = {
 
 @dataclass(frozen=True)
 class Failure:
-    """Result of a failed command: exit status, message, and the same as data."""
+    """Result of a failed command: exit status, lines of the message, error code, and details."""
 
     status: int
     lines: Sequence[str] = ()
@@ -42,7 +42,7 @@ class Failure:
     problems: Sequence[Any] = ()
 
     def document(self) -> dict[str, Any]:
-        """The failure as a JSON document."""
+        """Returns the failure as a JSON document, for `--json`."""
         text = "\n".join(self.lines)
         about = {"code": self.code, "data": dict(self.data), "problems": list(self.problems)}
         return {"error": text} | about
@@ -87,7 +87,10 @@ def _was_refused_a_thread(error: RuntimeError) -> bool:
 
 
 def os_words(error: OSError, *, named: bool = True) -> str:
-    """Message for an error of the operating system, with the file name if there is one."""
+    """Returns the message for an operating-system error.
+
+    Includes the file name if `named` is true.
+    """
     what = _REMEDIES.get(error.errno or 0) or error.strerror or str(error) or type(error).__name__
     if not named or error.filename is None:
         return what
@@ -105,7 +108,7 @@ def _place(error: BaseException) -> str:
 
 
 def _innermost(error: BaseException) -> TracebackType | None:
-    """Location at which an exception was raised."""
+    """Returns the innermost frame of the traceback, in which the exception was raised."""
     trace = error.__traceback__
     while trace and trace.tb_next:
         trace = trace.tb_next

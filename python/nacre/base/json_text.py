@@ -9,7 +9,7 @@ from typing import Any
 
 
 def as_json(content: object) -> bytes:
-    """Encodes a document as JSON; numbers that are not finite become null."""
+    """Encodes a document as JSON. Infinite numbers and NaN become null."""
     try:
         text = json.dumps(content, ensure_ascii=False, allow_nan=False)
     except ValueError:

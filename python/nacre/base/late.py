@@ -10,7 +10,10 @@ from typing import Any
 def names(
     package: str, homes: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The `__getattr__` and `__dir__` of a package whose `modules` map each name to its module."""
+    """Returns `__getattr__` and `__dir__` for a package.
+
+    `homes` maps each public name to its module.
+    """
 
     def get(name: str) -> Any:
         if name not in homes:

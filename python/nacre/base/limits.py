@@ -1,7 +1,7 @@
 """Checks that the limits of the process suffice for tables, figures, and pages.
 
 If a limit is too low, the libraries for tables and figures end the process or fail with an unclear
-message. These checks run first and name the limit to raise.
+message. These functions check the limits first; their errors name the limit to raise.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from nacre.errors import Error, SystemLimitError
 _GIB = 1 << 30
 _OF_TABLES = (1 * _GIB, 4)
 _OF_FIGURES = (66 * _GIB, 15)
-"""Reserved address space, mostly untouched, and open files, measured with Polars 2.1 and vl-convert
-1.9 in addition to what the process already has."""
+"""Address space in bytes (mostly untouched) and number of open files that figures need in addition
+to the current use. Measured with Polars 2.1 and vl-convert 1.9."""
 _FILES_OF_PAGES = 16
-"""Files of the explorer: its listening and wake-up sockets, six browser connections, and two
-results that are read or written at the same time."""
+"""Number of open files that the explorer needs: listening and wake-up sockets, six browser
+connections, and two results that are read or written at the same time."""
 _OF_PROCESSOR = _GIB // 4
-"""Additional address space per processor, for the threads of libraries."""
+"""Additional address space in bytes per processor, for the threads of libraries."""
 _SYSTEM_ERROR = re.compile(r"Os \{ code: ([0-9]+)|\(os error ([0-9]+)\)")
-"""Number of a system error in a message of Rust: panics report it only as text."""
+"""Finds the number of a system error in a message of Rust. Rust panics report the number only as
+text."""
 
 
 def for_tables() -> None:
@@ -39,9 +40,9 @@ def for_tables() -> None:
 
 @cache
 def for_figures() -> None:
-    """Raises `SystemLimitError` if the limits are too low to draw figures.
+    """Raises `SystemLimitError` if the limits are too low to plot figures.
 
-    The first figure loads everything that later ones need.
+    The first figure loads all libraries, so one check is sufficient.
     """
     _check("figures", *_OF_FIGURES)
 
@@ -70,7 +71,7 @@ def as_limit_errors(what: str) -> Iterator[None]:
 
 
 def denial(error: BaseException) -> str | None:
-    """Message for a system error inside a library's exception or panic; None if there is none."""
+    """Returns a message if a library's exception reports a system error, otherwise None."""
     if isinstance(error, OSError | Error):
         return None
     number = _SYSTEM_ERROR.search(str(error))
@@ -96,7 +97,8 @@ def _check_files(what: str, files: int) -> None:
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if most == resource.RLIM_INFINITY or most > _MANY:
         return
-    # Descriptors above the limit, inherited from a parent, do not count; listing uses one itself.
+    # Ignore inherited descriptors above the limit. Listing /proc/self/fd uses one descriptor
+    # itself.
     is_open = sum(int(handle.name) < most for handle in Path("/proc/self/fd").iterdir()) - 1
     if most < is_open + files:
         raise SystemLimitError(
@@ -132,4 +134,4 @@ def _check_threads(what: str, count: int) -> None:
 _THREADS = 16
 """Threads of the libraries for tables and figures, in addition to one per processor."""
 _MANY = 256
-"""Above this limit, open files and threads are not counted."""
+"""If a limit is above this number, it is not checked."""

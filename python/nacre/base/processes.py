@@ -1,4 +1,4 @@
-"""Runs a user's program, tracks every process that it starts, and ends them all."""
+"""Runs a user's program, tracks all processes that it starts, and ends them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from nacre.base import reaper
 from nacre.errors import Error
 
 GRACE_S = 3.0
-"""Seconds between SIGTERM, which asks a process to end, and SIGKILL."""
+"""Seconds between SIGTERM, which asks a process to exit, and SIGKILL."""
 _KILL_S = 10.0
-"""Timeout in seconds for the system to end a killed process."""
+"""Maximum time in seconds until a killed process must have exited."""
 _LOOK_S = 0.01
 _PROC = Path("/proc")
 
@@ -42,7 +42,7 @@ class Family:
         self._status: int | None = None
 
     def has_started(self, name: str) -> None:
-        """Waits until the program runs. Raises `OSError` if it cannot be run."""
+        """Waits until the program has started. Raises `OSError` if it cannot be started."""
         while b"\n" not in self._heard:
             if not self._hear(None):
                 raise Error("the program could not be started", "process-failed")
@@ -52,7 +52,7 @@ class Family:
         self._group = int(number)
 
     def poll(self) -> int | None:
-        """Exit status of the program; None while it runs."""
+        """Returns the exit status of the program, or None while the program runs."""
         if self._status is None and not self._hear(0.0):
             # The reaper was killed; `look` still finds the remaining processes.
             self._status = self._parent.wait()
@@ -62,7 +62,10 @@ class Family:
         return self._status
 
     def wait(self, timeout_s: float, stop: Callable[[], bool]) -> bool:
-        """Waits for the program's end, the timeout, or `stop`; returns whether it ended."""
+        """Waits until the program ends, the timeout expires, or `stop` returns true.
+
+        Returns whether the program has ended.
+        """
         until = time.monotonic() + timeout_s
         while (is_running := self.poll() is None) and not stop():
             left_s = until - time.monotonic()
@@ -72,14 +75,17 @@ class Family:
         return not is_running
 
     def ask_to_end(self) -> None:
-        """Asks the program and its process group to terminate, and waits briefly."""
+        """Sends SIGTERM to the program's process group.
+
+        Waits up to `GRACE_S` seconds for the program to end.
+        """
         if self.poll() is None:
             with suppress(ProcessLookupError):
                 os.killpg(self._group, signal.SIGTERM)
             self.wait(GRACE_S, lambda: False)
 
     def kill(self) -> None:
-        """Ends every process of the family. Raises `Error` if one cannot be ended."""
+        """Kills every process of the family. Raises `Error` if a process does not exit."""
         until = time.monotonic() + _KILL_S
         while True:
             self.look()
@@ -96,7 +102,7 @@ class Family:
             time.sleep(_LOOK_S)
 
     def look(self) -> None:
-        """Finds the processes that belong to the family now."""
+        """Updates the list of processes that belong to the family."""
         parents: dict[int, int] = {}
         began: dict[int, str] = {}
         members: set[int] = set()
@@ -113,7 +119,7 @@ class Family:
         self._members = {pid: began.get(pid, "") for pid in members - ours}
 
     def _hear(self, timeout_s: float | None) -> bool:
-        """Reads lines from the reaper; returns False at the end of the stream."""
+        """Reads output of the reaper within the timeout. Returns False at the end of the stream."""
         if not select.select([self._news], [], [], timeout_s)[0]:
             return True
         said = os.read(self._news, 4096)
@@ -133,10 +139,12 @@ def started(
     mark: str,
     output: IO[bytes] | None = None,
 ) -> Iterator[Family]:
-    """Runs a command (in the shell if it is a string), and ends all of its processes afterwards.
+    """Runs a command while the block runs, and then ends all of its processes.
 
-    `mark` is the name of a variable in `environment`. Without `output`, the command inherits our
-    standard output.
+    A string is run by the shell.
+
+    `mark` is the name of a variable in `environment`. Without `output`, the command inherits the
+    standard output of this process.
     """
     words = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
     news, told = os.pipe()
@@ -164,14 +172,17 @@ def started(
 
 
 def _running() -> list[int]:
-    """All running processes of the system; empty without /proc."""
+    """Returns the process IDs of all running processes, or an empty list if there is no /proc."""
     with suppress(OSError):
         return [int(name) for name in os.listdir(_PROC) if name.isdecimal()]  # noqa: PTH208
     return []
 
 
 def _parent(pid: int) -> tuple[int, str]:
-    """Parent and start time of a process. Errors: it has ended."""
+    """Returns the parent and the start time of a process.
+
+    Raises `OSError` if the process has ended.
+    """
     # The name in parentheses may have spaces and parentheses.
     fields = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
     state, parent, began = fields[0], fields[1], fields[19]

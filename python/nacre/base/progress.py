@@ -14,19 +14,22 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
 _PATIENCE_S = 0.4
-"""Seconds after which progress is shown on a terminal."""
+"""Seconds until progress is first shown on a terminal."""
 _LINE_S, _LATER_S = 10.0, 60.0
-"""Seconds between two lines in a pipe: in the first minute, and later."""
+"""Seconds between two lines in a pipe: during the first minute, and later."""
 _UNITS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 
 Progress: TypeAlias = Callable[..., bool | None]
-"""Called about ten times a second with the amount done and the total (or None); returning True
-stops the work."""
+"""Function that is called about ten times a second with the amount done and the total (or None). If
+it returns true, the work stops."""
 
 
 def answering(progress: Progress | None) -> Callable[..., bool] | None:
-    """The callback, wrapped so that it returns a bool, which the model requires."""
+    """Wraps a progress function so that it returns a bool, as the core requires.
+
+    Returns None for None.
+    """
     return None if progress is None else lambda *counters: bool(progress(*counters))
 
 
@@ -34,9 +37,9 @@ def answering(progress: Progress | None) -> Callable[..., bool] | None:
 def reporting(
     progress: bool | Progress, bar: AbstractContextManager[Progress]
 ) -> Iterator[Progress | None]:
-    """Reports the progress of the block with the bar or the user's function, or not at all.
+    """Gives the block a progress function: the bar, the user's function, or None.
 
-    Raises `TypeError` for any other value of `progress`.
+    Raises `TypeError` if `progress` is neither a bool nor a function.
     """
     if not (isinstance(progress, bool) or callable(progress)):
         raise TypeError(f"progress is True, False or a function; given {progress!r}")
@@ -88,7 +91,7 @@ class Bar:
             sys.stderr.flush()
 
     def _done(self, done: int, total: int | None, elapsed: float) -> str:
-        """Amount done, as text."""
+        """Returns the amount done, the total if known, and the rate as text."""
         named = f"{numbered(done, self._noun.removesuffix('s'))}"
         of = named if total is None else f"{count(done)} of {count(total)} {self._noun}"
         return f"{of}, {self._rate(done, elapsed)}"
@@ -103,7 +106,7 @@ class Bar:
 
 
 def _rough(seconds: float) -> str:
-    """A time to wait: `12 s`, `3 min`."""
+    """Formats an approximate duration, e.g. `12 s` or `3 min`."""
     scale, unit = next((row for row in _UNITS if seconds >= row[0]), _UNITS[-1])
     return f"{seconds / scale:.0f} {unit}"
 

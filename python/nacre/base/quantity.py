@@ -1,6 +1,6 @@
 """Parses and formats quantities of scenarios, such as `"64 MiB"`.
 
-The core checks the values of settings; this module provides the conversions for axes of studies.
+The core checks the values of settings. Axes of studies use these conversions.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _BASES = {
     "area": "mm2",
     "area of a bit": "um2_per_bit",
 }
-"""Base unit of each quantity, as used in the names of columns."""
+"""Base unit of each kind of quantity, as in column names."""
 
 UNITS = {
     unit: (_BASES[measured], Decimal(times) / Decimal(per))
     for measured, unit, times, per in _core.units()
 }
-"""For each unit: its base unit and the factor to it."""
+"""Maps each unit to its base unit and its conversion factor."""
 
 _SIZES = [unit for unit, (base, _) in UNITS.items() if base == "bytes" and unit[1:] in ("", "iB")]
-"""Powers of 1,024 bytes, the smallest first."""
+"""Units of bytes that are powers of 1,024, in ascending order."""
 
 
 class Quantity(NamedTuple):
@@ -52,12 +52,15 @@ class Quantity(NamedTuple):
         return self.number * UNITS[self.unit][1]
 
     def text(self) -> str:
-        """The quantity as text for a scenario."""
+        """Formats the quantity for a scenario, e.g. `64 MiB`."""
         return f"{_plain(self.number)} {self.unit}"
 
 
 def parse(text: str) -> Quantity:
-    """Parses text such as `"6.7 us"`; raises `ValueError` with the reason."""
+    """Parses text such as `"6.7 us"`.
+
+    Raises `ValueError` with the reason if it is not a quantity.
+    """
     found = _core.number_and_unit(text)
     if found is None:
         raise ValueError("it is not a number with a unit")
@@ -71,7 +74,7 @@ def parse(text: str) -> Quantity:
 
 
 def maybe(item: object) -> Quantity | None:
-    """Quantity for a value of a scenario; None if the value is not a quantity."""
+    """Parses a value of a scenario. Returns None if the value is not a quantity."""
     if not isinstance(item, str):
         return None
     try:
@@ -81,9 +84,9 @@ def maybe(item: object) -> Quantity | None:
 
 
 def like(value: Decimal, example: Quantity, step: Quantity | None = None) -> Quantity:
-    """Converts a number of base units into the unit of `example`.
+    """Converts `value`, in base units, to the unit of `example`. Rounds it to a multiple of `step`.
 
-    Bytes are written as a whole number, in the largest unit that allows one.
+    A number of bytes is a whole number in the largest possible unit.
     """
     if step is not None:
         value = max(round(value / step.value), 1) * step.value
@@ -98,7 +101,7 @@ def like(value: Decimal, example: Quantity, step: Quantity | None = None) -> Qua
 
 
 def _short(number: Decimal) -> Decimal:
-    """Rounds to nine significant digits, more than any device value has."""
+    """Rounds to nine significant digits, which is more than the precision of any device value."""
     if not number:
         return number
     return round(number, max(0, 8 - number.adjusted()))

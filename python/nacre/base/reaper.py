@@ -2,10 +2,10 @@
 
     python reaper.py FD PROGRAM [ARGUMENT...]
 
-A descendant whose parent ends becomes a child of this process instead of the init process, so that
-all descendants can be found, regardless of their session and environment. The lines written to the
-file descriptor FD are `started PID` or `failed ERRNO`, then `ended STATUS`. This process ends when
-it has no descendants.
+A descendant whose parent ends becomes a child of this process instead of the init process. All
+descendants can therefore be found, regardless of their session and environment. This process writes
+the lines `started PID` or `failed ERRNO`, then `ended STATUS`, to the file descriptor FD. It exits
+when it has no more descendants.
 """
 
 import ctypes
@@ -18,9 +18,9 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 def main(fd: int, command: list[str]) -> None:
-    """Starts the program and waits for all descendants."""
+    """Starts the program, and waits until all of its descendants have ended."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        # A function, not SIG_IGN, which the program would inherit.
+        # Use a function instead of SIG_IGN, because the program would inherit SIG_IGN.
         signal.signal(number, lambda *_: None)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""Checks that a JSON document has the fields that its class declares."""
+"""Checks that a JSON document has the fields that its view class declares."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KINDS: tuple[tuple[str, type | tuple[type, ...], str], ...] = (
 
 
 def faults(data: Mapping[str, Any], kind: type[View], path: str = "") -> Iterator[str]:
-    """Lists missing fields of `data` and fields with a wrong type."""
+    """Yields a message for each field of `kind` that is missing in `data` or has a wrong type."""
     for name, written in declared(kind).items():
         place = f"{path}{name}"
         if name not in data:
@@ -45,7 +45,7 @@ def _parts(value: Any, part: type[View], place: str) -> Iterator[str]:
 
 
 def _mismatch(value: Any, written: str) -> str | None:
-    """Describes the expected type if `value` has a different one; otherwise returns None."""
+    """Returns a description of the expected type if `value` has another type, otherwise None."""
     if written == "Any":
         return None
     for word, types, said in _KINDS:
@@ -56,7 +56,7 @@ def _mismatch(value: Any, written: str) -> str | None:
 
 
 def declared(kind: type[View]) -> dict[str, str]:
-    """Fields of a class and its bases, with their annotations."""
+    """Returns the fields that a class and its bases declare, with their annotations."""
     return {
         name: str(written)
         for each in reversed(kind.__mro__)

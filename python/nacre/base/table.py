@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text under column names; numeric columns are right-aligned.
+    """A table of text cells. Numeric columns are right-aligned.
 
-    Text in the columns named in `prose` may be wrapped.
+    Output may wrap the cells of the columns in `prose`.
     """
 
     title: str

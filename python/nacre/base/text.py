@@ -23,7 +23,10 @@ def printable(text: str) -> str:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """Formats a number with the given significant digits, without exponent: `1,230`, `0.0417`."""
+    """Formats a number with the given number of significant digits, without exponent, e.g.
+
+    `1,230` or `0.0417`.
+    """
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
@@ -31,7 +34,7 @@ def significant(value: float, digits: int = 3) -> str:
 
 
 def duration(ns: float | None) -> str:
-    """Formats a time in nanoseconds: `6.70 us`."""
+    """Formats a time in nanoseconds, e.g. `6.70 us`."""
     if ns is None:
         return NOTHING
     scale, unit = next((row for row in _TIMES if abs(ns) >= row[0]), _TIMES[-1])
@@ -39,7 +42,7 @@ def duration(ns: float | None) -> str:
 
 
 def count(value: float | None) -> str:
-    """Formats a count in full below a million, otherwise with an SI prefix: `12,345`, `3.42 M`."""
+    """Formats a count, with an SI prefix from one million on, e.g. `12,345` or `3.42 M`."""
     if value is None:
         return NOTHING
     if abs(value) < 1e6:
@@ -48,17 +51,17 @@ def count(value: float | None) -> str:
 
 
 def plural(one: str) -> str:
-    """Plural of a noun: `reads`, `flushes`."""
+    """Returns the plural of a noun, e.g. `reads` or `flushes`."""
     return f"{one}es" if one.endswith(("s", "sh")) else f"{one}s"
 
 
 def numbered(value: float, one: str) -> str:
-    """Formats a count with its noun: `1 request`, `12,345 requests`."""
+    """Formats a count with its noun, e.g. `1 request` or `12,345 requests`."""
     return f"{count(value)} {one}" if value == 1 else f"{count(value)} {plural(one)}"
 
 
 def si(value: float) -> str:
-    """Formats a number with an SI prefix: `1.09 k`."""
+    """Formats a number with an SI prefix, e.g. `1.09 k`."""
     for scale, prefix in _SI:
         if abs(value) >= scale:
             return f"{significant(value / scale)} {prefix}"
@@ -66,7 +69,7 @@ def si(value: float) -> str:
 
 
 def with_unit(value: float, unit: str) -> str:
-    """Formats a number with an SI prefix and a unit: `1.09 kB/s`, `512 B/s`, `509 uJ`."""
+    """Formats a number with an SI prefix and a unit, e.g. `1.09 kB/s`, `512 B/s`, or `509 uJ`."""
     small = next((row for row in _SMALL_SI if 0 < abs(value) < 1 and abs(value) >= row[0]), None)
     if small is not None:
         return f"{significant(value / small[0])} {small[1]}{unit}"
@@ -75,12 +78,12 @@ def with_unit(value: float, unit: str) -> str:
 
 
 def amount(value: float) -> str:
-    """Formats a price or another exact number: `8`, `1.25`."""
+    """Formats a price or another number with up to six significant digits, e.g. `8` or `1.25`."""
     return f"{value:,.6g}"
 
 
 def size(value: float | None) -> str:
-    """Formats a number of bytes with a binary prefix: `64 GiB`."""
+    """Formats a number of bytes with a binary prefix, e.g. `64 GiB`."""
     if value is None:
         return NOTHING
     for scale, unit in _BYTES:
@@ -95,5 +98,5 @@ def size(value: float | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Formats a share as a percentage: `41.3 %`."""
+    """Formats a share as a percentage, e.g. `41.3 %`."""
     return NOTHING if share is None or math.isnan(share) else f"{100 * share:.1f} %"

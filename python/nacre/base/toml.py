@@ -13,7 +13,7 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+\Z")
 
 
 def document(table: Mapping[str, object]) -> str:
-    """Encodes a TOML document; keys with the value `None` are omitted."""
+    """Encodes a table as a TOML document. Keys with the value `None` are omitted."""
     lines: list[str] = []
     _table(table, (), lines)
     return "\n".join(lines).lstrip("\n") + "\n"
@@ -42,7 +42,7 @@ def value(item: object) -> str:
 
 
 def _table(table: Mapping[str, object], path: tuple[str, ...], lines: list[str]) -> None:
-    """Encodes a table: plain keys first, then tables and lists of tables, as TOML requires."""
+    """Encodes a table. TOML requires that plain keys precede tables and lists of tables."""
     nested: list[tuple[str, object]] = []
     for key, item in table.items():
         if item is None:

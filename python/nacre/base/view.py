@@ -9,10 +9,10 @@ from nacre.errors import nearest
 
 
 class View(Mapping[str, Any]):
-    """A JSON object; `view["latency"]["read"]` and `view.latency.read` return the same value.
+    """A JSON object. `view["latency"]["read"]` and `view.latency.read` return the same value.
 
-    Subclasses declare known fields for editors and type checkers; `parts` maps fields to their
-    classes. Unknown fields remain accessible.
+    Subclasses declare known fields for editors and type checkers. `parts` maps fields to the
+    classes of their values. Undeclared fields remain accessible.
     """
 
     __slots__ = ("_data",)
@@ -36,7 +36,11 @@ class View(Mapping[str, Any]):
             raise AttributeError(f"no field {name!r}{meant} (fields: {known})") from None
 
     def _elsewhere(self, name: str) -> str | None:
-        """Suggestions for an unknown field: a nested field (`throughput.iops`) or similar names."""
+        """Suggests an existing name for an unknown field, or returns None.
+
+        The suggestion is a plural, a nested field such as `throughput.iops`, or a method whose name
+        starts with the unknown name.
+        """
         if f"{name}s" in dir(type(self)):
             return f"{name}s"
         for key, value in self._data.items():

@@ -1,4 +1,4 @@
-"""The command line `nacre`."""
+"""The command-line interface `nacre`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    """Runs the command line; Ctrl-C before signals are handled exits without a traceback."""
+    """Runs the command line. Ctrl-C during loading exits without a traceback."""
     try:
         if sys.argv[1:] in (["--version"], ["-V"]) and _say_version():
             return
@@ -18,7 +18,7 @@ def main() -> None:
 
 
 def _say_version() -> bool:
-    """Prints the version without loading any command; returns False if the output fails."""
+    """Prints the version without loading a command. Returns False if the output fails."""
     from nacre._core import __version__
 
     try:

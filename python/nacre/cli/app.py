@@ -39,13 +39,12 @@ _COMMANDS = {
     "ctl": "ctl:app",
     "image": "image:app",
 }
-"""The commands in the order of the help, each with the module and the name of its function or group
-of commands. Each command is loaded on use, because loading all of them takes longer than a short
-run."""
+"""Maps each command, in the order of the help, to its module and its function or command group. A
+command is loaded on first use, because loading all commands takes longer than a short run."""
 
 
 class _Commands(Mapping[str, Any]):
-    """The group of all commands, which are loaded by name."""
+    """All commands by name. A command is loaded on access."""
 
     def __init__(self) -> None:
         self._loaded: dict[str, Any] = {}
@@ -76,7 +75,7 @@ def _load(name: str, place: str) -> Any:
 
 
 class _Words(Group):
-    """Parser of the `nacre` command line."""
+    """Top-level command group of `nacre`."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -113,7 +112,7 @@ def nacre(
 
 
 def start() -> None:
-    """Runs the command that is named by the arguments, and exits."""
+    """Runs the command named by the arguments, and exits."""
     _open_streams()
     try:
         heed()
@@ -123,15 +122,15 @@ def start() -> None:
         app()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
-    except OSError as error:  # typer writes help and version
+    except OSError as error:  # Typer prints help and version itself.
         sys.exit(explain(OutputError(error)))
 
 
 def _open_streams() -> None:
-    """Makes the standard streams usable, even if closed or with a limited encoding.
+    """Makes the standard streams usable if they are closed or have a limited encoding.
 
     Otherwise, the next opened file would get the number of a closed descriptor, and Python has no
-    stream for a closed descriptor. Characters outside the encoding are escaped.
+    stream for a closed descriptor. Characters that the encoding lacks are escaped.
     """
     for descriptor in range(3):
         try:

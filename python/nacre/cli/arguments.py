@@ -36,7 +36,7 @@ ConvertedPrices = Annotated[
         "--prices",
         metavar="BASIS=FACTOR BASIS",
         help=(
-            'Convert prices: "USD 2009=1.42 USD 2023" if 1 USD of 2009 is 1.42 of 2023 '
+            'Convert prices, e.g. "USD 2009=1.42 USD 2023" if 1 USD of 2009 is 1.42 of 2023 '
             "(repeatable)."
         ),
     ),
@@ -49,12 +49,12 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 def directory(what: str) -> Any:
-    """Option for a directory to write."""
+    """Creates an option for an output directory, with the help text `what`."""
     return typer.Option(metavar="DIR", parser=place, help=what)
 
 
 def output_option(what: str) -> Any:
-    """Option for a file to write."""
+    """Creates an option for an output file, with the help text `what`."""
     return typer.Option("-o", "--output", metavar="FILE", parser=place, help=what)
 
 
@@ -68,7 +68,7 @@ Export = Annotated[
 
 
 class EngineName(StrEnum):
-    """Engine that runs the points."""
+    """Engine that runs the points of a study, or the parts of a split run."""
 
     LOCAL = "local"
     DASK = "dask"
@@ -101,7 +101,10 @@ _ROOTS = ("schema", "name", "summary", "workload", "stack", "host", "run")
 
 
 def place(text: str) -> Path:
-    """Checks the path of a file or directory to write."""
+    """Converts the argument to the path of an output file or directory.
+
+    Rejects empty text and `-`.
+    """
     if not text:
         raise typer.BadParameter("it is empty; name a file or directory to write.")
     if text == "-":
@@ -113,9 +116,11 @@ def place(text: str) -> Path:
 
 
 def settings_of(scenario: str, settings: list[str] | None) -> dict[str, object]:
-    """Parses settings by path; raises `ConfigError` with their errors and those of the scenario.
+    """Parses settings given as PATH=VALUE.
 
-    Prints a note for each setting that is removed because its table is replaced.
+    Raises `ConfigError` with all errors of the settings and of the scenario.
+
+    Prints a note for each setting that is lost because an override replaces its table.
     """
     overrides: dict[str, object] = {}
     problems: list[Problem] = []
@@ -146,7 +151,10 @@ def settings_of(scenario: str, settings: list[str] | None) -> dict[str, object]:
 
 
 def _without_their_tables(scenario: str, overrides: dict[str, object]) -> dict[str, Problem]:
-    """Finds settings given only by their last name, and their paths in the scenario."""
+    """Finds overrides that name a setting without its table.
+
+    Suggests full paths in the scenario.
+    """
     names = {path: overrides[path] for path in overrides if "." not in path and path not in _ROOTS}
     if not names:
         return {}
@@ -170,7 +178,7 @@ def _without_their_tables(scenario: str, overrides: dict[str, object]) -> dict[s
 
 
 def _with_those_of(scenario: str, overrides: dict[str, object], errors: ConfigError) -> ConfigError:
-    """Adds errors of the scenario itself, if any."""
+    """Returns the errors together with those of the scenario itself, if any."""
     try:
         check(scenario, overrides)
     except ConfigError as more:

@@ -80,7 +80,7 @@ def show(
 
 
 def show_all(*, as_json: bool) -> None:
-    """Lists catalog entries and scenarios."""
+    """Prints catalog entries and scenarios."""
     known, shipped = entries(), scenarios()
     if as_json:
         write_json(

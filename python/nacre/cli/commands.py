@@ -1,4 +1,4 @@
-"""Commands and command groups: their help, and the message for an unknown option."""
+"""Classes of commands and command groups, with their help and the message for an unknown option."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 
 _SHOWN = 3
 _MANY = 8
-"""Number of options above which a command lists them under headings."""
+"""If a command has more options than this, its help lists them under headings."""
 _HEADINGS: Mapping[str, Sequence[str]] = {
     "State": ("--from", "--save-state"),
     "Connections": ("--listen", "--tls", "--control", "--metrics"),
@@ -26,16 +26,23 @@ _HEADINGS: Mapping[str, Sequence[str]] = {
     ),
     "Results": ("--output", "--out", "--html", "--record", "--resume", "--force", "--json"),
 }
-"""Headings of options, in order; other options come first."""
+"""Headings and their options, in the order of the help. Other options come first."""
 _VALUES = {"<int range>": "N", "<float>": "NUMBER", "<str>": "NAME"}
-"""Placeholders in help for the types of values."""
+"""Maps type names in the help to placeholders."""
 
 
 class Command(TyperCommand):
-    """A command; if it accepts `--set`, an unknown option that is a setting gets a hint."""
+    """A command.
+
+    If it accepts `--set` and an unknown option is the name of a setting, the error suggests
+    `--set`.
+    """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Reads the arguments; an error for `--requests` suggests `--set workload.requests=...`."""
+        """Parses the arguments.
+
+        For example, the error for `--requests` suggests `--set workload.requests=...`.
+        """
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
@@ -49,7 +56,7 @@ class Command(TyperCommand):
             raise
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Writes the arguments and the options, with headings if there are many options."""
+        """Writes the help of the arguments and options, with headings if there are many options."""
         shown = [(each, each.get_help_record(ctx)) for each in self.get_params(ctx)]
         is_long = sum(each.param_type_name == "option" for each, _ in shown) > _MANY
         rows: dict[str, list[Any]] = {name: [] for name in ("Arguments", "Options", *_HEADINGS)}
@@ -65,7 +72,7 @@ class Command(TyperCommand):
 
 
 def _readable(record: tuple[str, str]) -> tuple[str, str]:
-    """The names and the help of an option, with a placeholder instead of a type."""
+    """Returns the names and the help of an option, with placeholders instead of type names."""
     names, text = record
     for kind, value in _VALUES.items():
         names = names.replace(kind, value)
@@ -81,7 +88,7 @@ class Group(TyperGroup):
     """A command group whose help lists the whole first sentence of each command."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Writes at least one line for each command."""
+        """Writes the list of commands with their help."""
         found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         rows = [(name, _first(each.help)) for name, each in found if each and not each.hidden]
         if rows:
@@ -90,16 +97,16 @@ class Group(TyperGroup):
 
 
 def _first(text: str | None) -> str:
-    """The first paragraph of a text, on one line."""
+    """Returns the first paragraph of a text on one line."""
     return " ".join((text or "").partition("\n\n")[0].split())
 
 
 def places(name: str) -> list[str]:
-    """Paths of settings with this name in a scenario: `workload.requests`."""
+    """Returns paths of settings with this name in a scenario, e.g. `workload.requests`."""
     from nacre import _core
 
     schema = json.loads(_core.schema_of(False))
-    # The item may be a table, or `false` for no table.
+    # In the schema, `run` may be a table, or `false` for no table.
     run = schema["properties"]["run"]["anyOf"][0]["properties"]
     families = {"workload": "workload.", "workload.arrival": "arrival.", "stack": "device."}
     found = [

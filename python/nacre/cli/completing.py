@@ -1,4 +1,4 @@
-"""Completion of names by the shell: scenarios, models, catalog entries, papers."""
+"""Shell completion for names of scenarios, models, catalog entries, and papers."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 
 
 def scenarios(incomplete: str) -> list[str]:
-    """Built-in scenarios, scenario files, and folders that may contain them."""
+    """Completes built-in scenarios, scenario files, and folders."""
     from nacre.scenario.source import scenarios as shipped
 
     return [*_beginning(incomplete, (row.name for row in shipped())), *_files(incomplete)]
 
 
 def models(incomplete: str) -> list[str]:
-    """Models, their families, and entries of the catalog."""
+    """Completes models, their families, and catalog entries."""
     from nacre.scenario.catalog import entries
     from nacre.scenario.models import models as known
 
@@ -23,7 +23,7 @@ def models(incomplete: str) -> list[str]:
 
 
 def stacks(incomplete: str) -> list[str]:
-    """Arguments of `nacre new`."""
+    """Completes arguments of `nacre new`."""
     from nacre.scenario.examples import EXAMPLES
     from nacre.scenario.models import stacks as known
 
@@ -31,7 +31,7 @@ def stacks(incomplete: str) -> list[str]:
 
 
 def shipped(incomplete: str) -> list[str]:
-    """Arguments of `nacre catalog show`."""
+    """Completes arguments of `nacre catalog show`."""
     from nacre.scenario.catalog import entries
     from nacre.scenario.source import scenarios
 
@@ -39,14 +39,14 @@ def shipped(incomplete: str) -> list[str]:
 
 
 def papers(incomplete: str) -> list[str]:
-    """Papers that are recomputed."""
+    """Completes names of papers."""
     from nacre.papers.spec.paper import papers as known
 
     return _beginning(incomplete, known())
 
 
 def files(incomplete: str) -> list[str]:
-    """Files of scenarios and studies."""
+    """Completes files of scenarios and studies."""
     return list(_files(incomplete))
 
 

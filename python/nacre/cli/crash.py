@@ -27,9 +27,9 @@ from nacre.simulate.power_loss import crash as crash_scenario
 from nacre.words.crashes import branch_table, crash_facts, fault_table, pulled_facts, recovery_table
 
 _OF_PROGRAMS = ("check", "times", "within", "ready", "ready_timeout", "recovery")
-"""Options that require a program."""
+"""Options that require a program (`-- COMMAND`)."""
 _OF_POINTS = ("points", "out", "force")
-"""Options that exclude a program."""
+"""Options that cannot be used with a program."""
 
 
 @guarded
@@ -124,7 +124,7 @@ def crash(
         raise invalid(
             "conflicting-settings", "", problem, hint="add a scenario, or give only --seed"
         )
-    # Read before Ctrl-C is caught, because reading a pipe without a writer blocks.
+    # Read the scenario before Ctrl-C is caught, because reading a pipe without a writer blocks.
     source = None if scenario is None else read(scenario)
     with ExitStack() as stack:
         staging = stack.enter_context(Staging(out, CRASH_FILES, replace=force)) if out else None
@@ -155,7 +155,7 @@ def crash(
 
 
 def _check_given(context: typer.Context, *, is_program: bool) -> None:
-    """Raises `ConfigError` for all given options that would be ignored."""
+    """Raises `ConfigError` if given options do not apply to this kind of test."""
     names, problem, hint = (
         (_OF_POINTS, "it does not apply when a program runs on the device", "remove it")
         if is_program
@@ -189,7 +189,7 @@ def _pull(
     recovery: float,
     as_json: bool,
 ) -> None:
-    """Runs the user's program, and cuts the power of its device."""
+    """Runs the user's program on the device, cuts the power of the device, and prints results."""
     settings_of(scenario, settings)
     with Interruption() as interruption, Bar("pulling", "times") as bar:
         pulled = crash_program(

@@ -168,7 +168,7 @@ def record(
 @app.command()
 @guarded
 def power_fail(image: Served, export: Export = None, as_json: Json = False) -> None:
-    """Cut power and restore it: disconnects clients, loses volatile data."""
+    """Cut power and restore it; disconnects clients and loses volatile data."""
     with Control(image) as control:
         outage = control.power_fail(export=export)
     if as_json:
@@ -312,7 +312,7 @@ def stop(image: Served, as_json: Json = False) -> None:
 
 
 def _is_over() -> bool:
-    """Waits for the next update; returns True on Ctrl-C."""
+    """Waits until the next update is due. Returns True if the user pressed Ctrl-C."""
     with Interruption() as interruption:
         waited = 0.0
         while waited < _EVERY_S and not interruption.asked:

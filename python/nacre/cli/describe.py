@@ -20,7 +20,7 @@ from nacre.scenario.models import Model
 
 
 class Document(StrEnum):
-    """Documents with a schema."""
+    """Kinds of documents that have a schema."""
 
     SCENARIO = "scenario"
     RECORD = "record"
@@ -68,7 +68,7 @@ def schema(
 
 
 def list_models(models: Sequence[Model], *, as_json: bool, more: Sequence[list[str]] = ()) -> None:
-    """Writes a table of models and presets."""
+    """Prints a table of models, followed by the rows `more`."""
     if as_json:
         write_json([model.to_dict() for model in models])
         return

@@ -1,4 +1,4 @@
-"""Ends long commands: reports failed figures and interruptions."""
+"""Ends long commands. Reports failed figures and interruptions."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from nacre.results.base import Result
 def drawn(
     result: Result, put: Callable[[str, bytes], object], stop: Callable[[], bool] = lambda: False
 ) -> tuple[bool, Failure | None]:
-    """Draws the figures of a result; returns whether all figures succeeded, and the errors.
+    """Plots the figures of a result.
 
-    Does not raise an exception, because a result is complete without its figures.
+    Returns whether all figures were plotted, and the failure if plotting raised an exception.
+
+    Does not raise exceptions, because a result is complete without its figures.
     """
     try:
         return kinds.draw(result, put, stop), None
@@ -28,7 +30,10 @@ def drawn(
 def conclude(
     *, failure: Failure | None = None, kept: str = "", interrupted: str = "", failed: bool = False
 ) -> None:
-    """Prints failures, the text `kept`, and the text `interrupted`; raises the exit status."""
+    """Prints the failure with the text `kept`, and the text `interrupted`.
+
+    Exits with an error status if anything failed or the run was interrupted.
+    """
     flush()
     if failure:
         complain(*failure.lines, kept)

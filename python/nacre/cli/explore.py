@@ -31,7 +31,7 @@ def explore(
     from nacre.explorer import explore as answer
 
     trust()
-    # While it listens, the server handles signals itself.
+    # While it listens, the server has signal handlers.
     with suppress(KeyboardInterrupt), ExitStack() as stack:
 
         def ready(address: str) -> None:
@@ -46,9 +46,9 @@ def explore(
 
 
 def _leading(folder: Path, address: str) -> str:
-    """Writes a page that redirects to the address.
+    """Writes a page that redirects to the address, and returns the URI of the page.
 
-    The arguments of the browser's process are visible to other users, but only our user can read
+    Other users can see the arguments of the browser's process, but only the current user can read
     the folder of the page.
     """
     page = folder / "open.html"

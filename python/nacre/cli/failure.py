@@ -1,4 +1,4 @@
-"""Exit statuses and error messages: 1 the run failed, 2 user error, 130 interrupted."""
+"""Prints errors and determines exit statuses: 1 the run failed, 2 user error, 130 interrupted."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ __all__ = [
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 _PANIC = "PanicException"
-"""PyO3 exception for a failed assertion that is not converted to an `Error`."""
+"""Name of the PyO3 exception for a panic of the core, e.g. a failed assertion."""
 
 P = ParamSpec("P")
 
 
 def guarded(command: Callable[P, None]) -> Callable[P, None]:
-    """Wraps a command so that errors give an exit status and a message instead of a traceback.
+    """Wraps a command so that exceptions give an exit status and a message, and no traceback.
 
-    With `--json`, standard output has the message and the problems as a JSON document.
+    With `--json`, also prints the message and the problems as a JSON document to standard output.
     """
 
     @functools.wraps(command)
@@ -63,7 +63,7 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
 
 
 def explain(error: BaseException, *, as_json: bool = False) -> int:
-    """Prints an error; returns the exit status."""
+    """Prints an error, and returns the exit status."""
     if isinstance(error, OutputError):
         _drop_stdout()
     failure = failure_of(error)
@@ -78,7 +78,7 @@ def explain(error: BaseException, *, as_json: bool = False) -> int:
 
 
 def failure_of(error: BaseException) -> Failure:
-    """Converts an exception into a failure, including those of the command line."""
+    """Converts any exception, including exceptions of the command line, to a failure."""
     match error:
         case typer.Exit():
             return Failure(error.exit_code)
@@ -92,7 +92,7 @@ def failure_of(error: BaseException) -> Failure:
 
 
 def complain(*lines: str) -> None:
-    """Writes error lines to standard error, if possible."""
+    """Writes error lines to standard error. Ignores errors of standard error."""
     with suppress(OSError):
         for line in lines:
             sys.stderr.write(f"error: {printable(line)}\n")
@@ -100,13 +100,13 @@ def complain(*lines: str) -> None:
 
 
 def warn(line: str) -> None:
-    """Writes a note to standard error, if possible."""
+    """Writes a warning to standard error. Ignores errors of standard error."""
     with suppress(OSError):
         sys.stderr.write(f"warning: {printable(line)}\n")
         sys.stderr.flush()
 
 
 def _drop_stdout() -> None:
-    """Closes standard output, so that the interpreter does not flush it at exit."""
+    """Redirects standard output to /dev/null, so that flushing it at exit cannot fail."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -72,7 +72,7 @@ def clear(
     export: Export = None,
     as_json: Json = False,
 ) -> None:
-    """End one fault or all; delayed requests resume."""
+    """End one fault or all faults; delayed requests resume."""
     with Control(image) as control:
         cleared = control.clear_fault(number, export=export)
     if as_json:
@@ -94,7 +94,7 @@ def _settings(given: list[str] | None) -> dict[str, object]:
 
 
 def _value(text: str) -> object:
-    """Parses a TOML value; other text becomes a string, so that strings need no TOML quotes."""
+    """Parses a TOML value. Text that is not TOML becomes a string, so strings need no quotes."""
     import tomllib
 
     try:

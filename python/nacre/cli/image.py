@@ -18,7 +18,7 @@ from nacre.devices.images import ImageCheck, ImageJournal
 app = typer.Typer(help="Check image files and recover damaged ones.", cls=Group)
 
 _NAMED = 8
-"""Maximum number of damaged pages in the output."""
+"""Maximum number of damaged pages that the output lists."""
 
 ImageFile = Annotated[Path, typer.Argument(metavar="FILE", help="Image file.")]
 

@@ -42,7 +42,7 @@ def fio(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Convert a fio job file; lists options without an equivalent."""
+    """Convert a fio job file and list options without an equivalent."""
     if output is not None:
         look_apart(output, [file])
         look(output, replace=force)

@@ -1,4 +1,4 @@
-"""Handles Ctrl-C in long work so that results so far are kept."""
+"""Handles Ctrl-C during long work, so that the results so far are kept."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ from typing import Any, Never
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LOOK_S = 0.1
 _LOOKS = 8
-"""Number of checks within which Python handles a signal, unless the core is waiting or
+"""If Python has not handled a signal within this number of checks, the core is waiting or
 computing."""
 _LATE_S = 0.05
-"""Seconds of delay above which a check is ignored, because a busy machine also delays Python."""
+"""If a check ends later than this many seconds, it does not count, because a busy machine also
+delays Python."""
 _INTERRUPTED = 130
 
 _heard = threading.Event()
 
 
 def heed() -> None:
-    """Makes SIGTERM and SIGHUP act like Ctrl-C: work ends, and partial files are removed.
+    """Makes SIGTERM and SIGHUP act like Ctrl-C, so that work ends and partial files are removed.
 
-    A SIGHUP that is ignored, as under `nohup`, stays ignored. Python handles signals between
-    bytecodes. While the core is blocked reading a pipe, Python cannot handle a signal; the process
-    then exits as if killed.
+    If SIGHUP is ignored, e.g. under `nohup`, it remains ignored. Python handles signals only
+    between bytecodes. If the core is blocked in a read from a pipe, a second thread ends the
+    process.
     """
     for number in _heeded():
         signal.signal(number, _interrupt)
@@ -40,7 +41,7 @@ def heed() -> None:
 
 
 def _heeded() -> list[signal.Signals]:
-    """Signals that end a command."""
+    """Returns the signals that end a command."""
     ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     return [number for number in _SIGNALS if not (ignored and number is signal.SIGHUP)]
 
@@ -51,7 +52,7 @@ def _interrupt(_number: int, _frame: FrameType | None) -> Never:
 
 
 def _watch(signals: int) -> None:
-    """Ensures that each signal is handled."""
+    """Ends the process if Python does not handle a signal in time. Runs in a separate thread."""
     while came := os.read(signals, 64):
         if not any(number in came for number in _SIGNALS):
             continue
@@ -74,17 +75,17 @@ def _is_heard() -> bool:
 
 
 def trust() -> None:
-    """Stops watching signals, because handlers installed later end on their own."""
+    """Stops watching signals, because the caller installs its own signal handlers."""
     signal.set_wakeup_fd(-1)
 
 
 class Interruption:
-    """A block in which the first Ctrl-C sets `asked` and a second one aborts.
+    """A block in which the first Ctrl-C sets `asked`, and a second one raises `KeyboardInterrupt`.
 
     SIGTERM and SIGHUP act like Ctrl-C.
 
-    With `nothing_yet`, the first Ctrl-C also aborts until there are results to keep, because
-    earlier steps cannot stop early.
+    With `nothing_yet`, the first Ctrl-C also raises `KeyboardInterrupt` until there are results to
+    keep.
     """
 
     def __init__(self, *, nothing_yet: bool = False) -> None:
@@ -94,11 +95,11 @@ class Interruption:
 
     @property
     def asked(self) -> bool:
-        """Whether the work should stop and keep its results."""
+        """Whether the user asked to stop the work and keep its results."""
         return self._is_asked
 
     def ticking(self, bar: Callable[..., object]) -> Callable[..., bool]:
-        """Progress callback that updates the bar and stops the work when requested."""
+        """Returns a progress function that updates the bar and returns whether to stop."""
 
         def tick(*counters: Any) -> bool:
             bar(*counters)
@@ -107,7 +108,7 @@ class Interruption:
         return tick
 
     def leaves_something(self) -> None:
-        """Makes later interruptions keep the results so far."""
+        """Marks that there are results. From now on, the first Ctrl-C keeps them."""
         self._nothing_yet = False
 
     def __enter__(self) -> Interruption:

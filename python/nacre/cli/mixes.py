@@ -65,7 +65,7 @@ def mixes(
 ) -> None:
     """Evaluate every capacity split of the tiers of a scenario.
 
-    Assumes that accesses are serial and that extents are placed optimally and never move.
+    Assumes that accesses are serial, and that extents are placed optimally and never move.
     """
     overrides = settings_of(scenario, settings)
     failure: Failure | None = None

@@ -24,10 +24,13 @@ _T = TypeVar("_T")
 
 
 class _Simulators(Group):
-    """Group of simulators; the error for saved results names the command that compares results."""
+    """Group of simulators.
+
+    If an argument is a file or directory of results, the error suggests `nacre report`.
+    """
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Finds the command that is named by the first argument."""
+        """Finds the command named by the first argument."""
         if args and args[0] not in self.commands and Path(args[0]).exists():
             results = " ".join(args)
             raise typer.BadParameter(
@@ -66,7 +69,7 @@ def import_mqsim(
     ] = None,
     output: Annotated[Path | None, output_option("Scenario file to write (TOML).")] = None,
 ) -> None:
-    """Convert MQSim files; lists settings without an equivalent."""
+    """Convert MQSim files and list settings without an equivalent."""
     if output is not None and output.exists():
         raise invalid("file-exists", str(output), "it already exists", hint="give another name")
     settings, flows = _flows(drive, workload, scenario)
@@ -117,13 +120,16 @@ def compare_mqsim(
 
 
 def _flows(drive: Path, workload: Path, scenario: int) -> tuple[Settings, list[Flow]]:
-    """The drive, and the flows of the requested I/O scenario."""
+    """Reads the drive, and the flows of the I/O scenario with this number."""
     settings, scenarios = rival.read(drive, workload)
     return settings, _one(scenarios, scenario, f"{workload}: --scenario")
 
 
 def _relative_path(output: Path | None, workload: Path) -> Path:
-    """Relative path from the scenario to the workload file."""
+    """Returns the folder of the workload file, as a path for the scenario file.
+
+    The path is relative if both files are in one folder.
+    """
     if output is None or output.parent.resolve() == workload.parent.resolve():
         return Path()
     return workload.parent.resolve()

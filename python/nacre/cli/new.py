@@ -22,7 +22,7 @@ from nacre.scenario.examples import EXAMPLES
 
 
 class CellKind(StrEnum):
-    """Cell types with two, three, or four bits."""
+    """Number of bits per flash cell: two, three, or four."""
 
     MLC = "mlc"
     TLC = "tlc"
@@ -83,7 +83,8 @@ def new(
 ) -> None:
     """Write a commented scenario or an example as a starting point.
 
-    Given values of a data sheet, `nacre new ssd` writes a scenario with a drive that matches them.
+    Given values from a data sheet, `nacre new ssd` writes a scenario with a drive that matches
+    them.
     """
     figures = {
         "capacity": capacity,

@@ -13,8 +13,7 @@ from nacre.traces import Options
 from nacre.traces.inputs import LIMIT_MAX
 
 NONE: Options = {}
-"""Default options, with which all properties are detected from the names and contents of the
-files."""
+"""Default options. Nacre detects all properties from the names and contents of the files."""
 
 _OPTIONS: Mapping[str, Any] = {
     "format": Annotated[
@@ -45,7 +44,7 @@ _OPTIONS: Mapping[str, Any] = {
 
 
 def reading(command: Callable[..., None]) -> Callable[..., None]:
-    """Decorator that replaces the parameter `options` of a command by these options."""
+    """Replaces the parameter `options` of a command with the options of this module."""
     own = inspect.signature(command, eval_str=True)
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters: list[inspect.Parameter] = []

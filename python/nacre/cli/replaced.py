@@ -1,4 +1,4 @@
-"""Finds settings that are removed when a setting replaces a whole table."""
+"""Finds settings that are lost because an override replaces a whole table."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from nacre.errors import ConfigError
 from nacre.scenario.source import read
 
 _NAMES = ("kind", "preset")
-"""Keys that identify a table; if their value differs, the replacement is intended."""
+"""Keys that identify the content of a table. If their value changes, the user intends the
+replacement."""
 
 
 def replaced(scenario: str, overrides: Mapping[str, object]) -> list[str]:
-    """Returns a line for each setting that removes keys of a table of the scenario.
+    """Returns a line for each override that removes settings from a table of the scenario.
 
-    Errors of the scenario or of a setting are ignored here and reported by the core.
+    Ignores errors of the scenario and of overrides, because the core reports them.
     """
     with suppress(ConfigError, OSError, UnicodeError, tomllib.TOMLDecodeError):
         return list(_lines(tomllib.loads(read(scenario).text), overrides))
@@ -43,7 +44,7 @@ def _lines(document: dict[str, Any], overrides: Mapping[str, object]) -> Iterato
 
 
 def _lost(old: object, new: object) -> list[str]:
-    """Settings of the table that are missing in its replacement."""
+    """Returns settings of the table `old` that its replacement `new` lacks."""
     if not isinstance(old, dict):
         return []
     kept = new if isinstance(new, dict) else {}
@@ -51,7 +52,7 @@ def _lost(old: object, new: object) -> list[str]:
 
 
 def _inside(place: object, step: str) -> object:
-    """Item of a table or a list; a missing table is created."""
+    """Returns an item of a table or list. Creates the item if a table lacks it."""
     if isinstance(place, dict):
         return place.setdefault(step, {})
     if isinstance(place, list) and step.isdecimal() and int(step) < len(place):

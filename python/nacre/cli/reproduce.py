@@ -85,7 +85,7 @@ def reproduce(
 
 
 def _announce(chosen: Sequence[Target]) -> None:
-    """Prints a note that all papers are recomputed, because none was named."""
+    """Prints a note that all papers will be reproduced, because the user named none."""
     names = ", ".join(target.paper.name for target in chosen)
     with suppress(OSError):
         sys.stderr.write(
@@ -110,7 +110,7 @@ def _check_exclusive(given: Mapping[str, bool]) -> None:
 def carry_out_moves(
     chosen: list[Target], out: Path | None = None, *, resume: bool = False, as_json: bool
 ) -> None:
-    """Prints the sensitivity of rows."""
+    """Prints how the results react to changed values and seeds."""
     found, interrupted = _each(chosen, sensitivity, out, resume=resume)
     if as_json:
         write_json(found)
@@ -125,7 +125,7 @@ def carry_out_moves(
 def carry_out_held_out(
     chosen: list[Target], out: Path | None = None, *, resume: bool = False, as_json: bool
 ) -> None:
-    """Prints the rows without one fitted value at a time."""
+    """Prints the results that are obtained when one fitted value is removed at a time."""
     found, interrupted = _each(chosen, held_out, out, resume=resume)
     if as_json:
         write_json(found)
@@ -145,7 +145,10 @@ def _each(
     *,
     resume: bool,
 ) -> tuple[list[Told], bool]:
-    """Reports of each target until an interruption, and whether there was one."""
+    """Evaluates each target until an interruption.
+
+    Returns the results, and whether the user interrupted.
+    """
     found: list[Told] = []
     with ExitStack() as stack:
         kept = stack.enter_context(keeping(chosen, out, resume=resume))
@@ -168,9 +171,10 @@ def _end(out: Path | None, *, interrupted: bool) -> None:
 def carry_out(
     chosen: list[Target], out: Path | None, *, resume: bool = False, as_json: bool
 ) -> None:
-    """Reproduces, stores, prints, and exits with a status.
+    """Reproduces the targets, saves and prints the results, and exits with a status.
 
-    After an interruption, results stored in a directory are not judged, because judging takes long.
+    If the user interrupts and the results are saved in a directory, they are not evaluated, because
+    evaluation takes long.
     """
     failure: Failure | None = None
     is_asked, is_drawn = False, True
@@ -212,9 +216,9 @@ def carry_out(
 
 
 def _run(chosen: Sequence[Target], kept: Memory, *, keeps: bool) -> tuple[Reproduction, bool]:
-    """Returns the results, and whether the runs were interrupted.
+    """Runs all simulations of the targets. Returns the results, and whether the user interrupted.
 
-    With `keeps`, an interruption raises `KeyboardInterrupt` instead.
+    With `keeps`, an interruption raises `KeyboardInterrupt`.
     """
     jobs = jobs_of(chosen)
     with Interruption() as interruption, Local() as engine, RunsBar() as bar:
@@ -241,7 +245,7 @@ def _interrupted(found: Reproduction, *, asked: bool, drawn: bool) -> str:
 
 
 def _judge(found: Reproduction) -> None:
-    """Prints rows that hold although marked as misses, and papers with too many fitted values."""
+    """Reports claims that are marked as misses but hold, and papers with too many fitted values."""
     for row in found.outlived:
         warn(f'{row} is listed as a miss, but holds: remove its "misses" from claims.toml')
     for fit in found.fits:

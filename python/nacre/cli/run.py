@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from nacre.studies.engines.engine import Engine
 
 PARTS = "parts"
-"""Folder for parts of a run until its record is complete."""
+"""Name of the folder that holds the parts of a split run until the record is complete."""
 
 
 @guarded
@@ -98,7 +98,7 @@ def run(
 ) -> None:
     """Simulate a scenario and report its performance, wear, and cost."""
     overrides = settings_of(scenario, settings)
-    # Read before Ctrl-C is caught, because reading a pipe without a writer blocks.
+    # Read the scenario before Ctrl-C is caught, because reading a pipe without a writer blocks.
     source = read(scenario)
     if prices:
         assigned = assignments(overrides)
@@ -149,7 +149,7 @@ def run(
 def check(scenario: Scenario, settings: Settings = None, as_json: Json = False) -> None:
     """Check a scenario and report every error.
 
-    If there are none, lists every resolved value with its origin.
+    If there are no errors, lists every resolved value with its origin.
     """
     resolved = check_scenario(scenario, settings_of(scenario, settings))
     if as_json:
@@ -189,7 +189,7 @@ def _simulate(
             start=start,
             save_state=save_state,
         )
-        # Now there is a result to keep, even if the run was too short for a progress call.
+        # The result exists now, even if the run was too short for a progress report.
         interruption.leaves_something()
         return record
 
@@ -225,7 +225,7 @@ def _only_of_parts(
     tls: tuple[Path | None, ...],
     workers: int | None,
 ) -> None:
-    """Raises `ConfigError` for options that require a split, if there is none."""
+    """Raises `ConfigError` if options for split runs are given without `--split`."""
     given = {
         "--engine": engine is not EngineName.LOCAL,
         "--address": address is not None,
@@ -243,7 +243,7 @@ def _only_of_parts(
 def _only_of_one(
     split: str | None, start: Path | None, save_state: Path | None, until: str | None
 ) -> None:
-    """Raises `ConfigError` for options that need a single stack."""
+    """Raises `ConfigError` if options for a single stack are given together with `--split`."""
     given = {"--from": start, "--save-state": save_state, "--until": until}
     wrong = [name for name, value in given.items() if value is not None and split is not None]
     if wrong:

@@ -103,7 +103,7 @@ def serve(
     """Serve a simulated device as an NBD block device."""
     address = listen or f"unix:{image}.sock"
 
-    # Read before Ctrl-C is caught, because reading a pipe without a writer blocks.
+    # Read the scenario before Ctrl-C is caught, because reading a pipe without a writer blocks.
     source = read(scenario)
     others = {name: (read(other), place) for name, (other, place) in _exports(export or []).items()}
     steered = control or image.with_name(image.name + SUFFIX)
@@ -148,7 +148,7 @@ def serve(
 def _announce(
     listening: Listening, *, images: Sequence[Path], control: Path, as_json: bool
 ) -> None:
-    """Prints the address of a ready server, as text or as one line of JSON."""
+    """Prints the addresses of a ready server, as text or as one line of JSON."""
     if as_json:
         exports = [
             {
@@ -171,7 +171,10 @@ def _announce(
 
 
 def _exports(given: list[str]) -> dict[str, tuple[str, Path]]:
-    """Additional devices by name; raises `ConfigError` if one cannot be read."""
+    """Parses the options for additional devices.
+
+    Returns scenario and image by export name, or raises `ConfigError`.
+    """
     exports: dict[str, tuple[str, Path]] = {}
     problems: list[Problem] = []
     for text in given:

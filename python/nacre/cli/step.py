@@ -57,7 +57,7 @@ def show(answers: Sequence[Answer]) -> None:
 
 
 def asked(word: str) -> Request:
-    """Parses a request of the command line: `read:8192:4096`, `write:8KiB:4KiB`."""
+    """Parses a request of the command line, e.g. `read:8192:4096` or `write:8KiB:4KiB`."""
     op, *given = word.split(":")
     numbers = [_bytes(number) for number in given]
     if len(numbers) > 2 or None in numbers or op not in OPS:

@@ -98,7 +98,7 @@ def study(
 
 @contextmanager
 def _reporting_failures(directory: Path) -> Iterator[None]:
-    """Reports the kept results if the disk or the engine fails."""
+    """If the disk or the engine fails, prints which results are saved."""
     try:
         yield
     except Exception:

@@ -1,4 +1,4 @@
-"""Text output: tables with color on a terminal, plain lines in a pipe."""
+"""Prints text: tables with color on a terminal, and plain lines in a pipe."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _GAPS = (3, 2, 1)
-"""Numbers of spaces between the columns of a table; the first one that fits is used."""
+"""Numbers of spaces between columns. The first number with which the table fits is used."""
 _WORD_MAX = 32
-"""Length in characters above which words of prose may be broken."""
+"""Words of prose that are longer than this number of characters may be broken."""
 _UNIT = re.compile(r"(?<=\d) (?=[a-zA-Z%]{1,3}\b)")
-"""The space between a number and its unit or prefix."""
+"""Matches the space between a number and its unit or prefix."""
 _PROSE_LEAST = 28
 """Minimum width of a column with prose, in characters."""
 
 
 class OutputError(Exception):
-    """Writing to standard output failed; `cause` has the reason."""
+    """Error while writing to standard output. `cause` is the reason."""
 
     def __init__(self, cause: OSError) -> None:
         super().__init__(str(cause))
@@ -53,7 +53,7 @@ def write_text(text: str) -> None:
 
 
 def write_line(text: str = "") -> None:
-    """Writes one line of output; control characters are escaped."""
+    """Writes one line of output, and escapes control characters."""
     write_text(f"{printable(text)}\n")
 
 
@@ -79,7 +79,7 @@ def write_json_line(document: Any) -> None:
 
 
 def write_table(table: Table) -> None:
-    """Writes a table, for a terminal or for a pipe."""
+    """Writes a table in the form for a terminal or for a pipe."""
     table = replace(table, rows=[[printable(cell) for cell in row] for row in table.rows])
     if sys.stdout.isatty():
         _terminal(table)
@@ -88,7 +88,7 @@ def write_table(table: Table) -> None:
 
 
 def flush() -> None:
-    """Flushes standard output and reports errors."""
+    """Flushes standard output. Raises `OutputError` if this fails."""
     with _output():
         sys.stdout.flush()
 
@@ -115,7 +115,7 @@ def _terminal(table: Table) -> None:
 
 
 def _least_width(table: Table, gap: int) -> int:
-    """Minimum width at which no number, path, or word is broken."""
+    """Returns the minimum width at which no number, path, or short word is broken."""
     from rich.cells import cell_len
 
     width = gap * (len(table.columns) - 1)
@@ -137,7 +137,7 @@ def _rich(table: Table, gap: int, console: Console) -> None:
     drawn = RichTable(
         box=box.SIMPLE_HEAD,
         header_style="" if os.environ.get("NO_COLOR") else "bold",
-        padding=(0, gap - 1, 0, 0),  # the box style adds its own space between columns
+        padding=(0, gap - 1, 0, 0),  # The box style adds a space between columns.
         pad_edge=False,
         show_edge=False,
     )
@@ -155,7 +155,7 @@ def _rich(table: Table, gap: int, console: Console) -> None:
 
 
 def _listed(table: Table, width: int) -> None:
-    """Formats a table that is wider than the terminal, with each row as a list of its values."""
+    """Prints a table that is wider than the terminal: each row becomes a list of its values."""
     names = max(map(len, table.columns)) + 4
     for row in table.rows:
         write_text(f"{row[0]}\n")
@@ -169,7 +169,7 @@ def _listed(table: Table, width: int) -> None:
 
 
 def _folded(text: str, width: int, first: str, later: str) -> list[str]:
-    """Wraps text to `width`, between words but not before a unit."""
+    """Wraps text to `width` between words, but never between a number and its unit."""
     lines = textwrap.wrap(
         _UNIT.sub("\u00a0", text),
         width,
@@ -182,5 +182,5 @@ def _folded(text: str, width: int, first: str, later: str) -> list[str]:
 
 
 def _columns(table: Table) -> Sequence[Sequence[str]]:
-    """The cells of each column, which start with the name of the column."""
+    """Returns the cells of each column. The first cell of a column is its name."""
     return list(zip(table.columns, *table.rows, strict=True))

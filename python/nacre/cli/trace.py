@@ -32,7 +32,7 @@ app = typer.Typer(help="Analyze, convert, sample, and fit block traces.", cls=Gr
 
 
 class Sampling(StrEnum):
-    """Unit of sampling: blocks or requests."""
+    """Method of sampling: by block, by request, or the first requests."""
 
     BLOCK = "block"
     REQUEST = "request"
@@ -40,7 +40,7 @@ class Sampling(StrEnum):
 
 
 class MissesOf(StrEnum):
-    """Basis of miss ratios."""
+    """Unit of miss ratios: blocks or bytes."""
 
     BLOCK = "block"
     BYTE = "byte"
@@ -248,7 +248,7 @@ def fit(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Fit a synthetic workload to a trace; it contains none of the trace's addresses."""
+    """Fit a synthetic workload to a trace; the result contains no addresses of the trace."""
     if output is not None:
         look_apart(output, traces.located(files))
         look(output, replace=force)
@@ -301,7 +301,10 @@ def _requests(found: FittedWorkload) -> int:
 
 @contextmanager
 def _watched(verb: str) -> Iterator[Callable[..., bool]]:
-    """A progress callback with a bar; Ctrl-C raises, because a partial result is useless."""
+    """Shows a bar and gives the block its progress function.
+
+    Ctrl-C raises `KeyboardInterrupt`, because partial results are useless.
+    """
     with Bar(verb, "requests") as bar:
 
         def tick(done: int, total: int | None = None, *_: float) -> bool:
@@ -349,7 +352,7 @@ def _show_curve(curve: MissRatioCurve) -> None:
 
 
 def _show_caches(curves: CacheCurves, by: Unit) -> None:
-    """Prints a table with a row per size and a column per policy."""
+    """Prints a table of miss ratios, with a row per cache size and a column per policy."""
     kind = curves.kinds()[0]
     rows = []
     for at in curves.sizes:
@@ -372,12 +375,12 @@ def _show_caches(curves: CacheCurves, by: Unit) -> None:
 
 
 def _listed(text: str) -> list[str]:
-    """Splits a list of names that are separated by commas."""
+    """Splits a comma-separated list of names."""
     return [each.strip() for each in text.split(",") if each.strip()]
 
 
 def _powers(curve: MissRatioCurve) -> list[int]:
-    """The largest powers of two within the curve, at most twenty."""
+    """Returns up to twenty powers of two in the size range of the curve, the largest ones."""
     first, last = int(curve.sizes[0]), int(curve.sizes[-1])
     powers = [2**power for power in range(63) if first <= 2**power <= last]
     return powers[-20:]

@@ -1,9 +1,9 @@
-"""Typed configurations: a class for each model, and `presets` with a function for each device.
+"""Typed configurations: a class for each model, and a function for each catalog device.
 
     from nacre.config import Scenario, ZipfWorkload, presets
 
 The fields of a class are the settings of its model. Omitted fields have the defaults of the model.
-`nacre.run` accepts a `Scenario`. Editors and type checkers know all classes and their fields.
+`nacre.run` accepts a `Scenario`. Editors and type checkers can complete and check the fields.
 """
 
 from nacre.config import presets

@@ -1,4 +1,4 @@
-"""Base of all configuration classes: conversion to a TOML table."""
+"""Base classes of all configurations, with conversion to TOML tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Preset(Table):
-    """A catalog entry with overridden settings.
+    """A catalog entry whose settings can be overridden.
 
     For example `Preset("pcm_ssd", {"capacity": "1 GiB"})`.
     """

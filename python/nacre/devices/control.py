@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 SUFFIX = ".ctl"
-"""Suffix that is added to the name of an image to form the name of its control socket."""
+"""Suffix that is appended to the name of an image to form the name of its control socket."""
 _PATIENCE = 30.0
-"""Timeout in seconds for replies that need no disk access."""
+"""Timeout in seconds for replies that require no disk access."""
 
 
 class Control:
@@ -39,7 +39,10 @@ class Control:
         self._answers = self._socket.makefile("rb")
 
     def stats(self, *, columns: bool = False) -> Statistics:
-        """Statistics of the server; with `columns`, also of each erase block."""
+        """Returns statistics of the server.
+
+        With `columns`, they include program and erase counts per block.
+        """
         return Statistics(self._ask("stats", columns=columns))
 
     def record(
@@ -54,14 +57,18 @@ class Control:
         self._ask("record", patience=None, path=place, force=force, export=export)
 
     def record_end(self, *, export: str | None = None) -> Recorded:
-        """Ends the recording; `error` is set if the trace is incomplete."""
+        """Ends the recording, and returns a summary.
+
+        Its `error` is set if the trace is incomplete.
+        """
         return Recorded(self._ask("record-end", patience=None, export=export))
 
     def power_fail(self, *, again: float | None = None, export: str | None = None) -> Outage:
-        """Cuts power and restores it: disconnects all clients and drops volatile data.
+        """Cuts power and restores it. Disconnects all clients and drops volatile data.
 
-        The design of the device determines which data is volatile; e.g. protected buffers keep
-        their data. With `again`, power fails once more at this share of the recovery, from 0 to 1.
+        The design of the device determines which data is volatile. For example, a protected buffer
+        keeps its data. If `again` is given, power fails a second time at this share of the
+        recovery, from 0 to 1.
         """
         permille = None if again is None else round(again * 1000)
         return Outage(self._ask("power-fail", again_permille=permille, export=export))
@@ -69,9 +76,11 @@ class Control:
     def media_error(
         self, offset: int, length: int, harm: Harm = "reads", *, export: str | None = None
     ) -> None:
-        """Injects media errors: `"reads"` fail until rewritten, `"writes"` fail until `"heal"`.
+        """Injects or removes media errors in a range, according to `harm`.
 
-        The range is extended to whole sectors of 512 bytes.
+        With `"reads"`, reads fail until the range is rewritten. With `"writes"`, writes also fail
+        until `"heal"`, which removes the errors. The range is extended to whole sectors of 512
+        bytes.
         """
         self._ask("media-error", offset=offset, length=length, harm=harm, export=export)
 
@@ -82,7 +91,7 @@ class Control:
         *,
         export: str | None = None,
     ) -> int:
-        """Adds a fault to the device, as in a `faulty` device, and returns its number.
+        """Adds a fault, as in a `faulty` device, and returns the number of the fault.
 
         `settings` select requests and times, e.g. `{"start": "10 s", "duration": "5 s"}`. The start
         is relative to the current simulated time. A fault remains until it is cleared or the server
@@ -93,21 +102,24 @@ class Control:
         return int(asked["number"])
 
     def faults(self, *, export: str | None = None) -> tuple[ServedFault, ...]:
-        """All added faults, including cleared ones, with their effects."""
+        """Returns all added faults, including cleared faults, with their effects."""
         return tuple(ServedFault(of) for of in self._ask("fault-list", export=export)["faults"])
 
     def clear_fault(self, number: int | None = None, *, export: str | None = None) -> int:
-        """Ends a fault, or all; delayed requests resume. Returns the number of ended faults."""
+        """Ends a fault, or all faults if `number` is None.
+
+        Delayed requests resume. Returns the number of ended faults.
+        """
         return int(self._ask("fault-clear", number=number, export=export)["cleared"])
 
     def medium_fault(
         self, fault: str | None = None, *, seed: int = 0, export: str | None = None
     ) -> int:
-        """Injects a fault into operations of the medium; without a fault, stops injecting.
+        """Injects a fault into operations of the medium. If `fault` is None, stops the injection.
 
         The faults are those of `nacre.crash`: `lying_flush`, `lost_program`, `torn_program`,
-        `misdirected_program`, `bit_rot` and `stuck_block`, at random from `seed`. Returns the
-        number of operations that the previous fault affected.
+        `misdirected_program`, `bit_rot`, and `stuck_block`. They occur at random, determined by
+        `seed`. Returns the number of operations that the previous fault affected.
         """
         return int(self._ask("medium-fault", fault=fault, seed=seed, export=export)["struck"])
 
@@ -120,17 +132,21 @@ class Control:
         fill: int | None = None,
         export: str | None = None,
     ) -> Answer:
-        """Issues one request like a client, and returns its latency breakdown.
+        """Issues one request like a client, and returns the latency breakdown.
 
         `op` is `read`, `write`, `trim`, or `flush`. The request arrives at the current wall-clock
-        time and queues like other requests. The method returns when the reply is due. A write fills
-        its range with the byte `fill`; on return, the data is in the image.
+        time and queues like other requests. The method returns when the reply is due. A write
+        stores the byte value `fill` in its whole range. When the method returns, this data is in
+        the image.
         """
         request = {"op": op, "offset": address, "length": size, "fill": fill}
         return Answer(self._ask("step", patience=None, **request, export=export))
 
     def snapshot(self, path: str | os.PathLike[str], *, export: str | None = None) -> int:
-        """Copies the image between two requests; returns the size of the copy in bytes."""
+        """Copies the image to `path` between two requests.
+
+        Returns the size of the copy in bytes.
+        """
         place = str(Path(path).absolute())
         return int(self._ask("snapshot", patience=None, path=place, export=export)["bytes"])
 
@@ -179,7 +195,7 @@ class Control:
                 return answer
             case {"error": str(problem), "code": code, "data": dict(data)}:
                 text = f"{self.socket}: {problem}"
-                # An operating-system error of the server is not an error in the command.
+                # An operating-system error of the server does not mean that the command is invalid.
                 if "errno" in data:
                     raise Error(text, code, **data)
                 raise invalid(code, "", text, data=data)
@@ -191,7 +207,10 @@ class Control:
 
 
 def socket_of(path: str | os.PathLike[str]) -> Path:
-    """Control socket of an image; a path that is already a control socket is returned unchanged."""
+    """Returns the path of the control socket of an image.
+
+    A path that already is a control socket is returned unchanged.
+    """
     given = Path(path)
     control = given.with_name(given.name + SUFFIX) if given.name else given
     for place in (given, control):

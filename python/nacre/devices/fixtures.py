@@ -16,7 +16,7 @@ from nacre.scenario.source import Scenario
 
 
 class Serve(Protocol):
-    """Serves the stack of a scenario until the test ends, as `nacre.devices.served` does."""
+    """Serves the stack of a scenario until the test ends, like `nacre.devices.served`."""
 
     def __call__(
         self,
@@ -24,12 +24,12 @@ class Serve(Protocol):
         overrides: Mapping[str, object] | None = None,
         options: ServeOptions | None = None,
     ) -> Served:
-        """Starts to serve a device, and returns when it listens."""
+        """Starts to serve a device. Returns when the server listens."""
 
 
 @pytest.fixture
 def nacre_device() -> Iterator[Serve]:
-    """Serves devices, e.g. `nacre_device("ssd")`, which then have a `uri` and a `control`."""
+    """Returns a function that serves devices for a test, e.g. `nacre_device("ssd").uri`."""
     with ExitStack() as devices:
 
         def serve(
@@ -43,7 +43,7 @@ def nacre_device() -> Iterator[Serve]:
 
 
 class Mount(Protocol):
-    """Serves the stack of a scenario, with a file system that is mounted until the test ends."""
+    """Serves the stack of a scenario with a mounted file system until the test ends."""
 
     def __call__(
         self,
@@ -51,15 +51,17 @@ class Mount(Protocol):
         overrides: Mapping[str, object] | None = None,
         options: ServeOptions | None = None,
     ) -> tuple[Path, Served]:
-        """The folder of the file system, and the device below it."""
+        """Returns the folder of the file system, and the served device."""
 
 
 @pytest.fixture
 def nacre_mount(nacre_device: Serve) -> Iterator[Mount]:
-    """Mounts file systems on served devices without root, e.g. of `nacre_mount("ssd")`.
+    """Returns a function that mounts file systems on served devices without root, e.g.
 
-    The fixture returns the folder and the device. If a required program is not installed, the test
-    is skipped with a reason.
+    `nacre_mount("ssd")`.
+
+    This function returns the mounted folder and the device. If a required program is not installed,
+    the test is skipped with a reason.
     """
     if why := cannot_mount():
         pytest.skip(f"nacre_mount: {why}")

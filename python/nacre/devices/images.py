@@ -12,24 +12,27 @@ from nacre.base.view import View
 
 
 class Superblocks(View):
-    """State of the two copies of the superblock; one intact copy is sufficient."""
+    """Whether each of the two copies of the superblock is intact. One intact copy is sufficient."""
 
     first: bool
     second: bool
 
 
 class CheckpointCopies(View):
-    """State of the copies of the checkpoint; both are intact if there is no checkpoint."""
+    """Whether each copy of the checkpoint is intact.
+
+    If there is no checkpoint, both copies count as intact.
+    """
 
     first: bool
     second: bool
 
 
 class ImagePages(View):
-    """Number of pages and of damaged pages in the checkpoint.
+    """Number of pages in the checkpoint, and number of damaged pages.
 
-    `named` lists the numbers of the first damaged pages. If the image has no checksums
-    (`are_checked`), damage cannot be detected.
+    `named` lists the numbers of the first damaged pages. If the pages have no checksums
+    (`are_checked` is false), damage cannot be detected.
     """
 
     programmed: int
@@ -41,10 +44,10 @@ class ImagePages(View):
 class ImageJournal(View):
     """Journal of requests since the checkpoint.
 
-    `records` is the number of records that can be replayed. If the server was killed, the journal
-    may be torn (`is_torn`), but all flushed data is intact. A damaged record after the last flush
-    may have the same effect. `damage` explains why later records cannot be replayed, and `lost` is
-    the number of intact records among them.
+    `records` is the number of records that can be replayed. If the server was killed, the last
+    record may be incomplete (`is_torn`), but all flushed data is intact. Damage to a record after
+    the last flush may look the same. `damage` explains why later records cannot be replayed, and
+    `lost` is the number of intact records among these.
     """
 
     records: int
@@ -56,8 +59,8 @@ class ImageJournal(View):
 class ImageCheck(View):
     """Result of checking an image.
 
-    `identity` has the settings of the device. `raw_bytes` is the data size of an image without a
-    device (`--timing none`). Such an image has no checksums.
+    `identity` contains the settings of the device. `raw_bytes` is the data size of an image without
+    a device (`--timing none`). Such an image has no checksums.
     """
 
     parts: ClassVar[Mapping[str, type[View]]] = {
@@ -81,7 +84,7 @@ class ImageCheck(View):
 
 
 def check(path: str | os.PathLike[str]) -> ImageCheck:
-    """Checks the image at `path`, without its scenario.
+    """Checks the image at `path`. The scenario is not needed.
 
     Raises `Error` if the file is not an image, if another process has opened it, or if no
     superblock is intact.
@@ -90,9 +93,9 @@ def check(path: str | os.PathLike[str]) -> ImageCheck:
 
 
 def repair(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> ImageCheck:
-    """Writes a usable image with the intact data to `out`; the original is not changed.
+    """Writes a usable image with the intact data to `out`. The original is not changed.
 
-    Damaged pages keep their current bytes, and the journal ends before its first damaged record.
+    Damaged pages keep their current bytes, and the journal ends before the first damaged record.
     Returns the result of the check. Raises `Error` for the same reasons as `check`, if `out`
     exists, or if the state of the device is lost.
     """

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Recovery(View):
-    """Recovery of a memory after a power loss, and the lost data."""
+    """Report about the recovery of a memory after a power loss, including the lost data."""
 
     programs_repeated: int
     erases_repeated: int
@@ -40,7 +40,10 @@ class Recovery(View):
 
 
 class Zone(NamedTuple):
-    """A zone of a memory over `zns_ssd`: bytes from `start` to before `end`."""
+    """A zone of a memory over `zns_ssd`.
+
+    Its bytes are from `start` up to, but not including, `end`.
+    """
 
     start: int
     end: int
@@ -56,23 +59,23 @@ def open(  # noqa: A001 (as of gzip and shelve: nacre.open)
     start: str | os.PathLike[str] | Record | None = None,
     checksums: bool = True,
 ) -> Memory:
-    """Opens the stack of a scenario, such as `"envy"`, as a memory.
+    """Opens the stack of a scenario, e.g. `"envy"`, as a memory.
 
-    With `image`, this file stores data and state. If the file does not exist, it is created. Every
-    completed operation is in the file, even if the process is killed. In this case, an open
-    transaction is rolled back, as after a power loss. Without `image`, data and state end with the
-    process.
+    If `image` is given, this file stores data and state. If the file does not exist, it is created.
+    Every completed operation is in the file, even if the process is killed. If the process is
+    killed during a transaction, the transaction is rolled back, as after a power loss. Without
+    `image`, data and state end with the process.
 
     Every page of a new image has a checksum. Data that the host disk has corrupted is therefore
-    detected and never returned (see `nacre.devices.images`). Without `checksums`, such data is not
-    detected.
+    detected and never returned (see `nacre.devices.images`). If `checksums` is false, such data is
+    not detected.
 
-    Without `start`, the memory is new. With `start`, it continues from the state of a run; `start`
-    is the saved state or the record of the run. A run has no data, so its writes read as zero. With
-    `start`, the image must not exist.
+    Without `start`, the memory is new. With `start`, which is the saved state or the record of a
+    run, the memory continues from the final state of this run. The run saved no data, so the bytes
+    that it wrote read as zero. With `start`, the image must not exist.
 
-    Raises `ConfigError` for errors in the scenario, and for stacks without data. If the file is not
-    an image of this memory, raises `Error` and does not change the file.
+    Raises `ConfigError` for errors in the scenario, and for stacks that cannot store data. If the
+    file is not an image of this memory, raises `Error` and does not change the file.
     """
     source, settings = read(scenario), assignments(overrides)
     warn_of_host(source, settings, "a program issues one operation at a time and waits for it")
@@ -81,13 +84,15 @@ def open(  # noqa: A001 (as of gzip and shelve: nacre.open)
 
 
 class Memory:
-    """A simulated memory: `mem[i]`, `mem[a:b] = data`, transactions, power failures.
+    """A simulated memory with byte access, transactions, and power failures.
 
-    Operations are serial; `now` is the simulated time that they took. Lost data is never returned:
-    a read of lost data raises `Error` until all of this data is rewritten. The first flush after a
-    loss also raises `Error`, and so do writes that the device rejects. During an operation, other
-    threads can run. Operations of several threads take turns. A transaction belongs to the memory
-    and not to a thread.
+    For example, `mem[i]` reads a byte, and `mem[a:b] = data` writes bytes.
+
+    Operations are serial, and `now` is the simulated time. Lost data is never returned: a read of
+    lost data raises `Error` until all of this data is rewritten. The first flush after a loss also
+    raises `Error`, and so do writes that the device rejects. During an operation, other threads can
+    run. Operations of several threads take turns. A transaction belongs to the memory and not to a
+    thread.
     """
 
     def __init__(self, core: _core.Memory, image: str | None) -> None:
@@ -121,11 +126,11 @@ class Memory:
         self._core.write(start, data)
 
     def read(self, address: int, size: int) -> bytes:
-        """Reads `size` bytes from `address`; memory that was never written reads as zero."""
+        """Returns `size` bytes from `address`. Bytes that were never written are zero."""
         return self._core.read(address, size)
 
     def readinto(self, address: int, buffer: Data) -> int:
-        """Fills a writable buffer from `address`; returns the number of bytes."""
+        """Fills a writable buffer with bytes from `address`. Returns the number of bytes."""
         view = _view(buffer)
         if view.readonly:
             raise TypeError("readinto needs a buffer that can be written, such as a bytearray")
@@ -138,7 +143,7 @@ class Memory:
         self._core.write(address, _bytes(data))
 
     def zone(self, address: int) -> Zone:
-        """The zone that holds `address`.
+        """Returns the zone that contains `address`.
 
         Its `state` is `"empty"`, `"implicitly_open"` (opened by a write), `"explicitly_open"`
         (opened by `open_zone`), `"closed"`, or `"full"`. Raises `Error` if there are no zones.
@@ -146,39 +151,44 @@ class Memory:
         return Zone(*self._core.zone(address))
 
     def append(self, zone: int, data: Data) -> int:
-        """Appends `data` to the zone that begins at address `zone`; returns the data's address.
+        """Appends `data` to the zone that begins at address `zone`.
+
+        Returns the address of the data.
 
         Like all zone commands, this method raises `Error` if the zone rejects the command.
         """
         return self._core.append(zone, _bytes(data))
 
     def open_zone(self, zone: int) -> None:
-        """Opens the zone that begins at address `zone`, until it is closed, full, or reset."""
+        """Opens the zone that begins at address `zone`.
+
+        It remains open until it is closed, full, or reset.
+        """
         self._core.zone_command("open", zone)
 
     def close_zone(self, zone: int) -> None:
-        """Closes the zone that begins at address `zone`; a write opens it again."""
+        """Closes the zone that begins at address `zone`. A later write reopens the zone."""
         self._core.zone_command("close", zone)
 
     def finish_zone(self, zone: int) -> None:
-        """Makes the zone that begins at address `zone` full."""
+        """Sets the zone that begins at address `zone` to full."""
         self._core.zone_command("finish", zone)
 
     def reset_zone(self, zone: int) -> None:
-        """Makes the zone that begins at address `zone` empty."""
+        """Discards the data of the zone that begins at address `zone`; the zone is then empty."""
         self._core.zone_command("reset", zone)
 
     @property
     def word_size(self) -> int:
-        """Bytes per access of the memory."""
+        """Size of a word in bytes, i.e. of one access of the memory."""
         return self._core.word_bytes
 
     def read_word(self, address: int) -> int:
-        """Reads the word at `address`, little-endian and unsigned."""
+        """Reads the word at `address` as an unsigned little-endian number."""
         return int.from_bytes(self._core.read(address, self.word_size), "little")
 
     def write_word(self, address: int, value: int) -> None:
-        """Writes a word at `address`, little-endian and unsigned."""
+        """Writes `value` to the word at `address` as an unsigned little-endian number."""
         number, bits = operator.index(value), 8 * self.word_size
         if not 0 <= number < 1 << bits:
             raise ValueError(f"a word has {bits} bits: from 0 to {(1 << bits) - 1}; given {number}")
@@ -186,16 +196,17 @@ class Memory:
 
     @contextmanager
     def transaction(self) -> Iterator[Self]:
-        """A transaction, which commits at the end of the block; an exception rolls it back.
+        """Starts a transaction, which commits at the end of the block. An exception rolls it back.
 
-        Raises `TransactionError` inside another transaction, and `TransactionTooLarge` at a write
-        that exceeds the space of the transaction.
+        Raises `TransactionError` inside another transaction. A write that exceeds the space of the
+        transaction raises `TransactionTooLarge`.
         """
         self._core.begin()
         try:
             yield self
         except BaseException:
-            # A power failure or `close` in the block has already rolled the transaction back.
+            # If power failed or the memory was closed in the block, the transaction is already
+            # rolled back.
             if not self._core.closed and self._core.has_power and self._core.in_transaction:
                 self._core.abort()
             raise
@@ -207,11 +218,11 @@ class Memory:
         return self._core.in_transaction
 
     def power_fail(self) -> None:
-        """Cuts power; after that, only `recover` is possible."""
+        """Cuts power. Until `recover` is called, all other operations fail."""
         self._core.power_fail()
 
     def recover(self) -> Recovery:
-        """Restores power and rolls back an open transaction; returns a recovery report."""
+        """Restores power and rolls back an open transaction. Returns a recovery report."""
         return Recovery(json.loads(self._core.recover()))
 
     @property
@@ -230,7 +241,7 @@ class Memory:
         return self._core.clock()[1]
 
     def idle(self, seconds: float) -> None:
-        """Advances simulated time, so that the memory can do background work."""
+        """Advances simulated time by `seconds`, so that the memory can do background work."""
         self._core.idle(seconds)
 
     def statistics(self) -> Component:
@@ -238,11 +249,14 @@ class Memory:
         return Component(json.loads(self._core.statistics()))
 
     def flush(self) -> None:
-        """Makes all data durable against a failure of this machine, not only of this process."""
+        """Makes all data durable, so that it also survives a failure of this machine."""
         self._core.flush()
 
     def close(self) -> None:
-        """Rolls an open transaction back, and saves a checkpoint so that the next open is fast."""
+        """Closes the memory.
+
+        Rolls back an open transaction, and saves a checkpoint so that the next open is fast.
+        """
         self._core.close()
 
     @property
@@ -261,14 +275,17 @@ class Memory:
         return f"<nacre.Memory, {len(self)} bytes{image}{', closed' if self.closed else ''}>"
 
     def _address(self, place: SupportsIndex) -> int:
-        """Converts an index to an address; negative ones count from the end."""
+        """Converts an index to an address. Negative indexes count from the end."""
         address, size = operator.index(place), len(self)
         if not -size <= address < size:
             raise IndexError(f"address {address}, size 1: the memory ends at byte {size}")
         return address % size
 
     def _bounds(self, place: slice) -> tuple[int, int]:
-        """Bounds of a slice; unlike for a list, they must be within the memory."""
+        """Returns the bounds of a slice.
+
+        Unlike the bounds of a list slice, they must be within the memory.
+        """
         if place.step is not None and operator.index(place.step) != 1:
             raise ValueError(f"slices of a memory must have step 1; given {place.step}")
         size = len(self)

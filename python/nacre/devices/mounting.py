@@ -1,4 +1,4 @@
-"""A file system on a served device, mounted without root: NBD, nbdfuse and fuse2fs."""
+"""Mounts a file system on a served device without root, using NBD, nbdfuse, and fuse2fs."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _NEEDED = {
     "fuse2fs": "fuse2fs",
     "fusermount3": "fuse3",
 }
-"""Programs, and the Debian packages that have them."""
+"""Required programs, and the Debian packages that contain them."""
 _WITHIN_S = 30.0
 """Timeout in seconds for mounting and unmounting."""
 _SBIN = ("/usr/sbin", "/sbin")
-"""Directories of mkfs, which are not on the path of non-root users."""
+"""Directories of mkfs that the PATH of ordinary users lacks."""
 
 
 def cannot_mount() -> str | None:
-    """Reason why file systems cannot be mounted here; None if they can."""
+    """Returns the reason why this machine cannot mount file systems, or None if it can."""
     lacking = [name for name in _NEEDED if _found(name) is None]
     if lacking:
         packages = " ".join(sorted({_NEEDED[name] for name in lacking}))
@@ -41,9 +41,9 @@ def cannot_mount() -> str | None:
 def mounted(uri: str, *, make: bool = True) -> Iterator[Path]:
     """Mounts the file system of the device at `uri` in a temporary folder while the block runs.
 
-    With `make`, an ext4 file system is made first, without discarding, so a full drive stays full;
-    otherwise the existing one is mounted. fuse2fs has no journal: after a power loss, run `e2fsck
-    -fy` before mounting again.
+    With `make`, an ext4 file system is created first. Its creation discards nothing, so a full
+    drive stays full. Without `make`, the existing file system is mounted. fuse2fs does not replay
+    the journal of ext4. Therefore run `e2fsck -fy` after a power loss, before mounting again.
 
     Raises `Error` if a required program is missing, or the file system cannot be mounted.
     """
@@ -67,7 +67,7 @@ def mounted(uri: str, *, make: bool = True) -> Iterator[Path]:
 
 @contextmanager
 def _running(name: str, *arguments: str | Path, at: Path) -> Iterator[None]:
-    """Runs a program that serves a mount point while the block runs, and unmounts it at the end."""
+    """Runs a program that serves a mount point while the block runs, and then unmounts it."""
     program = subprocess.Popen(  # noqa: S603  (programs of this module)
         _command(name, arguments),
         stdin=subprocess.DEVNULL,
@@ -77,7 +77,7 @@ def _running(name: str, *arguments: str | Path, at: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        # A busy mount is detached when it becomes idle, after its writes.
+        # If a mount is busy, `-z` detaches it as soon as it is idle.
         for how in (("-u",), ("-u", "-z")):
             if (
                 subprocess.run(  # noqa: S603
@@ -94,7 +94,7 @@ def _running(name: str, *arguments: str | Path, at: Path) -> Iterator[None]:
 
 
 def _until(is_there: Callable[[], bool], failed: str) -> None:
-    """Waits until the mount exists; raises `Error` after the timeout."""
+    """Waits until `is_there` returns true. Raises `Error` after the timeout."""
     until = time.monotonic() + _WITHIN_S
     while True:
         with suppress(OSError):

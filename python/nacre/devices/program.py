@@ -1,4 +1,4 @@
-"""Runs a program on a served device, cuts power, and runs a check."""
+"""Runs a user's program on a served device, cuts power, and runs the user's check."""
 
 from __future__ import annotations
 
@@ -24,26 +24,27 @@ from nacre.errors import Error, invalid
 from nacre.results.served import Outage
 
 PATIENCE_S = 10.0
-"""Time in seconds for a program to exit after its device has disconnected."""
+"""Maximum time in seconds for a program to exit after its device has disconnected."""
 READY_TIMEOUT_S = 60.0
-"""Default timeout in seconds for a program to get ready."""
+"""Default timeout in seconds until a program must be ready."""
 RECOVERY_SHARE = 0.3
-"""Share of recoveries during which power fails again, as in the crash simulator."""
+"""Share of recoveries during which power fails again, as in power-loss tests without a program."""
 _SAID = 4_000
-"""Number of characters kept from the end of a program's output."""
+"""Maximum number of characters that are kept from the end of a program's output."""
 _MARK = "NACRE_READY"
-"""Environment variable that marks every process of a program, with a unique path."""
+"""Environment variable that identifies every process of a program. Its value is a unique path."""
 _MISTAKE = 2
-"""Exit status of a server after a user error."""
+"""Exit status of `nacre serve` after a user error."""
 
 
 class Round(View):
-    """One power loss: time since the start of the program, and result of the check.
+    """One power loss and the result of the check after it.
 
-    `at_s` counts from the program's start, or from when it was ready. `ended` is the exit status of
-    a program that ended before the power loss; `check` is that of the check, None without a check.
-    `recovering` is true if power failed again during the recovery; `check_cut_s` is the time after
-    which it failed during the check, which was then repeated, None if it did not. `faults` has the
+    `at_s` is the time of the power loss in seconds since the program started, or since it was
+    ready. If the program ended before the power loss, `ended` is its exit status. `check` is the
+    exit status of the check, or None without a check. `recovering` is true if power failed again
+    during the recovery. If power failed during the check, `check_cut_s` is the time in seconds
+    since its start, otherwise None. In this case, the check was repeated. `faults` lists the
     effects of each fault.
     """
 
@@ -59,7 +60,10 @@ class Round(View):
 
 
 class Pulled(View):
-    """Result of power-loss tests with a program; `kept` is the folder of an image that failed."""
+    """Result of power-loss tests with a program.
+
+    If a check failed, `kept` is the folder with the image.
+    """
 
     parts = {"rounds": Round}  # noqa: RUF012
     name: str
@@ -85,23 +89,24 @@ def crash_program(
     stop: Callable[[], bool] = lambda: False,
     tell: Callable[[int], None] = lambda _: None,
 ) -> Pulled:
-    """Serves the stack of `scenario`, runs `command` on it, and cuts power `cuts` times.
+    """Serves the stack of `scenario`, runs `command` on it, and cuts power `times` times.
 
-    Each round starts the program on the existing image; power fails at a random time up to
-    `within_s` seconds later, or when the program ends. With `ready`, these seconds count from when
-    the program creates the file `NACRE_READY`. Then the device is served again from its image, and
-    the shell runs `check`. Both find the address of the device in `NACRE_URI`, and the number of
-    the round in `NACRE_ROUND`. The first failed check ends the test. If `stop` returns true,
-    program and check are ended, and their round does not count.
+    Each round starts the program on the existing image. Power fails at a random time within
+    `within_s` seconds, or when the program ends. With `ready`, these seconds count from the time at
+    which the program creates the file `NACRE_READY`. Then the device is served again from its
+    image, and the shell runs `check`. The environment variables `NACRE_URI` and `NACRE_ROUND` of
+    both programs hold the address of the device and the number of the round. The first failed check
+    ends the test. If `stop` returns true, program and check are ended, and their round does not
+    count.
 
-    `faults` are injected while the program runs, see `program_faults`; faults of the medium also
-    while the check runs. In a share `recovery` of the rounds, power fails again during the
-    recovery, and in as many during the check, which is the program's recovery; the device is then
-    served again, and the check restarts.
+    `faults` are injected while the program runs (see `program_faults`). Faults of the medium are
+    also injected while the check runs. In the share `recovery` of the rounds, power fails again
+    while the device recovers. In the same share, power fails during the check, in which the program
+    recovers. The device is then served again, and the check restarts.
 
-    Raises `ConfigError` for errors of the scenario, `Error` if the device cannot be served for
-    another reason or the program is not ready within `ready_timeout_s`, and `OSError` if the
-    program cannot be run.
+    Raises `ConfigError` for errors of the scenario. Raises `Error` if the device cannot be served
+    for another reason, or if the program is not ready within `ready_timeout_s`. Raises `OSError` if
+    the program cannot be run.
     """
     draws = random.Random(seed)  # noqa: S311  (moments, no secrets)
     sick = read_faults(faults)
@@ -149,28 +154,28 @@ def crash_program(
 
 
 class _Recoveries:
-    """Chooses the recoveries during which power fails, and the times."""
+    """Selects the recoveries and checks during which power fails, and the times of the failures."""
 
     def __init__(self, seed: int, share: float) -> None:
-        # A separate stream, so that the times of the other power losses do not depend on it.
+        # Use a separate stream, so that the times of the other power losses do not depend on it.
         self._draws = random.Random(f"{seed} recoveries")  # noqa: S311  (moments, no secrets)
         self._share = share
         self.check_s: float | None = None
         """Duration of the last check in seconds."""
 
     def draw(self) -> float | None:
-        """Random share of the recovery at which power fails again; None if it does not."""
+        """Returns the share of the recovery after which power fails, or None if it does not."""
         is_hit, after = self._draws.random() < self._share, self._draws.random()
         return after if is_hit else None
 
     def draw_check_s(self) -> float | None:
-        """Random delay until a power loss during the check; None for none."""
+        """Returns the seconds until power fails during the check, or None if it does not."""
         after = self.draw()
         return None if after is None or self.check_s is None else after * self.check_s
 
 
 class _Server:
-    """`nacre serve` in a separate process."""
+    """Runs `nacre serve` in a separate process."""
 
     def __init__(self, scenario: str, settings: Sequence[str], folder: Path) -> None:
         self.image = folder / "device.img"
@@ -219,24 +224,27 @@ class _Server:
         raise Error(problem, code, **data)
 
     def environment(self, number: int) -> Mapping[str, str]:
-        """Environment variables for programs on the device."""
+        """Returns the environment variables for programs that use the device."""
         about = {"NACRE_URI": self._uri, "NACRE_ROUND": str(number), "NACRE_READY": str(self.ready)}
         return {**os.environ, **about}
 
     def inject(self, faults: InjectedFaults) -> None:
-        """Serves the device with these faults; medium faults stay until it is served anew."""
+        """Injects these faults into the device. Medium faults remain until the server ends."""
         self._injected = faults
         with Control(self.image) as control:
             faults.begin(control)
 
     def power_fail(self, again: float | None = None) -> tuple[Outage, list[dict[str, Any]]]:
-        """Cuts power and restores it; also returns the effects of the faults until then."""
+        """Cuts power and restores it.
+
+        Returns the outage, and the effects of the faults until then.
+        """
         with Control(self.image) as control:
             outage = control.power_fail(again=again)
             return outage, self._injected.effects(control) if self._injected else []
 
     def stop(self) -> None:
-        """Stops the server like Ctrl-C."""
+        """Stops the server, as Ctrl-C does."""
         if self._process is not None:
             self._process.send_signal(signal.SIGTERM)
             self._process.communicate(timeout=PATIENCE_S)
@@ -253,13 +261,13 @@ class _Server:
         self._said.close()
 
     def _complaint(self) -> str:
-        """Standard error of the server."""
+        """Returns the error output of the server."""
         self._said.seek(0)
         return self._said.read().strip()
 
 
 def _document(text: str) -> dict[str, Any]:
-    """Parses a JSON object that a server printed; returns an empty one for other output."""
+    """Parses a JSON object that a server printed. Returns an empty dictionary for other output."""
     try:
         found = json.loads(text)
     except ValueError:
@@ -268,11 +276,11 @@ def _document(text: str) -> dict[str, Any]:
 
 
 class _NotReadyError(Error):
-    """The program did not create the file that signals that it is ready."""
+    """The program did not create the file that means that it is ready."""
 
 
 class _Moment:
-    """Deadline of a power loss: a delay from now, or from the creation of a file."""
+    """Time of a planned power loss: a delay from now, or from the creation of a file."""
 
     def __init__(self, after_s: float, ready: Path | None, ready_timeout_s: float) -> None:
         self._after_s, self._ready, self._timeout_s = after_s, ready, ready_timeout_s
@@ -281,7 +289,7 @@ class _Moment:
             ready.unlink(missing_ok=True)
 
     def passed_s(self) -> float:
-        """Seconds counted so far."""
+        """Returns the seconds since the start of the delay."""
         if self._ready is not None:
             self._began = time.monotonic()
             if self._ready.exists():
@@ -289,12 +297,13 @@ class _Moment:
         return time.monotonic() - self._began
 
     def left_s(self) -> float:
-        """Remaining seconds; 0 if expired, infinite until the program is ready."""
+        """Returns the remaining seconds. They are infinite until the program is ready."""
         passed_s = self.passed_s()
         return max(0.0, self._after_s - passed_s) if self._ready is None else math.inf
 
     def must_be_ready(self, number: int, ended: int | None) -> None:
-        """Raises `_NotReadyError` if the program is not ready and has ended or had its time."""
+        """Raises `_NotReadyError` if the program ended or the timeout expired before it was
+        ready."""
         if self._ready is None or self._ready.exists():
             return
         if ended is not None:
@@ -313,13 +322,16 @@ def _pull(
     again: float | None,
     stop: Callable[[], bool],
 ) -> dict[str, Any] | None:
-    """Runs the program until the power loss; returns None if interrupted."""
+    """Runs the program until the power loss.
+
+    Returns the result of the round, or None if interrupted.
+    """
     with started(command, server.environment(number), _MARK) as program:
         while (ended := program.poll()) is None and (left_s := moment.left_s()) > 0 and not stop():
             moment.must_be_ready(number, ended)
             time.sleep(min(0.01, left_s))
         if stop():
-            # The program may have to unmount file systems.
+            # Let the program end properly, because it may have to unmount file systems.
             program.ask_to_end()
             return None
         moment.must_be_ready(number, ended)
@@ -345,7 +357,7 @@ def _pull(
 def _checked(
     check: str, server: _Server, number: int, recoveries: _Recoveries, stop: Callable[[], bool]
 ) -> dict[str, Any] | None:
-    """Runs the check, possibly after a power loss during a first run; None if interrupted."""
+    """Runs the check, possibly after a first run with a power loss. Returns None if interrupted."""
     cut_s = recoveries.draw_check_s()
     if cut_s is not None:
         with started(check, server.environment(number), _MARK) as program:
@@ -369,8 +381,8 @@ def _checked(
 def _check(
     check: str, environment: Mapping[str, str], stop: Callable[[], bool]
 ) -> dict[str, Any] | None:
-    """Runs the check and returns its result; None if interrupted."""
-    # A process left behind by the check would keep a pipe open.
+    """Runs the check and returns its result, or None if interrupted."""
+    # Use a file, because a process that the check leaves behind would keep a pipe open.
     with tempfile.TemporaryFile() as output:
         with started(check, environment, _MARK, output) as program:
             while not stop() and not program.wait(PATIENCE_S, stop):

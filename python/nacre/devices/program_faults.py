@@ -1,4 +1,4 @@
-"""Faults for a program under test: faults of a `faulty` device, and faults of the medium."""
+"""Faults for tests of programs: faults of a `faulty` device, and faults of the medium."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ MEDIUM_FAULTS = (
     "bit_rot",
     "stuck_block",
 )
-"""Faults of the medium, as in the crash simulator; with settings, `bit_rot` is the device's."""
+"""Faults of the medium, as in `nacre.crash`. If `bit_rot` has settings, it is a fault of the
+device."""
 
 
 class ProgramFault(NamedTuple):
-    """A fault for a program; `settings` is None for a fault of the medium."""
+    """A fault for the test of a program. `settings` is None for a fault of the medium."""
 
     kind: str
     settings: dict[str, Any] | None
 
 
 class Struck(View):
-    """Effects of a fault in one round; for faults of the medium, only their number is known.
+    """Effects of a fault in one round. For faults of the medium, only `touched` is known.
 
-    `touched` counts requests, or operations of the medium; `silent_bytes` were corrupted without an
-    error, None if unknown.
+    `touched` is the number of affected requests, or of affected operations of the medium.
+    `silent_bytes` is the number of bytes that were corrupted without an error, or None if unknown.
     """
 
     kind: str
@@ -42,7 +43,7 @@ class Struck(View):
 
 
 def read_faults(texts: Sequence[str]) -> tuple[ProgramFault, ...]:
-    """Parses faults: a kind, or `stall, start = "1 s", duration = "5 s"`.
+    """Parses faults, each given as a kind or in the form `stall, start = "1 s", duration = "5 s"`.
 
     Raises `ConfigError` for settings that are not TOML.
     """
@@ -64,9 +65,12 @@ def _read(text: str) -> ProgramFault:
 
 
 class InjectedFaults:
-    """Faults of one round: device faults while the program runs, medium faults also in checks.
+    """Faults of one round.
 
-    The rounds use the medium faults in turn, each round with a separate random stream.
+    Device faults act while the program runs, medium faults also during checks.
+
+    If there are several medium faults, the rounds use them in turn. Each round has a separate
+    random stream.
     """
 
     def __init__(self, faults: Sequence[ProgramFault], seed: int, number: int) -> None:
@@ -76,7 +80,7 @@ class InjectedFaults:
         self._seed = seed * 1_000_003 + number
 
     def begin(self, control: Control) -> None:
-        """Adds the faults; their starts are relative to now."""
+        """Adds the faults. Their start times are relative to the current simulated time."""
         self.begin_medium(control)
         for fault in self._device:
             control.add_fault(fault.kind, fault.settings)
@@ -87,7 +91,7 @@ class InjectedFaults:
             control.medium_fault(self._medium, seed=self._seed)
 
     def effects(self, control: Control) -> list[dict[str, Any]]:
-        """Effects of each fault so far; removes faults of the medium."""
+        """Returns the effects of each fault so far. Removes faults of the medium."""
         found = [
             {
                 "kind": fault.kind,

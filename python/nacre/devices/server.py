@@ -1,4 +1,4 @@
-"""Serves a device for the duration of a block: `with nacre.devices.served(...) as device`."""
+"""Serves a device while a block runs: `with nacre.devices.served(...) as device`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from nacre.scenario.source import Scenario
 
 _Ready: TypeAlias = Callable[[Listening], object]
 _ENDS_WITHIN = 60.0
-"""Timeout in seconds for a stopping server to write its image to the disk."""
+"""Timeout in seconds for a server to write its image to the disk and stop."""
 
 
 class Served:
-    """A device that is being served.
+    """A device that is served while a block runs.
 
     `uri` is the address for NBD clients, `size` is the size in bytes, and `image` is the image
     file. `control` adds faults, cuts power, and returns statistics. After the server has ended,
@@ -50,9 +50,9 @@ def served(
 ) -> Iterator[Served]:
     """Serves the stack of a scenario over NBD in the background, until the block ends.
 
-    Unless they are given, `image` and the unix sockets are in a temporary folder. Raises the errors
-    of `nacre.serve` at the start of the block. If the server fails later, raises its error at the
-    end of the block.
+    If `image` or the paths of the unix sockets are not given, they are in a temporary folder.
+    Errors of `nacre.serve` are raised at the start of the block. If the server fails later, its
+    error is raised at the end of the block.
 
         with nacre.devices.served("ssd") as device:
             device.control.add_fault("stall", {"start": "1 s", "duration": "5 s"})
@@ -84,7 +84,7 @@ def served(
 
 
 class _Background:
-    """A thread that serves a device, with its URI and size."""
+    """A thread that serves a device. Provides the URI and size of the device."""
 
     def __init__(self, work: Callable[[_Ready, Callable[[], bool]], Service]) -> None:
         self.service: Service | None = None

@@ -1,4 +1,4 @@
-"""A scenario's stack as a block device for real programs."""
+"""Serves the stack of a scenario as a block device for real programs."""
 
 from __future__ import annotations
 
@@ -31,25 +31,26 @@ _OUT = "it is out of range"
 
 @dataclass(frozen=True, kw_only=True)
 class ServeOptions:
-    """Options for serving devices."""
+    """Options of a server."""
 
     timing: Timing = "emulated"
-    """When replies leave: at the modeled time, earlier by the transport delay, or immediately."""
+    """Time at which replies are sent: at the modeled time, earlier by the transport delay, or
+    immediately."""
     dilate: float = 1.0
     """Factor by which the device is slowed down."""
     read_only: bool = False
     start: str | os.PathLike[str] | Record | None = None
-    """Saved state of a run, as a file or a record, that initializes a new image."""
+    """Saved state or record of a run from which a new image starts."""
     tls: str | os.PathLike[str] | None = None
-    """Folder of TLS certificates; without it, connections are not encrypted."""
+    """Folder of TLS certificates. If it is None, connections are not encrypted."""
     control: str | os.PathLike[str] | None = None
     """Path of the control socket, to which `Control` connects."""
     metrics: str | None = None
     """Address of `GET /metrics` for Prometheus: `tcp:127.0.0.1:PORT` or `unix:PATH`."""
     record: str | os.PathLike[str] | None = None
-    """Trace file that records the requests of the first device from the start."""
+    """Trace file in which the server records the requests of the first device, from the start."""
     force: bool = False
-    """Whether `record` replaces an existing file."""
+    """Whether `record` may replace an existing file."""
 
 
 class Listening(NamedTuple):
@@ -58,18 +59,18 @@ class Listening(NamedTuple):
     metrics: str | None
     """URL of the metrics."""
     devices: list[tuple[str, int]]
-    """The URI for clients of each device, and its size in bytes."""
+    """URI and size in bytes of each device."""
 
 
 class _Served(NamedTuple):
-    """A device to serve: its scenario, its image, and its export name."""
+    """A device to be served, with its scenario, image, and export name."""
 
     source: Source
     settings: list[tuple[str, str]]
     image: str | os.PathLike[str]
     start: str | None
     export: str | None
-    """Export name for clients; None for the name of the scenario."""
+    """Export name for clients. If it is None, the name of the scenario is used."""
 
 
 def serve(
@@ -87,19 +88,19 @@ def serve(
     """Serves the stack of a scenario over NBD until `stop` returns true.
 
     `image` is the file for data and state. If it does not exist, it is created. `listen` is
-    `unix:PATH` or `tcp:HOST:PORT`. Without `options.tls`, a folder of certificates, the host must
-    be this machine. `exports` maps the names of further devices at the same address to their
-    scenario and image.
+    `unix:PATH` or `tcp:HOST:PORT`. Without `options.tls`, the folder of certificates, HOST must be
+    this machine. `exports` maps the names of further devices at this address to their scenario and
+    image.
 
     With `timing="emulated"`, a reply is sent when the modeled latency, multiplied by `dilate`, has
     passed since the arrival of its request. Clients therefore measure at least the modeled latency
     plus the transport delay. With `"compensated"`, replies are sent earlier by the usual transport
     delay, so some replies are early. With `"none"`, replies are sent immediately.
 
-    With an existing image, the device continues from the state at which its server ended or was
+    With an existing image, the device continues from the state in which its server ended or was
     killed. If the stack is the same, an image of a `Memory` can be served, and vice versa. A new
-    image starts with a new device, or with the saved state `start` of a run. A run has no data, so
-    its writes read as zero.
+    image starts with a new device, or with the saved state `start` of a run. The run saved no data,
+    so the bytes that it wrote read as zero.
 
     The server calls `tell` with each note for the user, and then calls `ready` once with the
     addresses of the devices. It calls `stop` about twenty times per second.
@@ -135,7 +136,7 @@ def serve(
 
 
 _BEFORE = {"fill", "precondition", "until_steady"}
-"""Settings of `[run]` for the history of a device before its first request."""
+"""Settings of `[run]` that prepare a device before its first request."""
 _OF_RUNS = {
     "fill": None,
     "precondition": 0,
@@ -146,11 +147,11 @@ _OF_RUNS = {
     "duration": None,
     "until": None,
 }
-"""Settings of `[run]` that apply to simulated runs only, with their defaults."""
+"""Settings of `[run]` that apply only to simulated runs, with their defaults."""
 
 
 def _ignored(device: _Served) -> list[str]:
-    """Settings of the scenario that serving ignores."""
+    """Returns the settings of the scenario that serving ignores."""
     run = json.loads(device.source.call(_core.resolve, device.settings))["run"]
     begun = device.start is not None
     given = {key for key, unset in _OF_RUNS.items() if run.get(key, unset) != unset}
@@ -174,7 +175,7 @@ def _ignored(device: _Served) -> list[str]:
 
 
 def _without_folder(image: str | os.PathLike[str]) -> list[Problem]:
-    """Error for an image in a folder that does not exist."""
+    """Returns an error if the folder of the image does not exist."""
     folder = Path(os.fsdecode(image)).absolute().parent
     if folder.is_dir():
         return []

@@ -1,4 +1,4 @@
-"""The explorer: a web application on this machine that calls the functions of `nacre`.
+"""The explorer, a web application on this machine that calls the functions of `nacre`.
 
 `server` listens for connections, `doors` controls access, `jobs` runs work in threads, and `folder`
 stores the results. Each page has a module in this package with its endpoints, and a module in

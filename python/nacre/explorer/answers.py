@@ -1,4 +1,4 @@
-"""Requests and responses of pages: JSON, tables, figures, errors."""
+"""Converts requests of pages, and responses: JSON, tables, figures, and errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 _DRAWING = threading.Lock()
 DOCUMENT_MAX = 1 << 20
-"""Maximum size in bytes of a document sent by a page; a scenario has a few thousand bytes."""
+"""Maximum size in bytes of a document that a page sends. Scenarios are a few thousand bytes
+long."""
 
 
 class TooLargeError(Error):
@@ -38,14 +39,15 @@ class TooLargeError(Error):
 
 
 def response(content: object, status: int = 200) -> Response:
-    """JSON response; numbers that are not finite become null."""
+    """Creates a JSON response. Infinite numbers and NaN become null."""
     return Response(as_json(content), status, media_type="application/json")
 
 
 def answering(ask: Callable[..., Any], *, takes_document: bool = False) -> Endpoint:
-    """Endpoint that computes its response by calling `ask` in a thread; errors become responses.
+    """Creates an endpoint that calls `ask` in a thread and responds with the result or the error.
 
-    `ask` is called with the request and, if it has one, the JSON document in its body.
+    `ask` is called with the request. If `takes_document` is true, it also gets the JSON document of
+    the request body.
     """
 
     @wraps(ask)
@@ -63,7 +65,7 @@ def answering(ask: Callable[..., Any], *, takes_document: bool = False) -> Endpo
 
 
 def refusal(error: BaseException) -> Response:
-    """Error response for a page."""
+    """Creates the error response for an exception."""
     failure = failure_of(error)
     match error:
         case MissingError():
@@ -78,7 +80,7 @@ def refusal(error: BaseException) -> Response:
 
 
 async def document(request: Request) -> dict[str, Any]:
-    """The JSON object of a request."""
+    """Returns the JSON object in the body of a request."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise invalid("wrong-type", "", "the request body is not declared as JSON")
     data = bytearray()
@@ -96,7 +98,7 @@ async def document(request: Request) -> dict[str, Any]:
 
 
 def tables(*given: Table) -> list[dict[str, Any]]:
-    """Tables with rows, for pages."""
+    """Converts tables to JSON objects for pages."""
     return [
         {
             "title": each.title,
@@ -111,12 +113,15 @@ def tables(*given: Table) -> list[dict[str, Any]]:
 
 
 def lines(given: Iterable[str]) -> list[str]:
-    """Sentences without control characters."""
+    """Escapes control characters in sentences."""
     return [printable(line) for line in given]
 
 
 def figure(draw: Callable[[], alt.TopLevelMixin]) -> dict[str, Any]:
-    """Vega-Lite of a figure; calls are serialized, because Altair is not thread-safe."""
+    """Returns the Vega-Lite specification of a figure.
+
+    Only one thread plots at a time, because Altair is not thread-safe.
+    """
     with _DRAWING:
         drawn: Any = draw()
         found: dict[str, Any] = drawn.to_dict(validate=False)
@@ -124,7 +129,7 @@ def figure(draw: Callable[[], alt.TopLevelMixin]) -> dict[str, Any]:
 
 
 def summary(result: Result) -> dict[str, Any]:
-    """Summary of a result, with the names of its figures."""
+    """Returns the summary of a result, with the names of its figures."""
     said = result.summary()
     return {
         "headline": lines(said.headline),
@@ -136,7 +141,7 @@ def summary(result: Result) -> dict[str, Any]:
 
 
 def figure_of(result: Result, request: Request) -> dict[str, Any]:
-    """Figure that is named by the path of the request."""
+    """Returns the figure that the path of the request names."""
     makers, name = kinds.of(result).figures(result), path_word(request, "figure")
     if name not in makers:
         raise invalid("unknown-name", name, "unknown figure")
@@ -144,12 +149,12 @@ def figure_of(result: Result, request: Request) -> dict[str, Any]:
 
 
 def path_word(request: Request, name: str) -> str:
-    """A component of the path."""
+    """Returns a named component of the request path."""
     return str(request.path_params[name])
 
 
 def index(request: Request, name: str) -> int:
-    """Index from the address; default 0."""
+    """Returns an index from the query of the request address. The default is 0."""
     found = request.query_params.get(name, "0")
     if not (found.isascii() and found.isdigit() and len(found) < 10):
         raise invalid("invalid-value", name, "expected an index from 0", given=found[:80])
@@ -157,7 +162,7 @@ def index(request: Request, name: str) -> int:
 
 
 def text(given: Mapping[str, Any], key: str, otherwise: str | None = None) -> str:
-    """Text field of a document; raises `ConfigError` for another type."""
+    """Returns a text field of a document. Raises `ConfigError` for another type."""
     found = given.get(key, otherwise)
     if not isinstance(found, str):
         raise invalid("wrong-type", key, "expected text", given=repr(found)[:80])
@@ -165,7 +170,10 @@ def text(given: Mapping[str, Any], key: str, otherwise: str | None = None) -> st
 
 
 def whole(given: Mapping[str, Any], key: str, least: int, most: int, otherwise: int) -> int:
-    """Integer field of a document; raises `ConfigError` for another type."""
+    """Returns an integer field of a document.
+
+    Raises `ConfigError` for another type or a value out of range.
+    """
     found = given.get(key, otherwise)
     if isinstance(found, str) and found.isascii() and found.isdigit() and len(found) <= 20:
         found = int(found)  # JavaScript cannot represent large integers, so pages send them as text
@@ -176,7 +184,7 @@ def whole(given: Mapping[str, Any], key: str, least: int, most: int, otherwise: 
 
 
 def table_of(given: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """Table field of a document; raises `ConfigError` for another type."""
+    """Returns a table field of a document. Raises `ConfigError` for another type."""
     found = given.get(key)
     if not isinstance(found, dict):
         raise invalid("wrong-type", key, "expected a table", given=repr(found)[:80])

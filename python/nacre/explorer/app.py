@@ -32,7 +32,7 @@ PAGES = ("design", "plan", "study", "device", "crash", "papers")
 
 
 class Explorer:
-    """State of one `nacre explore`."""
+    """State of one running `nacre explore`."""
 
     def __init__(self, root: Path) -> None:
         self.folder = Folder(root)
@@ -40,7 +40,7 @@ class Explorer:
         self.vega = Vega()
 
     def app(self, *, hosts: tuple[str, ...], token: str) -> Doors:
-        """Application for requests to these hosts, with this token."""
+        """Returns the web application. It accepts only requests for these hosts with this token."""
         runs, traces = Runs(self.folder, self.jobs), Traces(self.folder)
         pages = [Route(f"/{name}", _page) for name in PAGES]
         routes = [
@@ -63,11 +63,11 @@ class Explorer:
         return Doors(inner, hosts=hosts, token=token)
 
     def stop(self) -> None:
-        """Asks all work to stop; completed results are still written."""
+        """Asks all jobs to stop. Completed results are still written."""
         self.jobs.stop()
 
     def close(self) -> None:
-        """Waits until all work has stopped."""
+        """Stops all jobs, and waits until they have ended."""
         self.stop()
         self.vega.close()
         self.jobs.close()

@@ -1,4 +1,7 @@
-"""Power-loss tests: starts them, stores their results like `nacre crash --out`, and shows them."""
+"""Power-loss tests.
+
+Starts them, saves their results like `nacre crash --out`, and shows the results.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from nacre.simulate.power_loss import CRASH_SEED_MAX
 
 POINTS_MAX = 10_000_000
 _COUNTED = 2**53 - 1
-"""Largest exact integer of JavaScript."""
+"""Largest integer up to which JavaScript represents all integers exactly."""
 
 
 class Crashes(Resource):
@@ -32,11 +35,11 @@ class Crashes(Resource):
     kind = "crashes"
 
     def more(self) -> list[Route]:
-        """The faults that can be chosen."""
+        """Returns the endpoint that lists the available faults."""
         return [Route("/api/faults", answers.answering(lambda _request: nacre.simulate.faults()))]
 
     def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Checks the request, and starts power-loss tests."""
+        """Checks the request, and starts a power-loss test."""
         tree = answers.table_of(given, "tree")
         nacre.check(tree)
         chosen = given.get("faults", [])
@@ -52,16 +55,16 @@ class Crashes(Resource):
         return self._jobs.start("crash", f"Power losses of {name}", work, noun="points").report()
 
     def load(self, path: Path) -> nacre.results.Crash:
-        """Results in a directory."""
+        """Loads the result in a directory."""
         return nacre.results.Crash.load(path)
 
     def line(self, path: Path) -> dict[str, Any]:
-        """Number of power losses, and the verdict."""
+        """Returns the number of power losses and the verdict, for the list of results."""
         found = self.load(path)
         return {"points": f"{found.points:,}", "outcome": _outcome(found)}
 
     def details(self, path: Path, _request: Request) -> dict[str, Any]:
-        """Facts, tables, and the steps to a violation."""
+        """Returns facts, tables, and the steps that lead to a violation."""
         found = self.load(path)
         asked = json.loads((path / "asked.json").read_bytes())
         if asked["seed"] > _COUNTED:

@@ -1,4 +1,4 @@
-"""Monitors and controls a served device like `nacre ctl`, and sends single requests."""
+"""Monitors and controls a served device like `nacre ctl`, and issues single requests."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from nacre.words.served import harmed
 
 STEPS_MAX = 100
 _BYTES_MAX = 2**53 - 1
-"""Largest exact integer of JavaScript."""
+"""Largest integer up to which JavaScript represents all integers exactly."""
 
 
 def routes() -> list[Route]:
-    """Endpoints of the page."""
+    """Returns the endpoints of the page."""
     answering = answers.answering
     return [
         Route("/api/device", answering(watched)),
@@ -51,7 +51,7 @@ def routes() -> list[Route]:
 
 
 def watched(request: Request) -> dict[str, Any]:
-    """Current statistics of a server."""
+    """Returns current statistics of a server."""
     with _attached(request.query_params.get("image", "")) as control:
         found = control.stats()
     return {
@@ -64,12 +64,12 @@ def watched(request: Request) -> dict[str, Any]:
 
 
 def served(_request: Request) -> dict[str, Any]:
-    """Figure into which the page inserts the samples of a device."""
+    """Returns the figure into which the page inserts the samples of a device."""
     return answers.figure(nacre.figures.served)
 
 
 def wear(request: Request) -> dict[str, Any]:
-    """Erase counts of the blocks."""
+    """Returns a figure of the erase counts of blocks."""
     with _attached(request.query_params.get("image", "")) as control:
         export = control.stats(columns=True).export(request.query_params.get("export"))
 
@@ -84,7 +84,7 @@ def fail_power(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def set_media_error(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Makes sectors of the medium fail, or heals them."""
+    """Injects errors into sectors of the medium, or heals the sectors."""
     harm = answers.text(given, "harm")
     offset = answers.whole(given, "offset", 0, _BYTES_MAX, -1)
     length = answers.whole(given, "length", 1, _BYTES_MAX, 0)
@@ -98,7 +98,7 @@ def set_media_error(_request: Request, given: Mapping[str, Any]) -> dict[str, An
 
 
 def add_fault(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Adds a fault to the device; its times are relative to now."""
+    """Adds a fault to the device. Its times are relative to the current simulated time."""
     kind = answers.text(given, "kind")
     text = answers.text(given, "settings", "")
     try:
@@ -113,7 +113,7 @@ def add_fault(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def clear_fault(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Ends a fault, or all of them if none is named."""
+    """Ends a fault, or all faults if the request names none."""
     number = answers.whole(given, "number", 0, _BYTES_MAX, -1) if "number" in given else None
     with _attached(answers.text(given, "image")) as control:
         ended = control.clear_fault(number, export=_export(given))
@@ -132,13 +132,13 @@ def step_device(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def step_scenario(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Issues single requests to the stack of a scenario, with latency breakdowns."""
+    """Issues single requests to the stack of a scenario, and returns their latency breakdowns."""
     asked = _requests(given)
     return {"tables": answers.tables(_breakdown(step(answers.table_of(given, "tree"), asked)))}
 
 
 def _breakdown(found: Sequence[Answer]) -> Table:
-    """Latency breakdown of each request, a row for each part."""
+    """Returns a table of latency breakdowns, with a row for each span of each request."""
     columns = ["request", "took", "in", "doing", "time", "share"]
     rows = []
     for answer in found:

@@ -1,7 +1,10 @@
-"""Access control: accepts requests only from this machine, our address, our pages, with the token.
+"""Access control.
 
-The token is in the fragment of the address, which a browser does not send; pages send it in a
-header. There is no cookie, so other pages cannot make the browser act for its user.
+Accepts a request only if it is from this machine, for this server's address, from a page of the
+explorer, and with the token.
+
+The token is in the fragment of the address, which a browser does not send. Pages send it in a
+header. There are no cookies, so other web pages cannot use a browser's access to the explorer.
 """
 
 from __future__ import annotations
@@ -28,11 +31,14 @@ _HEADERS = (
 )
 _BEARER = b"Bearer "
 PROTECTED = "/api/"
-"""Paths that need the token; the others are static pages without data."""
+"""Prefix of paths that require the token. Other paths are static pages without data."""
 
 
 class Doors:
-    """Rejects requests that do not come from our pages; adds security headers."""
+    """Rejects requests that do not come from pages of the explorer.
+
+    Adds security headers to responses.
+    """
 
     def __init__(self, app: ASGIApp, *, hosts: Iterable[str], token: str) -> None:
         self._app = app
@@ -41,7 +47,7 @@ class Doors:
         self._token = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes a request on, or responds with the reason for rejecting it."""
+        """Forwards a request, or responds with the reason for its rejection."""
         if scope["type"] != "http":
             return  # only HTTP is supported; the server closes other connections
         headers: dict[bytes, bytes] = dict(scope["headers"])

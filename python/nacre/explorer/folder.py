@@ -1,4 +1,4 @@
-"""The result folder, the only one from which files are served."""
+"""The result folder. The explorer serves files only from this folder."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class MissingError(Error):
 
 
 class Folder:
-    """Results by kind, each in its own directory: `runs/ssd-3`."""
+    """Results by kind, each in a separate directory, e.g. `runs/ssd-3`."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def new(self, kind: Kind, name: str) -> Path:
-        """Creates a unique directory named after its content."""
+        """Creates a directory with a unique name that consists of the given name and a number."""
         home = self.root / kind
         home.mkdir(parents=True, exist_ok=True)
         base = slug(name)
@@ -45,14 +45,17 @@ class Folder:
                 return home / f"{base}-{number}"
 
     def find(self, kind: Kind, name: str) -> Path:
-        """Directory of a result; raises `MissingError` if there is none, or it is a link."""
+        """Returns the directory of a result.
+
+        Raises `MissingError` if it does not exist or is a link.
+        """
         path = self.root / kind / name
         if not _NAME.fullmatch(name) or path.is_symlink() or not path.exists():
             raise MissingError(f"there is nothing called {name[:120]} among the {kind}")
         return path
 
     def listed(self, kind: Kind) -> list[Path]:
-        """Results of a kind, the latest first."""
+        """Returns the directories of the results of a kind, the latest first."""
         home = self.root / kind
         if not home.is_dir():
             return []
@@ -63,7 +66,7 @@ class Folder:
 
 
 def slug(name: str) -> str:
-    """A file name valid on any file system, similar to the given name."""
+    """Returns a similar name that is valid as a file name on all file systems."""
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     return plain[:_LENGTH].strip("-") or "unnamed"
 

@@ -1,7 +1,7 @@
-"""Jobs: work in threads that pages can watch and stop.
+"""Jobs, i.e. work in threads that pages can watch and stop.
 
-The core releases the GIL, so requests of pages are served during the work. Stopped work ends at its
-next progress report and keeps its results so far.
+The core releases the GIL, so the explorer serves pages during the work. After a request to stop,
+the work ends at its next progress report and keeps its results so far.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from nacre.errors import Error
 
 State: TypeAlias = Literal["waiting", "running", "done", "failed", "stopped"]
 Work: TypeAlias = "Callable[[Job], str | None]"
-"""Function that does the work and returns the address of the result; it calls `tick` to check
-whether to continue."""
+"""Function that does the work and returns the address of the result. It calls `tick` to report
+progress and to check whether to stop."""
 
 AT_ONCE = 2
-"""Jobs that run in parallel; others are queued."""
+"""Maximum number of jobs that run in parallel. Further jobs are queued."""
 KEPT = 50
-"""Maximum number of ended jobs in the list."""
+"""Maximum number of ended jobs in the list of jobs."""
 
 
 @dataclass
 class Job:
-    """A job: its progress, and how it ended."""
+    """A job with its progress and its outcome."""
 
     number: int
     kind: str
@@ -49,7 +49,7 @@ class Job:
     _turn: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def begin(self) -> bool:
-        """Starts the job, unless it was stopped before."""
+        """Starts the job and returns true, unless the job was stopped before it started."""
         with self._turn:
             if self.is_over:
                 return False
@@ -57,7 +57,7 @@ class Job:
             return True
 
     def stop(self) -> None:
-        """Asks the job to stop; a queued job never starts."""
+        """Asks the job to stop. A queued job then never starts."""
         with self._turn:
             self.asked_to_stop = True
             if self.state == "waiting":
@@ -69,7 +69,7 @@ class Job:
         return self.asked_to_stop
 
     def go_on(self) -> None:
-        """Raises `Error` if the job was asked to stop before there are results to keep."""
+        """Raises `Error` if the job was asked to stop before it had results to keep."""
         if self.asked_to_stop:
             raise Error("stopped before the first result", "stopped")
 
@@ -79,7 +79,7 @@ class Job:
         return self.state not in ("waiting", "running")
 
     def report(self) -> dict[str, Any]:
-        """State of the job for pages."""
+        """Returns the state of the job for pages."""
         upto = self.ended or time.monotonic()
         return {
             "number": self.number,
@@ -108,7 +108,7 @@ class Jobs:
         self._lock = threading.Lock()
 
     def start(self, kind: str, title: str, work: Work, noun: str = "requests") -> Job:
-        """Starts a job, or queues it."""
+        """Starts a job. If `AT_ONCE` jobs are running, queues the job."""
         job = Job(next(self._numbers), kind, title, noun=noun)
         with self._lock:
             self._jobs[job.number] = job
@@ -119,11 +119,11 @@ class Jobs:
         return job
 
     def get(self, number: int) -> Job | None:
-        """The job with this number."""
+        """Returns the job with this number, or None if it does not exist."""
         return self._jobs.get(number)
 
     def listed(self) -> list[Job]:
-        """All jobs, the latest first."""
+        """Returns all jobs, the latest first."""
         with self._lock:
             return sorted(self._jobs.values(), key=lambda job: -job.number)
 
@@ -145,7 +145,7 @@ def _carry_out(job: Job, work: Work) -> None:
     try:
         job.address = work(job)
         state = "stopped" if job.asked_to_stop and job.note else "done"
-    except BaseException as error:  # PyO3 raises a failed assertion as a BaseException
+    except BaseException as error:  # PyO3 raises a panic of the core as a BaseException.
         job.error, job.problems = said(error)
         state = "failed"
         if job.asked_to_stop and isinstance(error, Error):
@@ -155,6 +155,6 @@ def _carry_out(job: Job, work: Work) -> None:
 
 
 def said(error: BaseException) -> tuple[str, list[Mapping[str, Any]]]:
-    """Message of the command line for an error, and the problems of the error."""
+    """Returns the message that the command line prints for an error, and the error's problems."""
     failure = failure_of(error)
     return "\n".join(failure.lines), [dict(problem) for problem in failure.problems]

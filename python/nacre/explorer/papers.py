@@ -1,4 +1,4 @@
-"""Published and simulated results: claims, and the runs that recompute them."""
+"""The page on papers: claims, published and simulated results, and runs that reproduce them."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from nacre.papers.judging.judge import Row
 from nacre.papers.known import Claim, Made, Paper
 
 ROWS_FILE = "rows.json"
-"""File written by `nacre reproduce --out`."""
+"""Name of the file with results that `nacre reproduce --out` writes."""
 FIGURES_FILE = "figures.json"
-"""File with the Vega-Lite of recomputed figures and the version that computed them."""
+"""Name of the file with the Vega-Lite figures of a reproduction, and the version of Nacre."""
 
 
 class Papers:
-    """The papers, with results recomputed in a folder."""
+    """The papers, and the latest results that are saved in a folder."""
 
     def __init__(self, folder: Folder, jobs: Jobs) -> None:
         self._folder, self._jobs = folder, jobs
 
     def routes(self) -> list[Route]:
-        """Endpoints of the page."""
+        """Returns the endpoints of the page."""
         begin = answers.answering(self.begin, takes_document=True)
         return [
             Route("/api/papers", answers.answering(self.listed)),
@@ -45,7 +45,7 @@ class Papers:
         ]
 
     def listed(self, _request: Request) -> list[dict[str, Any]]:
-        """Every paper with its claims, each with its latest result."""
+        """Returns every paper with its claims, and the latest result of each claim."""
         known = self._latest_rows()
         found = []
         for paper in nacre.papers.published().values():
@@ -62,7 +62,7 @@ class Papers:
         return found
 
     def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Recomputes a paper, or one of its figures."""
+        """Starts to reproduce a paper, or one of its figures."""
         name, figure = answers.text(given, "paper"), answers.text(given, "figure", "")
         paper = _paper(name)
         if figure and figure not in paper.figures:
@@ -73,7 +73,7 @@ class Papers:
         return self._jobs.start("paper", f"Recomputing {name}", work, noun="% of the work").report()
 
     def figure(self, request: Request) -> dict[str, Any]:
-        """A figure with published and simulated results."""
+        """Returns a figure with published and simulated results."""
         paper, name = answers.path_word(request, "paper"), answers.path_word(request, "figure")
         try:
             place = self._latest_figures(paper)[name]
@@ -99,7 +99,7 @@ class Papers:
         return f"/papers?paper={paper}" + (f"&figure={figure}" if figure else "")
 
     def _latest_rows(self) -> dict[str, tuple[Row, Made]]:
-        """The latest row of each recomputed claim, with its date and the version of Nacre."""
+        """Returns the latest row of each reproduced claim, with date and version of Nacre."""
         known: dict[str, tuple[Row, Made]] = {}
         for path in self._folder.listed("papers"):
             with suppress(OSError, ValueError, TypeError, KeyError):
@@ -113,7 +113,7 @@ class Papers:
         return known
 
     def _latest_figures(self, paper: str) -> dict[str, Path]:
-        """For each figure of a paper, the latest file that contains it."""
+        """Returns the latest file that contains each figure of a paper."""
         found: dict[str, Path] = {}
         for path in self._folder.listed("papers"):
             with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
@@ -132,7 +132,7 @@ def _paper(name: str) -> Paper:
 
 
 def _as_study(request: Request) -> dict[str, str]:
-    """Runs of a paper as a study file."""
+    """Returns the runs of a paper as the TOML text of a study."""
     paper, name = answers.path_word(request, "paper"), answers.path_word(request, "group")
     try:
         return {"toml": toml.document(_paper(paper).study(name))}
@@ -162,13 +162,13 @@ def _claim_details(claim: Claim) -> dict[str, Any]:
 
 
 def _figures(found: nacre.papers.Reproduction) -> bytes:
-    """Figures of a reproduction with data."""
+    """Returns all figures of a reproduction for which there is data, as JSON."""
     return json.dumps({"version": nacre.__version__, "figures": dict(_drawings(found))}).encode()
 
 
 def _drawings(found: nacre.papers.Reproduction) -> Iterator[tuple[str, dict[str, Any]]]:
     for name, draw in found.drawings().items():
-        # After stopped or failed runs, a figure may have no data; the rows have the reason.
+        # If runs were stopped or failed, a figure may lack data. The rows contain the reason.
         with suppress(Error, ValueError, KeyError):
             yield name, answers.figure(draw)
 

@@ -1,4 +1,4 @@
-"""Plans: caches and tier mixes for a trace and a budget."""
+"""The page on plans, i.e. caches and tier mixes for a trace and a budget."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FACTORS = ("less", "more")
 
 
 class Plans(Resource):
-    """The plans of a folder."""
+    """The plans that are saved in a folder."""
 
     kind = "plans"
 
@@ -42,7 +42,7 @@ class Plans(Resource):
         self._load = lru_cache(maxsize=8)(nacre.simulate.Plan.load)
 
     def more(self) -> list[Route]:
-        """Devices to plan with, and simulations of a plan."""
+        """Returns the endpoints that list devices and simulate parts of a plan."""
         answering = answers.answering
         caches = answering(self.caches, takes_document=True)
         return [
@@ -61,17 +61,20 @@ class Plans(Resource):
         return self._jobs.start("plan", f"Plan for {name}", work).report()
 
     def load(self, path: Path) -> nacre.simulate.Plan:
-        """Plan in a directory, cached."""
+        """Loads the plan in a directory. The latest plan is cached."""
         _request_of(path)
         return self._load(path)
 
     def line(self, path: Path) -> dict[str, Any]:
-        """Row of a plan in the list, which has no details."""
+        """Returns an empty row, because the list of plans shows no details.
+
+        Raises an error if there is no plan.
+        """
         _request_of(path)
         return {}
 
     def details(self, path: Path, request: Request) -> dict[str, Any]:
-        """Summary of a plan, with the prices and the budget in the address."""
+        """Returns the summary of a plan for the prices and the budget in the request address."""
         plan = self.load(path)
         priced, budget = _priced(plan, request), _number(request, "budget")
         within = priced.within(budget)
@@ -96,10 +99,10 @@ class Plans(Resource):
         }
 
     def figure(self, request: Request) -> dict[str, Any]:
-        """Heat map of the mixes with the prices in the address, or miss-ratio curves."""
+        """Returns the heat map of mixes for the prices in the request, or the miss-ratio curves."""
         path = self.directory_of(request)
         plan = self.load(path)
-        # Pages identify a trace by its name, not by the path of the file on the server.
+        # Pages identify a trace by its name, not by its path on the server.
         plan.caches.name = answers.lines([_request_of(path)["trace"]])[0]
         wanted = answers.path_word(request, "figure")
         if wanted not in ("caches", "mixes"):
@@ -109,7 +112,7 @@ class Plans(Resource):
         return answers.figure_of(_priced(plan, request).mixes, request)
 
     def caches(self, request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Starts simulations of server caches of equal cost, in front of a network store."""
+        """Starts simulations of server caches of equal cost in front of a network store."""
         path = self.directory_of(request)
         plan = self.load(path)
         currency, prices = _tiers(given)
@@ -125,7 +128,7 @@ class Plans(Resource):
         return self._jobs.start("caches", title, work, noun="requests").report()
 
     def latencies(self, request: Request) -> dict[str, Any]:
-        """Starts a job that computes the best mix with each device 20 % faster or slower."""
+        """Starts a job that finds the best mixes if one device is 20 % faster or slower."""
         path = self.directory_of(request)
         plan = self.load(path)
 
@@ -173,7 +176,7 @@ def _request_of(path: Path) -> dict[str, Any]:
 
 
 def devices() -> list[dict[str, Any]]:
-    """Catalog devices with a price, and their currencies."""
+    """Returns the catalog devices that have a price, with prices and currencies."""
     found = []
     for name, entry in nacre.catalog.entries().items():
         values = {value.path: value for value in entry.values}
@@ -193,7 +196,10 @@ def devices() -> list[dict[str, Any]]:
 
 
 def _tiers(given: Mapping[str, Any]) -> tuple[str, dict[str, float]]:
-    """Currency, and price per GiB of each device; reports all errors at once."""
+    """Returns the currency, and the price per GiB of each device.
+
+    Raises `ConfigError` with all errors.
+    """
     currency = answers.text(given, "currency").strip()
     chosen, problems = given.get("tiers"), []
     if not currency:
@@ -231,7 +237,7 @@ def _tiers(given: Mapping[str, Any]) -> tuple[str, dict[str, float]]:
 
 
 def _caches(plan: nacre.simulate.Plan) -> dict[str, str]:
-    """Command and Python code that recompute the miss ratios."""
+    """Returns a shell command and Python code that recompute the miss ratios."""
     place, sample = plan.trace, plan.sample
     policies = tuple(plan.caches.policies)
     followed = "" if sample is None else f" --sample {sample!r}"
@@ -247,7 +253,7 @@ def _place(path: Path, name: str, word: str) -> Path:
 
 
 def _others(path: Path, plan: nacre.simulate.Plan) -> dict[tuple[str, str], nacre.results.Mixes]:
-    """Mixes with other latencies, if requested."""
+    """Returns the mixes for other latencies, if they were computed."""
     found = {}
     for name in plan.mixes.names:
         for word in FACTORS:
@@ -257,7 +263,7 @@ def _others(path: Path, plan: nacre.simulate.Plan) -> dict[tuple[str, str], nacr
 
 
 def _priced(plan: nacre.simulate.Plan, request: Request) -> nacre.simulate.Plan:
-    """The plan under the prices of the address: `price.pcm_ssd=24`."""
+    """Returns the plan with the prices in the request address, e.g. `price.pcm_ssd=24`."""
     given = {name: _number(request, f"price.{name}") for name in plan.prices}
     return plan.repriced({name: price for name, price in given.items() if price is not None})
 

@@ -1,4 +1,4 @@
-"""Endpoints of a kind of results: start, list, show, and draw them."""
+"""Endpoints that start, list, show, and plot results of one kind."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nacre.results.base import Result
 
 
 class Resource(ABC):
-    """Results of a kind, in a folder."""
+    """Results of one kind in a folder."""
 
     kind: ClassVar[Kind]
 
@@ -28,7 +28,7 @@ class Resource(ABC):
         self._folder, self._jobs = folder, jobs
 
     def routes(self) -> list[Route]:
-        """Endpoints of the kind."""
+        """Returns the endpoints of this kind."""
         place, answering = f"/api/{self.kind}", answers.answering
         begin = answering(self.begin, takes_document=True)
         return [
@@ -40,31 +40,34 @@ class Resource(ABC):
         ]
 
     def more(self) -> list[Route]:
-        """Additional endpoints of this kind."""
+        """Returns additional endpoints of this kind."""
         return []
 
     @abstractmethod
     def begin(self, request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Checks the request and starts a job; returns the response for the page."""
+        """Checks the request and starts a job. Returns the response for the page."""
 
     @abstractmethod
     def load(self, path: Path) -> Result:
-        """The result in a directory."""
+        """Loads the result in a directory."""
 
     @abstractmethod
     def line(self, path: Path) -> dict[str, Any]:
-        """Row in the list for a result directory; raises `Error` if there is none."""
+        """Returns the row of a result in the list.
+
+        Raises `Error` if the directory has no result.
+        """
 
     @abstractmethod
     def details(self, path: Path, request: Request) -> dict[str, Any]:
-        """Details of a result directory for its page."""
+        """Returns the details of a result for its page."""
 
     def listed(self, _request: Request) -> Any:
-        """All results, the latest first."""
+        """Returns a row for each result, the latest first."""
         return self.lines(self._folder.listed(self.kind))
 
     def lines(self, paths: Iterable[Path]) -> list[dict[str, Any]]:
-        """Rows for the readable results."""
+        """Returns a row for each result that can be read."""
         found = []
         for path in paths:
             with suppress(Error, OSError):
@@ -73,21 +76,21 @@ class Resource(ABC):
         return found
 
     def shown(self, request: Request) -> dict[str, Any]:
-        """The page content of one result."""
+        """Returns the content of the page for one result."""
         path = self.directory_of(request)
         return {"id": path.name, "folder": str(path), **self.details(path, request)}
 
     def figure(self, request: Request) -> dict[str, Any]:
-        """One figure."""
+        """Returns the figure that the path of the request names."""
         return answers.figure_of(self.load(self.directory_of(request)), request)
 
     def directory_of(self, request: Request) -> Path:
-        """Directory of the result named in the path."""
+        """Returns the directory of the result that the path of the request names."""
         return self._folder.find(self.kind, answers.path_word(request, "name"))
 
     @contextmanager
     def new_directory(self, name: str) -> Iterator[Path]:
-        """A new directory; it is removed if the block fails."""
+        """Creates a directory for a new result, and removes it if the block fails."""
         path = self._folder.new(self.kind, name)
         try:
             yield path

@@ -1,4 +1,7 @@
-"""Runs: starts them, stores them like `nacre run --out`, shows them, and compares them."""
+"""The page on runs.
+
+Starts runs, saves them like `nacre run --out`, shows them, and compares them.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ SHOWN = 200
 
 
 class Runs(Resource):
-    """The runs of a folder."""
+    """The runs that are saved in a folder."""
 
     kind = "runs"
 
@@ -39,7 +42,7 @@ class Runs(Resource):
         self._latest: tuple[Path, int, nacre.results.Record] | None = None
 
     def more(self) -> list[Route]:
-        """Endpoints for reports and for comparisons of runs."""
+        """Returns the endpoints for reports and comparisons of runs."""
         answering = answers.answering
         return [
             Route("/api/runs/{name}/report", answering(self.report)),
@@ -56,7 +59,10 @@ class Runs(Resource):
         return job.report()
 
     def listed(self, request: Request) -> dict[str, Any]:
-        """The runs, the latest first: a page of them from `from`, and the total number."""
+        """Returns up to `SHOWN` runs, the latest first, and the total number of runs.
+
+        The query `from` is the index of the first run.
+        """
         first = answers.index(request, "from")
         there = self._folder.listed("runs")
         following = first + SHOWN
@@ -67,7 +73,7 @@ class Runs(Resource):
         }
 
     def line(self, path: Path) -> dict[str, Any]:
-        """Number of requests, and their latencies."""
+        """Returns name, number of requests, and latencies of a run."""
         record = self.load(path)
         latency = {
             op: None if (found := record.latency[op]) is None else duration(found.mean_ns)
@@ -82,19 +88,19 @@ class Runs(Resource):
         }
 
     def details(self, path: Path, _request: Request) -> dict[str, Any]:
-        """Report content of a run."""
+        """Returns the summary and the scenario of a run."""
         record = self.load(path)
         said = answers.summary(record)
         return {**self.line(path), **said, "scenario": _scenario(path, record)}
 
     def report(self, request: Request) -> Response:
-        """Report page of a run, as from `nacre report`."""
+        """Returns the report of a run, as written by `nacre report`."""
         path = self.directory_of(request)
         page = nacre.report({path.name: self.load(path)}, title=path.name)
         return Response(page, media_type="text/html", headers={"content-security-policy": _ALONE})
 
     def compared(self, request: Request) -> dict[str, Any]:
-        """Runs side by side."""
+        """Returns the comparison of several runs."""
         records = self._records(request)
         return {
             "names": list(records),
@@ -103,11 +109,11 @@ class Runs(Resource):
         }
 
     def compared_figure(self, request: Request) -> dict[str, Any]:
-        """One figure that compares runs."""
+        """Returns one figure of a comparison of runs."""
         return answers.figure_of(nacre.compare(self._records(request)), request)
 
     def load(self, path: Path) -> nacre.results.Record:
-        """Record of a run, cached."""
+        """Loads the record of a run. The latest record is cached."""
         file = path / RECORD_FILE
         try:
             stamp = file.stat().st_mtime_ns
@@ -131,12 +137,12 @@ class Runs(Resource):
         return {name: self.load(self._folder.find(self.kind, name)) for name in names}
 
     def carry_out(self, tree: Mapping[str, Any], name: str, job: Job) -> Path:
-        """Runs a scenario and stores the record; returns its address."""
+        """Runs a scenario and saves the record. Returns the directory of the record."""
         with self.new_directory(name) as path:
             write_file(path / SCENARIO_FILE, toml.document(tree).encode())
             record = nacre.run(tree, progress=job.tick)
             record.save(path)
-            # Cached, because the page requests it immediately.
+            # Cache the record, because the page requests it immediately.
             self._latest = (path, (path / RECORD_FILE).stat().st_mtime_ns, record)
         if not record.complete:
             job.note = "stopped early; finished results are saved"
@@ -147,7 +153,7 @@ class Runs(Resource):
 
 
 _ALONE = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""Content security policy of a report, which needs only its own styles."""
+"""Content security policy of a report. Reports need only their inline styles and images."""
 
 
 def _loaded(path: Path, _stamp: int) -> nacre.results.Record:
@@ -155,7 +161,10 @@ def _loaded(path: Path, _stamp: int) -> nacre.results.Record:
 
 
 def _scenario(path: Path, record: nacre.results.Record) -> dict[str, Any]:
-    """The scenario as given; the resolved one of the record if unknown."""
+    """Returns the scenario as the user gave it.
+
+    If its file is missing, returns the resolved scenario of the record.
+    """
     import tomllib
 
     try:

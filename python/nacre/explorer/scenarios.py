@@ -1,4 +1,4 @@
-"""Scenarios on pages: choices, errors by field, and conversions to other forms."""
+"""Scenarios on pages: lists of choices, errors by field, and conversions to other forms."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from nacre.explorer.folder import Folder, MissingError
 
 
 def routes(folder: Folder) -> list[Route]:
-    """Endpoints of the form; scenarios of earlier runs are read from a folder."""
+    """Returns the endpoints of the scenario form.
+
+    Scenarios of earlier runs are read from the folder.
+    """
     check_ = answers.answering(partial(checked, folder), takes_document=True)
     return [
         Route("/api/vocabulary", answers.answering(vocabulary)),
@@ -54,12 +57,12 @@ def _vocabulary() -> dict[str, Any]:
 
 
 def vocabulary(_request: Request) -> dict[str, Any]:
-    """Schema of scenarios, built-in scenarios, and presets of the catalog."""
+    """Returns the schema of scenarios, the built-in scenarios, and the presets of the catalog."""
     return _vocabulary()
 
 
 def checked(folder: Folder, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Errors or resolved values of a scenario, and its other forms."""
+    """Returns the errors or the resolved values of a scenario, and its other forms."""
     tree = answers.table_of(given, "tree")
     try:
         found = check(tree, needs_workload=True)
@@ -79,7 +82,7 @@ def checked(folder: Folder, _request: Request, given: Mapping[str, Any]) -> dict
 
 
 def parsed(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Parses a scenario from TOML text."""
+    """Converts the TOML text of a scenario to a JSON object."""
     try:
         return {"tree": json.loads(json.dumps(tomllib.loads(answers.text(given, "toml"))))}
     except (ValueError, TypeError, RecursionError) as error:
@@ -88,10 +91,11 @@ def parsed(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def words(folder: Folder, tree: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, str]:
-    """A scenario as TOML, a command, and Python; if possible, as overrides of a built-in scenario.
+    """Returns a scenario as TOML, as a command, and as Python code.
 
-    `from` is a built-in scenario, and `changes` are its overrides: pairs of path and value. `run`
-    is a run with possibly the same scenario: then its file is named.
+    `from` names a built-in scenario, and `changes` lists overrides as pairs of path and value. If
+    the overrides yield the scenario, the command and the code use them. If the run `run` has the
+    scenario, they use the file of this run.
     """
     name, changes = given.get("from"), given.get("changes")
     whole = {"toml": _document(tree)}
@@ -105,7 +109,7 @@ def words(folder: Folder, tree: Mapping[str, Any], given: Mapping[str, Any]) -> 
 
 
 def _file(folder: Folder, tree: Mapping[str, Any], run: object) -> str | None:
-    """The file of the run, if it has exactly this scenario."""
+    """Returns the scenario file of the run if it has exactly this scenario, otherwise None."""
     if not isinstance(run, str):
         return None
     try:
@@ -133,7 +137,10 @@ def _are_pairs(changes: object) -> bool:
 
 
 def _same(tree: Mapping[str, Any], name: str, changes: Mapping[str, Any]) -> bool:
-    """Whether the overrides reproduce the scenario, errors included."""
+    """Returns whether the overrides of the built-in scenario yield the scenario `tree`.
+
+    Errors must also be equal.
+    """
     outcomes = []
     for source, overrides in ((tree, None), (name, changes)):
         try:

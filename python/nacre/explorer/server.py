@@ -1,4 +1,4 @@
-"""Serves on this machine, and stops without losing running work."""
+"""Serves pages on this machine, and saves the results of running jobs before it stops."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from nacre.explorer.app import Explorer
 
 HOST = "127.0.0.1"
 _WAITING = 64
-"""Maximum number of concurrent requests; a browser has six."""
+"""Maximum number of concurrent requests. A browser sends up to six."""
 _GRACE_S = 3
-"""Seconds for open connections to close at the end."""
+"""Maximum time in seconds for open connections to close after a request to stop."""
 
 
 def explore(
@@ -31,10 +31,10 @@ def explore(
     port: int = 0,
     ready: Callable[[str], object] = lambda _address: None,
 ) -> None:
-    """Serves pages until Ctrl-C, SIGTERM or SIGHUP; then waits for completed results to be written.
+    """Serves pages until Ctrl-C, SIGTERM, or SIGHUP, and then writes completed results.
 
-    `ready` is called with the address to open, which has the token in its fragment. With port 0, a
-    free one is chosen. Raises `ConfigError` for an unavailable port or an invalid folder, and
+    `ready` is called with the address to open. Its fragment contains the token. If `port` is 0, a
+    free port is selected. Raises `ConfigError` for an unavailable port or an invalid folder. Raises
     `Error` if the system allows too few open files.
     """
     for_pages()
@@ -69,7 +69,7 @@ def explore(
 
 
 class _Server(uvicorn.Server):
-    """A uvicorn server that also stops the jobs, so that neither waits for the other."""
+    """A uvicorn server that stops the jobs when it stops. Connections may wait for jobs."""
 
     def __init__(self, config: uvicorn.Config, explorer: Explorer) -> None:
         super().__init__(config)
@@ -79,7 +79,7 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Also handles SIGHUP: the terminal of the server has closed."""
+        """Also handles SIGHUP, which arrives when the terminal of the server closes."""
         with super().capture_signals():
             is_main = threading.current_thread() is threading.main_thread()
             before = signal.getsignal(signal.SIGHUP)
@@ -92,14 +92,14 @@ class _Server(uvicorn.Server):
                     signal.signal(signal.SIGHUP, before)
 
     async def main_loop(self) -> None:
-        """Sleeps until asked to stop; uvicorn's own loop polls ten times a second."""
+        """Waits for a request to stop. Uvicorn's main loop would poll ten times a second."""
         self._loop = asyncio.get_running_loop()
         while not self.should_exit:
             self._asked.clear()
             await self._asked.wait()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Starts the shutdown."""
+        """Asks the jobs and the server to stop."""
         self._explorer.stop()
         super().handle_exit(sig, frame)
         if self._loop is not None:

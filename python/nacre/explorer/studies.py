@@ -1,4 +1,7 @@
-"""Studies: starts and resumes them, stores them like `nacre study`, and shows them."""
+"""The page on studies.
+
+Starts and resumes studies, saves them like `nacre study`, and shows them.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +24,14 @@ from nacre.explorer.jobs import Job, Jobs
 from nacre.explorer.resource import Resource
 
 RUNS = "study"
-"""Folder of the points, next to the study file."""
+"""Name of the folder with the points of a study, next to the study file."""
 STUDY_FILE = "study.toml"
 ASKED_FILE = "asked.json"
 REPEATS_MAX = 1000
 
 
 class Studies(Resource):
-    """The studies of a folder."""
+    """The studies that are saved in a folder."""
 
     kind = "studies"
 
@@ -37,7 +40,7 @@ class Studies(Resource):
         self._live: dict[str, nacre.studies.LiveStudy] = {}
 
     def more(self) -> list[Route]:
-        """Endpoints for the study file, the status of a running study, and resuming."""
+        """Returns the endpoints for the study file, the status of a running study, and resuming."""
         answering = answers.answering
         return [
             Route("/api/study-text", answering(_text, takes_document=True), methods=["POST"]),
@@ -46,7 +49,7 @@ class Studies(Resource):
         ]
 
     def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Checks a study, and starts it if requested."""
+        """Checks a study and starts it."""
         asked = _study(given)
         total = nacre.studies.check_study(asked).total
         name = str(asked.get("name") or "study")
@@ -54,22 +57,22 @@ class Studies(Resource):
         return self._jobs.start("study", _title(name, total), work, noun="points").report()
 
     def resume(self, request: Request) -> dict[str, Any]:
-        """Continues with a study that was stopped."""
+        """Resumes a study that was stopped."""
         path = self.directory_of(request)
         work = partial(self._conduct, path, _request_of(path), resume=True)
         return self._jobs.start("study", f"Study {path.name}", work, noun="points").report()
 
     def load(self, path: Path) -> nacre.studies.StudyResult:
-        """Results of the points of a study so far."""
+        """Loads the results of a study for the points so far."""
         return nacre.studies.StudyResult.load(path / RUNS)
 
     def line(self, path: Path) -> dict[str, Any]:
-        """Whether the study is running."""
+        """Returns whether the study is running."""
         _request_of(path)
         return {"running": any(self._is_under_way(path))}
 
     def details(self, path: Path, _request: Request) -> dict[str, Any]:
-        """Summary of a study so far."""
+        """Returns the summary of a study for the points so far."""
         about: dict[str, Any] = {
             "asked": _request_of(path),
             "toml": (path / STUDY_FILE).read_text(),
@@ -81,7 +84,7 @@ class Studies(Resource):
         return about | {"complete": result.complete, "result": answers.summary(result)}
 
     def live(self, request: Request) -> dict[str, Any]:
-        """Summary of a running study: sentences, and the Pareto front."""
+        """Returns sentences about a running study, and the figure of its Pareto front."""
         live = self._live.get(answers.path_word(request, "name"))
         if live is None:
             return {"facts": [], "figure": None}
@@ -123,12 +126,15 @@ class Studies(Resource):
 
 
 def _text(_request: Request, given: Mapping[str, Any]) -> dict[str, str]:
-    """A study as a file for `nacre study`."""
+    """Returns the TOML text of a study for `nacre study`."""
     return {"toml": toml.document(_study(given))}
 
 
 def _study(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The study of a document; `runs` of each design differ in their seed."""
+    """Returns the study in a document.
+
+    If `runs` is above 1, each design has this number of runs with different seeds.
+    """
     asked = dict(answers.table_of(given, "study"))
     runs = answers.whole(given, "runs", 1, REPEATS_MAX, 1)
     if runs > 1:

@@ -1,4 +1,7 @@
-"""Traces uploaded by a page: streamed to a file, and kept only if valid."""
+"""Traces that a page uploads.
+
+An upload is streamed to a file, which is kept only if the trace is valid.
+"""
 
 from __future__ import annotations
 
@@ -18,26 +21,26 @@ from nacre.explorer import answers
 from nacre.explorer.folder import Folder, MissingError
 
 UPLOAD_MAX = 8 << 30
-"""Maximum size of an uploaded trace in bytes; larger ones can be given by path."""
+"""Maximum size in bytes of an uploaded trace."""
 LOOKED_AT = 1000
-"""Number of requests that are read to validate a trace."""
+"""Number of requests that are read to validate an uploaded trace."""
 
 
 class Traces:
-    """Built-in and uploaded traces, for plans."""
+    """Built-in traces and uploaded traces, for plans."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
 
     def routes(self) -> list[Route]:
-        """Endpoints of the page."""
+        """Returns the endpoints of the page."""
         return [
             Route("/api/traces", answers.answering(self.listed)),
             Route("/api/traces/{name}", self.take, methods=["PUT"]),
         ]
 
     def listed(self, _request: Request) -> list[dict[str, Any]]:
-        """All traces, the built-in ones first."""
+        """Returns all traces. Built-in traces come first."""
         sent = [
             {"id": path.name, "name": file.name, "bytes": file.stat().st_size}
             for path in self._folder.listed("traces")
@@ -46,7 +49,7 @@ class Traces:
         return [{"id": name, "name": name, "bytes": None} for name in traces.shipped()] + sent
 
     def place(self, name: str) -> str:
-        """Argument of `nacre` for a trace: the name of a built-in trace, otherwise its path."""
+        """Returns the argument for a trace: a built-in name, or the path of an uploaded trace."""
         if name in traces.shipped():
             return name
         for file in _files(self._folder.find("traces", name)):
@@ -54,7 +57,7 @@ class Traces:
         raise MissingError(f"there is no trace called {name}")
 
     async def take(self, request: Request) -> Response:
-        """Stores an uploaded trace; removes it if it is too large, truncated, or invalid."""
+        """Saves an uploaded trace. Removes the trace if it is too large, truncated, or invalid."""
         path: Path | None = None
         try:
             self._is_small(int(request.headers.get("content-length") or 0))
@@ -84,7 +87,7 @@ class Traces:
 
 
 def bound() -> dict[str, Any]:
-    """Maximum size of an upload, and the message for larger uploads."""
+    """Returns the maximum size of an upload, and the message for larger uploads."""
     return {
         "bytes": UPLOAD_MAX,
         "otherwise": f"the trace is larger than {UPLOAD_MAX / 2**30:g} GiB, the upload limit of"

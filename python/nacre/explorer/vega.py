@@ -1,7 +1,7 @@
-"""Vega, Vega-Lite and vega-embed for the pages, from the package that also renders files.
+"""Bundles Vega, Vega-Lite, and vega-embed for the pages, from the package that also renders files.
 
-Bundling them takes two to three seconds and holds the GIL, so a separate process does it while the
-user reads the first page.
+Bundling takes two to three seconds and holds the GIL. A separate process therefore bundles while
+the user reads the first page.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PATIENCE = 120.0
 
 
 class Vega:
-    """The bundle, made once."""
+    """The JavaScript bundle, which is built once."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -28,7 +28,7 @@ class Vega:
         self._warming: threading.Thread | None = None
 
     def begin(self) -> None:
-        """Starts making the bundle."""
+        """Starts to build the bundle."""
         self._process = subprocess.Popen(  # noqa: S603 (our own interpreter)
             [sys.executable, "-P", "-c", _MAKE],
             stdin=subprocess.DEVNULL,
@@ -38,7 +38,7 @@ class Vega:
         )
 
     def warm(self) -> None:
-        """Loads the modules for figures after the bundle is made and the processor is idle."""
+        """Starts a thread that waits for the bundle and then loads the modules for figures."""
 
         def load() -> None:
             with suppress(Error):
@@ -49,7 +49,7 @@ class Vega:
         self._warming.start()
 
     def bundle(self) -> bytes:
-        """The bundle, when it is complete."""
+        """Waits until the bundle is complete, and returns it."""
         with self._lock:
             if self._bundle is None:
                 if self._process is None:
@@ -67,7 +67,7 @@ class Vega:
             return self._bundle
 
     def close(self) -> None:
-        """Ends the process that makes the bundle, if it still runs."""
+        """Ends the process that builds the bundle, if it still runs."""
         if (process := self._process) is not None:
             process.kill()
         with self._lock:

@@ -1,4 +1,4 @@
-"""Endpoints of jobs: list, progress, stop."""
+"""Endpoints that list, show, and stop jobs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from nacre.explorer.jobs import Job, Jobs
 
 
 class Watching:
-    """Job state for pages."""
+    """Provides the state of jobs to pages."""
 
     def __init__(self, jobs: Jobs) -> None:
         self._jobs = jobs
 
     def routes(self) -> list[Route]:
-        """Endpoints of the page."""
+        """Returns the endpoints of the page."""
         stop = answers.answering(self.stop)
         return [
             Route("/api/jobs", answers.answering(self.listed)),
@@ -28,7 +28,7 @@ class Watching:
         ]
 
     def listed(self, _request: Request) -> list[dict[str, Any]]:
-        """All jobs, the latest first."""
+        """Returns all jobs, the latest first."""
         return [job.report() for job in self._jobs.listed()]
 
     def stop(self, request: Request) -> dict[str, Any]:
@@ -38,7 +38,7 @@ class Watching:
         return job.report()
 
     def report(self, request: Request) -> dict[str, Any]:
-        """Progress of a job."""
+        """Returns the progress of a job."""
         return self._job(request).report()
 
     def _job(self, request: Request) -> Job:

@@ -1,4 +1,4 @@
-"""Functions that save figures, and figures that do not belong to a single result.
+"""Saves figures, and plots figures that do not belong to a single result.
 
 A result plots its figures, e.g. with `result.plot.latency()` or `result.plot.wear()`.
 """

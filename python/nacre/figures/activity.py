@@ -1,4 +1,4 @@
-"""Activity of a served device while it is watched."""
+"""Live figure of the requests of a served device."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from nacre.figures.axes import COUNT_LABEL, TIME_LABEL
 from nacre.results.served import Sample
 
 SAMPLES = "samples"
-"""Name of the data set; a page inserts rows with the fields of `Sample`."""
+"""Name of the data set into which a page inserts rows. The rows have the fields of `Sample`."""
 SPAN_S = 120
-"""Length in seconds of the plotted time before the last sample."""
+"""Length of the time axis in seconds, which ends at the last sample."""
 
 _ERRORS_ONLY = 1
 _FOR_PAGES = {
@@ -22,27 +22,28 @@ _FOR_PAGES = {
     "span_s": SPAN_S,
     "embedOptions": {"logLevel": _ERRORS_ONLY},
 }
-"""Vega warns about axes without values, and a live figure starts empty."""
+"""Metadata for pages. Vega logs only errors, because it warns about axes without values, and a live
+figure starts empty."""
 
 _SAID_WIDTH = 150
 _LABELS = 44
-"""Width in pixels reserved for axis labels, so that a live figure does not move."""
+"""Width in pixels that is reserved for axis labels, so that a live figure does not move."""
 
 
 class _Panel(NamedTuple):
-    """Quantities of each kind of request: expressions with `{0}` for the kind."""
+    """Panel with one line per kind of request. The expressions contain `{0}` for the kind."""
 
     title: str
     least: int
-    """Minimum upper end of the axis."""
+    """Lowest value at which the axis may end."""
     value: str
     label: str
-    """Expression that formats `datum.value` on the axis."""
+    """Vega expression that formats `datum.value` on the axis."""
     said: str
-    """Text of the last value, with `{0}` for the formatted value."""
+    """Text for the latest value. `{0}` is the formatted value."""
     line: Literal["linear", "step-before"]
-    """Interpolation of the line. A rate applies to the time since the previous sample; a latency
-    between missing values is drawn as a point."""
+    """Interpolation of the line. A rate applies to the time since the previous sample. A latency
+    between missing values is plotted as a point."""
     height: int
 
 
@@ -70,9 +71,9 @@ _PANELS = (
 
 
 def served(samples: Iterable[Sample] = ()) -> alt.VConcatChart:
-    """Requests per second and mean latency between samples.
+    """Plots requests per second and mean latency between samples of a served device.
 
-    Without samples, it is an empty chart for a page that inserts rows later.
+    Without samples, the figure is empty, so that a page can insert rows later.
     """
     rows = theme.data(sample._asdict() for sample in samples)
     rows["name"] = SAMPLES
@@ -82,13 +83,13 @@ def served(samples: Iterable[Sample] = ()) -> alt.VConcatChart:
         "Requests per second and their mean latency",
         f"as the device is modeled, over the last {SPAN_S} seconds",
     )
-    # The figure grows when the text above the panels appears with the first samples.
+    # The figure grows when the first samples add the text above the panels.
     size = alt.AutoSizeParams(type="pad", resize=True)
     return theme.themed(panels.properties(title=title, usermeta=_FOR_PAGES, autosize=size))
 
 
 def _between(chart: alt.Chart) -> alt.Chart:
-    """Each sample with its predecessor and its age."""
+    """Adds the preceding sample and the age to each sample."""
     before: list[Any] = [
         {"op": "lag", "field": field, "as": f"{field}_before"} for field in Sample._fields
     ]
@@ -102,7 +103,7 @@ def _between(chart: alt.Chart) -> alt.Chart:
 
 
 def _panel(between: alt.Chart, panel: _Panel) -> alt.LayerChart:
-    """A line for each kind of request, with the values of the last sample above."""
+    """Plots a line for each kind of request, with the latest values above the lines."""
     kinds: list[Any] = list(theme.OP_COLORS)
     values = between.transform_calculate(**{kind: panel.value.format(kind) for kind in kinds})
     values = values.transform_fold(kinds, as_=["kind", "value"])
@@ -118,7 +119,7 @@ def _panel(between: alt.Chart, panel: _Panel) -> alt.LayerChart:
     y = y.scale(domain={"unionWith": [0, panel.least]})
     color = alt.Color("kind:N", legend=None)
     color = color.scale(domain=kinds, range=list(theme.OP_COLORS.values()))
-    # A value between two missing ones is drawn as a dot, by the round end of its line.
+    # The round cap of a line shows a value between two missing values as a dot.
     line = values.mark_line(interpolate=panel.line, strokeCap="round", strokeWidth=1.6)
     line = line.encode(x=x, y=y, color=color)
     said = panel.said.format(panel.label.replace("datum.value", "datum.rounded"))

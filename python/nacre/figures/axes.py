@@ -1,4 +1,4 @@
-"""Axes for times on a log scale and for shares with visible tails."""
+"""Axes for figures: log axes of times, and axes of shares on which tails are visible."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _NORMAL = NormalDist()
 
 
 def deviate(share: float) -> float:
-    """Quantile of the standard normal distribution at `share`."""
+    """Returns the quantile of the standard normal distribution at `share`."""
     return _NORMAL.inv_cdf(share)
 
 
 def clock(span_s: float) -> tuple[float, str]:
-    """Unit for an axis of the given span, and its seconds."""
+    """Returns the unit for a time axis of length `span_s`, as its seconds and its name."""
     for above, scale, unit in (*_CLOCKS, *_SHORT_CLOCKS):
         if span_s >= above:
             return scale, unit
@@ -38,7 +38,7 @@ def clock(span_s: float) -> tuple[float, str]:
 
 
 def whole_ticks(low: float, high: float, about: int) -> list[int]:
-    """About the given number of round integer ticks, without fractions."""
+    """Returns about `about` round integers from `low` to `high` as ticks."""
     least = max(1.0, (high - low) / about)
     scale = 10 ** math.floor(math.log10(least))
     step = next(m * scale for m in (1, 2, 5, 10) if m * scale >= least)
@@ -46,7 +46,7 @@ def whole_ticks(low: float, high: float, about: int) -> list[int]:
 
 
 def latency_axis(low_ns: float, high_ns: float) -> alt.X:
-    """Log axis for times: one tick per decade, or three per decade if there are few decades."""
+    """Creates a log axis of times with one tick per decade, or three if there are few decades."""
     few = math.log10(high_ns / low_ns) < 2.5
     steps = (1, 2, 5) if few else (1,)
     first, last = math.floor(math.log10(low_ns)), math.ceil(math.log10(high_ns))
@@ -60,7 +60,7 @@ def latency_axis(low_ns: float, high_ns: float) -> alt.X:
 
 
 def share_axis(highest: float, title: str) -> alt.Y:
-    """Axis of shares on a probit scale, so that tails are visible."""
+    """Creates an axis of shares on a probit scale, so that tails are visible."""
     shares = [s for s in _SHARES if _LOWEST <= s <= highest]
     label = " : ".join(
         f"abs(datum.value - {deviate(s):.4f}) < 0.001 ? '{100 * s:.6g} %'" for s in shares

@@ -1,4 +1,4 @@
-"""Share of valid pages in each erase block."""
+"""Figure of the share of valid pages in each erase block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""An objective as a function of an axis, with a line for each value of the other axes."""
+"""Figure of an objective as a function of one axis of a study.
+
+Each combination of the other axes has a line.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,11 @@ if TYPE_CHECKING:
 
 _HEIGHT = 320
 _WIDE = 30
-"""Ratio between values above which an axis is logarithmic."""
+"""Ratio between the largest and the smallest value above which an axis is logarithmic."""
 
 
 def can_be_drawn(result: StudyResult) -> bool:
-    """Whether the lines are few enough to be distinguished."""
+    """Returns whether the figure has data, and few enough lines to be distinguished."""
     if result.questions.search or not result.questions.axes:
         return False
     known = result.designs.drop_nulls(_objective(result, None))
@@ -33,7 +36,7 @@ def can_be_drawn(result: StudyResult) -> bool:
 
 
 def by_axis(result: StudyResult, of: str | None = None, axis: str | None = None) -> alt.LayerChart:
-    """The objective as a function of the axis; bars are 95 % confidence intervals."""
+    """Plots the objective `of` as a function of `axis`. Bars are 95 % confidence intervals."""
     from nacre.words.studies import cell, counted, title
 
     up, across = _objective(result, of), _across(result, axis)
@@ -84,7 +87,7 @@ def by_axis(result: StudyResult, of: str | None = None, axis: str | None = None)
 
 
 def _objective(result: StudyResult, of: str | None) -> str:
-    """Column to plot: the first objective by default."""
+    """Returns the column to plot. The default is the first objective."""
     if of is None:
         objectives = result.questions.objectives
         return objectives[0].column if objectives else "iops"
@@ -95,7 +98,7 @@ def _objective(result: StudyResult, of: str | None) -> str:
 
 
 def _across(result: StudyResult, axis: str | None) -> Axis:
-    """Axis of the figure: the first numeric one by default."""
+    """Returns the axis of the study to plot. The default is the first numeric axis."""
     found = result.questions.axes
     if axis is None:
         numbers = (each for each in found if result.designs[_column(each)].dtype.is_numeric())
@@ -107,7 +110,7 @@ def _across(result: StudyResult, axis: str | None) -> Axis:
 
 
 def _column(axis: Axis, known: pl.DataFrame | None = None) -> str:
-    """Values of the axis as numbers; None if a value is not a number."""
+    """Returns the column with an axis' numbers, or its labels if a value is not a number."""
     from nacre.studies.analysis.table import labels
 
     column = labels(axis)[-1]
@@ -124,7 +127,7 @@ def _label(row: Mapping[str, Any], names: list[str]) -> str:
 
 
 def _ticks(x: Any, rows: list[dict[str, Any]]) -> Any:
-    """Axis with ticks at the values of the study, if there are few."""
+    """Adds ticks at the values of the study, if there are at most ten values."""
     labels = {row["x"]: row["label"] for row in rows}
     if len(labels) > 10:
         return x

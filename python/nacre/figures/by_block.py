@@ -1,4 +1,4 @@
-"""Panels of a quantity by block number, for any number of blocks."""
+"""Panels that plot a quantity by block number, for any number of blocks."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from nacre.results.tables import check_has, owners
 from nacre.results.tables import column as table_column
 
 _APART = 64
-"""Maximum number of columns with gaps between them."""
+"""Maximum number of columns that are separated by gaps."""
 
 MOST = 310
-"""Maximum number of columns in a panel, of two pixels each."""
+"""Maximum number of columns in a panel. Each column is two pixels wide."""
 
 Row = dict[str, float]
 Numbers = np.ndarray[tuple[int, ...], np.dtype[Any]]
@@ -29,7 +29,7 @@ Numbers = np.ndarray[tuple[int, ...], np.dtype[Any]]
 def by_component(
     record: Record, column: str, component: str | None, *, by_position: bool = False
 ) -> dict[str, Numbers]:
-    """Values of `column` for the blocks of each component, or of the given one.
+    """Returns the values of `column` for the blocks of each component, or of one component.
 
     They are ordered by number or, if `by_position` and known, by position; spare blocks have no
     position and are omitted. Raises `Error` if there is nothing to draw.
@@ -57,7 +57,10 @@ def _by_position(values: Numbers, positions: Numbers) -> Numbers:
 
 
 def columns(values: Numbers) -> list[Row]:
-    """Minimum, mean, and maximum of each group of neighbors, at most `MOST` groups."""
+    """Groups adjacent blocks into at most `MOST` columns.
+
+    Returns minimum, mean, and maximum of each group.
+    """
     group = -(-len(values) // MOST)
     rows = []
     for first in range(0, len(values), group):
@@ -79,18 +82,21 @@ def columns(values: Numbers) -> list[Row]:
 
 
 def joined(parts: Mapping[str, Numbers]) -> Numbers:
-    """Concatenates the values of all parts; a single part is not copied."""
+    """Concatenates the values of all components.
+
+    The values of a single component are not copied.
+    """
     values = list(parts.values())
     return values[0] if len(values) == 1 else np.concatenate(values)
 
 
 def erase_blocks(number: int) -> str:
-    """Number of erase blocks, as text."""
+    """Formats a number of erase blocks."""
     return f"{count(number)} erase block{'' if number == 1 else 's'}"
 
 
 def grouped(parts: Sequence[Numbers]) -> list[str]:
-    """Note on the number of blocks per column, if more than one."""
+    """Returns a note about the number of blocks per column, if it is above one."""
     group = max(-(-len(values) // MOST) for values in parts)
     if group == 1:
         return []
@@ -107,9 +113,9 @@ def panel(
     name: str = "",
     along: str = "erase block",
 ) -> alt.LayerChart:
-    """A column per block, or per group of neighbors, from zero."""
+    """Plots a column for each block or group of adjacent blocks."""
     blocks = len(values)
-    # A column is centered on its block number: block 5 is drawn from 4.5 to 5.5.
+    # A column is centered on its block number. For example, block 5 extends from 4.5 to 5.5.
     rows = [
         row | {"left": row["first"] - 0.5, "right": row["end"] - 0.5} for row in columns(values)
     ]
@@ -143,7 +149,7 @@ def panel(
 
 
 def panel_title(name: str) -> alt.TitleParams:
-    """Title of one panel among several."""
+    """Creates the title of one of several panels."""
     return alt.TitleParams(
         printable(name), fontSize=13, fontWeight="normal", offset=6, color=theme.INK
     )

@@ -1,4 +1,4 @@
-"""Miss ratio of caches with several policies as a function of their size."""
+"""Figure of the miss ratios of cache policies as functions of the cache size."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _HEIGHT = 320
 
 
 def cache_curves(curves: CacheCurves, by: Unit = "block") -> alt.LayerChart:
-    """A line per policy, with a confidence interval if it is estimated from a sample."""
+    """Plots a miss-ratio curve per policy.
+
+    If a sample was used, the figure shows confidence intervals.
+    """
     kind = curves.kinds()[0]
     rows: list[dict[str, Any]] = []
     for row in curves.to_polars(by).iter_rows(named=True):

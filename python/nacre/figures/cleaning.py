@@ -1,4 +1,4 @@
-"""Cost of garbage collection over simulated time."""
+"""Figure of the cost of garbage collection over simulated time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nacre.results.record import Record
 
 
 def cleaning(record: Record, component: str | None = None) -> alt.Chart:
-    """Pages programmed by garbage collection per reclaimed or host-written page, as steps.
+    """Plots pages programmed by garbage collection per reclaimed or host-written page, in steps.
 
     If no page was reclaimed in an interval, the figure has a gap.
     """
@@ -65,14 +65,20 @@ def cleaning(record: Record, component: str | None = None) -> alt.Chart:
 
 
 def _counted(columns: Sequence[str]) -> str:
-    """Basis of the cost: reclaimed pages, or pages written by the host."""
+    """Returns the axis title.
+
+    It names the denominator of the cost: reclaimed or host-written pages.
+    """
     per = [name for name, column in (("reclaimed page", "gained"), ("page of host data", "host"))
            if column in columns]  # fmt: skip
     return f"pages programmed by GC per {' or '.join(per) or 'page'}"
 
 
 def _steps(name: str, ends: Any, costs: Any, scale: float) -> list[dict[str, Any]]:
-    """Points of a step line, as segments without gaps; each segment has an end point."""
+    """Returns the points of a step line.
+
+    A gap starts a new segment, and each segment has an end point.
+    """
     points: list[dict[str, Any]] = []
     start, run = 0.0, 0
     steps = list(zip(ends / scale, costs, strict=True))

@@ -1,4 +1,4 @@
-"""Distribution of recovery times."""
+"""Figure of the distribution of recovery times."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _NS = 1e9
 
 
 def recovery_figure(found: Crash) -> alt.Chart:
-    """Cumulative share of recoveries by duration. Raises `Error` if no recovery takes time."""
+    """Plots the cumulative share of recoveries by duration.
+
+    Raises `Error` if all durations are zero.
+    """
     bars, recovery = found.recovery.bars, found.recovery
     if recovery.p50_s is None or not recovery.max_s:
         raise Error("no recovery took time, so there is nothing to draw", "no-data")

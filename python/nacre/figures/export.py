@@ -1,4 +1,4 @@
-"""Figures as files: SVG, PNG, or Vega-Lite."""
+"""Saves figures as SVG, PNG, PDF, or HTML."""
 
 from __future__ import annotations
 
@@ -20,19 +20,22 @@ _PNG_SCALE = 2
 
 
 def images(chart: alt.TopLevelMixin) -> dict[str, bytes]:
-    """The figure as SVG and as PNG of twice the nominal size, by suffix."""
+    """Encodes a figure as SVG, and as PNG of twice the nominal size.
+
+    Returns the files by suffix.
+    """
     return {suffix: make() for suffix, make in drawn_once(lambda: chart)}
 
 
 def image(chart: alt.TopLevelMixin, suffix: str) -> bytes:
-    """The figure as `svg`, as `png` of twice the nominal size, as `pdf`, or as an `html` page."""
+    """Encodes a figure as `svg`, `png`, `pdf`, or `html`. PNG has twice the nominal size."""
     return _encoded(svg(chart), suffix)
 
 
 def drawn_once(
     make: Callable[[], alt.TopLevelMixin], suffixes: Sequence[str] = SUFFIXES
 ) -> Iterator[tuple[str, Callable[[], bytes]]]:
-    """Encoder for each suffix; the first call draws the figure."""
+    """Yields an encoder for each suffix. The first call of an encoder plots the figure."""
     drawing = cache(lambda: svg(make()))
     for suffix in suffixes:
         yield suffix, partial(_drawn, drawing, suffix)
@@ -56,9 +59,9 @@ def _encoded(drawing: str, suffix: str) -> bytes:
 
 
 def save(chart: alt.TopLevelMixin, path: str | os.PathLike[str]) -> None:
-    """Writes the figure in the format of the suffix: svg, png, pdf or html.
+    """Saves a figure in the format of the suffix of `path`: svg, png, pdf, or html.
 
-    If the path has none of these suffixes, writes PATH.svg and PATH.png. Each file is written
+    If the path has none of these suffixes, saves PATH.svg and PATH.png. Each file is written
     completely or not at all.
     """
     suffix = Path(path).suffix.removeprefix(".").lower()
@@ -77,7 +80,7 @@ def _page(drawing: str) -> str:
 
 
 def svg(chart: alt.TopLevelMixin) -> str:
-    """The figure as SVG text; raises `Error` if a limit of the system is too low."""
+    """Converts a figure to SVG text. Raises `Error` if a limit of the system is too low."""
     limits.for_figures()
     drawn: Any = chart
     text = io.StringIO()

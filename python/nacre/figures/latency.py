@@ -1,4 +1,4 @@
-"""Distributions of latencies, from the minimum to the far tail."""
+"""Figure of the distribution of latencies, from the minimum to the far tail."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from nacre.results.record import Op, Record
 
 _LOWEST = 0.001
 _CELL = 0.02
-"""Distance in normal deviates below which points of a curve are merged, because it is not
-visible."""
+"""Points of a curve that are closer than this distance, in standard deviations, are merged because
+the difference is not visible."""
 
 Point = dict[str, float | str]
 
@@ -24,7 +24,7 @@ Point = dict[str, float | str]
 def latency(
     records: Sequence[Record], ops: Sequence[Op], names: Sequence[str] | None = None
 ) -> alt.Chart:
-    """Cumulative distribution of latencies; one curve per record and kind of request."""
+    """Plots cumulative distributions of latencies, with a curve per record and kind of request."""
     names = theme.names(names or [record.name for record in records])
     points: list[Point] = []
     for record, name in zip(records, names, strict=True):
@@ -51,7 +51,7 @@ def latency(
 
 
 def curve(record: Record, op: Op, series: str) -> list[Point]:
-    """Points of one curve, thinned to visible differences."""
+    """Returns the points of a curve, without points that would not be distinguishable."""
     frame = record.latency_distribution(op)
     if frame.height == 0:
         return []
@@ -110,7 +110,7 @@ def _several(records: Sequence[Record], names: Sequence[str], ops: Sequence[Op])
 
 
 def fastest(records: Sequence[Record], names: Sequence[str], op: Op) -> tuple[str, str]:
-    """Name of the record with the lowest mean latency, and its distance to the highest."""
+    """Returns a headline about the record with the lowest mean latency, and a comparison."""
     means = {
         name: record.latency[op].mean_ns
         for name, record in zip(names, records, strict=True)
@@ -125,7 +125,7 @@ def fastest(records: Sequence[Record], names: Sequence[str], op: Op) -> tuple[st
 
 
 def of_record(record: Record, op: Op | None = None) -> alt.Chart:
-    """Latencies of one record, for all kinds of requests or for one kind."""
+    """Plots the latencies of one record, for all kinds of requests or for one kind."""
     return latency([record], ops=_ops(record, op))
 
 

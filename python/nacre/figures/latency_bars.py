@@ -1,4 +1,4 @@
-"""Mean read latency of several systems, each bar divided by component."""
+"""Figure of the mean read latency of several systems, divided by component."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ PartOf = Callable[[str, Activity], str]
 def mean_latency(
     groups: Groups, part_of: PartOf, parts: Mapping[str, str], title: alt.TitleParams
 ) -> alt.VConcatChart:
-    """A panel per group and a bar per record; the fastest record of each group is in bold.
+    """Plots a panel per group and a bar per record.
 
-    `part_of(name, activity)` returns the part of the bar `name` that an activity belongs to;
-    `parts` maps the parts, in their order, to colors.
+    The name of the fastest record of a group is bold.
+
+    `part_of(name, activity)` returns the part of the bar `name` to which an activity belongs.
+    `parts` maps the parts to colors, in the order of plotting.
     """
     rows = {group: _rows(records, part_of, list(parts)) for group, records in groups.items()}
     longest = max(row["end_ns"] for group in rows.values() for row in group)

@@ -1,4 +1,4 @@
-"""Miss ratio of an LRU cache as a function of its size."""
+"""Figure of the miss ratio of an LRU cache as a function of the cache size."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ COLORS = {"all": theme.INK, "reads": theme.BLUE, "writes": theme.VERMILION}
 
 
 def miss_ratio(curve: MissRatioCurve) -> alt.LayerChart:
-    """Miss-ratio curves of reads, writes, and both, with confidence intervals of estimates."""
+    """Plots miss-ratio curves of reads, writes, and all accesses.
+
+    If the curve is an estimate, the figure shows confidence intervals.
+    """
     frame = curve.to_polars()
     kinds = curve.kinds()
     points: list[dict[str, Any]] = []
@@ -53,7 +56,7 @@ def miss_ratio(curve: MissRatioCurve) -> alt.LayerChart:
 
 
 def size_axis(low: float, high: float, title: str, field: str = "bytes") -> alt.X:
-    """A log axis of sizes with ticks at powers of two."""
+    """Creates a log axis of sizes with ticks at powers of two."""
     first, last = math.floor(math.log2(max(low, 1))), math.ceil(math.log2(max(high, low * 2, 2)))
     step = max(1, math.ceil((last - first) / 10))
     ticks = [2.0**power for power in range(first, last + 1, step)]
@@ -65,7 +68,7 @@ def size_axis(low: float, high: float, title: str, field: str = "bytes") -> alt.
 
 
 def colors(kinds: list[Any]) -> alt.Color:
-    """Colors for all accesses, reads, and writes."""
+    """Returns the color encoding for all accesses, reads, and writes."""
     shown = [str(kind) for kind in kinds]
     return (
         alt.Color("kind:N")

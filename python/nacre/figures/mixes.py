@@ -1,4 +1,4 @@
-"""Heat map of the scores of tier mixes, by the shares of the first two tiers."""
+"""Figure of the scores of tier mixes as a function of the shares of the first two tiers."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _TITLES = {
 
 
 def mixes(found: Mixes, by: str = "iops_per_cost") -> alt.LayerChart:
-    """A cell per mix, darker for a better score; the best mix is marked.
+    """Plots a cell per mix, whose color shows the score. The best mix is marked.
 
-    With more than three tiers, a cell is the best mix with these shares of the first two tiers. For
-    two tiers, the figure is a line over the share of the first tier.
+    If there are more than three tiers, a cell shows the best mix for the given shares of the first
+    two tiers. If there are two tiers, the figure is a line over the share of the first tier.
     """
     best = found.best(1, by).to_dicts()[0]
     score = _title(found, by)
@@ -56,7 +56,7 @@ def mixes(found: Mixes, by: str = "iops_per_cost") -> alt.LayerChart:
 
 
 def said(row: dict[str, Any], names: list[str]) -> str:
-    """`5 % pcm_ssd, 35 % emlc_ssd, 60 % disk`."""
+    """Formats the shares of a mix, e.g. `5 % pcm_ssd, 35 % emlc_ssd, 60 % disk`."""
     shares = [(100 * row[name], name) for name in names if row[name] > 0]
     return ", ".join(f"{share:.3g} % {name}" for share, name in shares)
 
@@ -70,9 +70,10 @@ def surface(
     is_least: bool = False,
     is_time: bool = False,
 ) -> alt.LayerChart:
-    """Cells at `x` and `y` in percent, colored by `value`; the best cell is marked.
+    """Plots cells at the percentages `x` and `y`, colored by `value`. The best cell is marked.
 
-    A value that `is_time` is in nanoseconds.
+    If `is_time` is true, values are in nanoseconds. If `is_least` is true, the lowest value is
+    best.
     """
     pick = min if is_least else max
     best = pick(rows, key=lambda row: float(row["value"]))
@@ -121,14 +122,14 @@ def surface(
 
 
 def _title(found: Mixes, by: str) -> str:
-    """Title of a score; a price with its currency."""
+    """Returns the title of a score, with the currency if the score includes prices."""
     if by not in ("iops_per_cost", "cost") or len(found.bases) != 1:
         return _TITLES[by]
     return f"{_TITLES[by]}, {printable(found.bases[0])}"
 
 
 def _fields(found: Mixes, by: str) -> Data:
-    """The best mix for each pair of shares of the first two tiers."""
+    """Returns the best mix for each pair of shares of the first two tiers."""
     first, second, *_ = found.names
     fields: dict[tuple[float, float], dict[str, Any]] = {}
     for row in found.best(len(found), by).to_dicts():
@@ -164,9 +165,9 @@ def _line(found: Mixes, by: str, best: dict[str, Any]) -> alt.LayerChart:
 
 
 def _axis(rows: Data, field: str, title: str) -> tuple[Any, dict[str, str], Any]:
-    """Encodings of the start, end, and center of cells along one axis.
+    """Returns the encodings of the start, end, and center of cells along one axis.
 
-    Evenly spaced positions use a numeric axis; others are drawn side by side.
+    Evenly spaced positions use a numeric axis. Other positions are plotted side by side.
     """
     channel: Any = alt.X if field == "x" else alt.Y
     places = sorted({row[field] for row in rows})

@@ -1,7 +1,7 @@
-"""Designs of a study by two objectives, with the Pareto front.
+"""Figure of the designs of a study for two objectives, with the Pareto front.
 
-If there are many designs, the figure has the whole front and one dot for each cell of a grid. A
-figure with 20,000 dots takes 7 MB but looks like a figure with a thousand dots.
+If there are many designs, the figure contains the whole front and one dot for each cell of a grid.
+A figure with 20,000 dots takes 7 MB but looks like a figure with 1,000 dots.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _LABELS_MAX = 12
 _DOTS_MAX = 1500
 """Maximum number of dots for designs that are not on the front."""
 _WIDE = 30
-"""Ratio between values above which an axis is logarithmic."""
+"""Ratio between the largest and the smallest value above which an axis is logarithmic."""
 
 
 def pareto(result: StudyResult) -> alt.LayerChart:
-    """Second objective as a function of the first, with the front as a line."""
+    """Plots the first objective over the second, with the Pareto front as a line."""
     from nacre.words.studies import cell, counted, title
 
     objectives = result.questions.objectives
@@ -78,7 +78,7 @@ def pareto(result: StudyResult) -> alt.LayerChart:
     if len(objectives) == 2 and best:
         step: Any = "step-after" if objectives[1].goal == "min" else "step-before"
         line = alt.Chart(theme.data(best)).mark_line(interpolate=step, color=theme.VERMILION)
-        # Each condition has its own front.
+        # Each condition has a separate front.
         layers.insert(0, line.encode(x=x, y=y, order=alt.Order("x:Q"), detail="under:N"))
     said = _merged_labels(best)
     if len(said) <= _LABELS_MAX:
@@ -87,7 +87,7 @@ def pareto(result: StudyResult) -> alt.LayerChart:
         for align, dx in sides:
             some = [row for row in said if (row["x"] == rightmost) == (align == "right")]
             if not some:
-                continue  # Vega warns about a layer without data, which has no extent
+                continue  # Vega warns about a layer without data, because its extent is unknown.
             text = alt.Chart(theme.data(some)).mark_text(align=align, dx=dx, dy=11, fontSize=11)
             layers.append(text.encode(x=x, y=y, text="label:N"))
     chart = alt.layer(*layers).properties(
@@ -102,7 +102,7 @@ def pareto(result: StudyResult) -> alt.LayerChart:
 
 
 def _distinguishable(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows to draw: the front, and one row for each grid cell and kind."""
+    """Returns the rows to plot: the front, and one row for each grid cell and kind of row."""
     if len(rows) <= _DOTS_MAX:
         return rows
     places = [_places(rows, key) for key in ("x", "y")]
@@ -119,7 +119,7 @@ def _distinguishable(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _places(rows: list[dict[str, Any]], key: str) -> list[float]:
-    """Positions of the rows along an axis, from 0 to 1."""
+    """Returns the positions of the rows along an axis, from 0 to 1."""
     of = math.log if _scale(rows, key) == "log" else float
     values = [of(row[key]) for row in rows]
     low, high = min(values), max(values)
@@ -127,14 +127,17 @@ def _places(rows: list[dict[str, Any]], key: str) -> list[float]:
 
 
 def _interval(key: str, row: dict[str, Any], column: str) -> dict[str, float]:
-    """Confidence interval of a design's mean, bounded above zero for log axes."""
+    """Returns the confidence interval of a design's mean.
+
+    Omits the lower part if a log axis cannot show it.
+    """
     value, within = row[column], row[f"{column}_ci95"] or 0.0
     low = value - within
     return {f"{key}_low": value if low <= 0 < value else low, f"{key}_high": value + within}
 
 
 def _intervals(rows: list[dict[str, Any]], x: Any, y: Any) -> list[alt.Chart]:
-    """Error bars of designs with several runs."""
+    """Plots error bars for designs with several runs."""
     found = []
     for key, bounds in (
         ("x", {"x": alt.X("x_low:Q"), "x2": "x_high:Q", "y": y}),
@@ -154,7 +157,7 @@ def _axis(channel: Any, key: str, column: str, rows: list[dict[str, Any]], said:
 
 
 def _merged_labels(best: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One label for designs at the same position."""
+    """Combines the labels of designs at the same position into one label."""
     found: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in best:
         found.setdefault((row["across"], row["up"]), []).append(row)

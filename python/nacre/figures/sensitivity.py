@@ -1,4 +1,4 @@
-"""Share of each objective's variance that each axis explains."""
+"""Figure of the share of each objective's variance that each axis explains."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BAR = 26
 
 
 def sensitivity(result: StudyResult) -> alt.VConcatChart:
-    """A panel per objective, a bar per axis."""
+    """Plots these shares in a panel per objective and a bar per axis."""
     from nacre.words.studies import title
 
     found = result.sensitivity()

@@ -13,10 +13,10 @@ Row = dict[str, Any]
 
 
 def in_line(parts: Iterable[Row], measure: str, unit: str = "") -> list[Row]:
-    """Adds `start` and `end` of each part along its bar.
+    """Adds to each part the positions `start` and `end` along its bar.
 
-    For a measure with a unit, the fields are `start_ns` and `end_ns`. The last part has the field
-    `last`.
+    If `unit` is `_ns`, the fields are `start_ns` and `end_ns`. The field `last` is true for the
+    last part only.
     """
     rows: list[Row] = []
     start = 0.0
@@ -30,7 +30,10 @@ def in_line(parts: Iterable[Row], measure: str, unit: str = "") -> list[Row]:
 
 
 class Bars:
-    """Horizontal stacked bars of rows from `in_line`, one per name in the field of `y`."""
+    """Horizontal stacked bars of rows from `in_line`.
+
+    There is one bar per name in the field of `y`.
+    """
 
     def __init__(self, rows: Sequence[Row], y: alt.Y, unit: str = "") -> None:
         field = str(y.shorthand).removesuffix(":N")
@@ -47,7 +50,7 @@ class Bars:
         stroke: str | None = "white",
         **legend: Any,
     ) -> alt.Chart:
-        """The parts, in their colors."""
+        """Plots the parts of the bars in their colors."""
         edge: dict[str, Any] = {} if stroke is None else {"stroke": stroke, "strokeWidth": 1}
         color = alt.Color(f"{part}:N").scale(domain=[*colors], range=[*colors.values()])
         blocks: alt.Chart = self._chart.mark_bar(**edge).encode(
@@ -59,14 +62,14 @@ class Bars:
         return blocks
 
     def inside(self, where: str, text: str | alt.Text) -> alt.Chart:
-        """Labels at the `middle` of parts that are wide enough, in the color of `ink`."""
+        """Plots labels at the `middle` of parts that are wide enough, in the color of `ink`."""
         words = self._chart.transform_filter(where).mark_text(baseline="middle", fontSize=11)
         ink = alt.Color("ink:N").scale(None)
         inside: alt.Chart = words.encode(x="middle:Q", text=text, color=ink)
         return inside
 
     def totals(self, where: str = "datum.last", weight: str | None = None) -> alt.Chart:
-        """Labels with the field `total` at the end of each bar."""
+        """Plots the field `total` as a label at the end of each bar."""
         bold: dict[str, Any] = {} if weight is None else {"fontWeight": weight}
         ends = self._chart.transform_filter(where)
         words = ends.mark_text(align="left", dx=6, baseline="middle", **bold)

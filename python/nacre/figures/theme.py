@@ -1,6 +1,6 @@
 """Theme of all figures: colors, fonts, axes.
 
-Colors are those of Okabe and Ito (2008), which color-blind readers can distinguish.
+Uses the colors of Okabe and Ito (2008), which color-blind readers can distinguish.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ Chart = TypeVar(
 
 
 def data(rows: Iterable[Mapping[str, Any]]) -> alt.InlineData:
-    """Embeds the rows in the figure, without a limit on their number."""
+    """Embeds the rows in a figure, regardless of their number."""
     made = alt.InlineData(values=[])
     made["values"] = [dict(row) for row in rows]  # not validated against the schema, which is slow
     return made
 
 
 def names(given: Iterable[str]) -> list[str]:
-    """Replaces control characters in names, which XML does not allow."""
+    """Escapes control characters in names, because XML does not allow these characters."""
     return [printable(name) for name in given]
 
 
 def title(text: str, *subtitles: str) -> alt.TitleParams:
-    """Title with the finding, and gray subtitles that describe the measurement."""
+    """Creates a title with the main result, and gray subtitles that describe the measurement."""
     return alt.TitleParams(printable(text), subtitle=[printable(line) for line in subtitles])
 
 
 def themed(chart: Chart) -> Chart:
-    """Applies the theme; notebooks show the chart without a network."""
+    """Applies the theme to a figure. Notebooks can then show the figure without network access."""
     themed_chart: Chart = chart.configure(**_CONFIG)
-    # Not set as an attribute of the chart, which would become part of the specification.
+    # Set it without Altair, because Altair makes attributes part of the specification.
     object.__setattr__(themed_chart, "_repr_mimebundle_", partial(_notebook_output, themed_chart))
     return themed_chart
 
 
 def _notebook_output(chart: Any, *given: Any, **more: Any) -> Any:
-    """Notebook output as SVG, unless another Altair renderer is chosen.
+    """Returns notebook output as SVG, unless the user has selected another Altair renderer.
 
-    Altair's default makes the browser fetch scripts from the internet.
+    With Altair's default renderer, the browser would load scripts from the internet.
     """
     if alt.renderers.active not in ("default", "html"):
         return type(chart)._repr_mimebundle_(chart, *given, **more)
@@ -65,13 +65,13 @@ def _notebook_output(chart: Any, *given: Any, **more: Any) -> Any:
 
 
 def ink_on(color: str) -> str:
-    """Black or white, depending on which has more contrast on the color."""
+    """Returns black or white, whichever has more contrast to the color."""
     red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
     return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 150 else "#FFFFFF"
 
 
 def shade(color: str, share: float) -> str:
-    """The color mixed with white; `share` is the proportion of white, from 0 to 1."""
+    """Mixes a color with white. `share` is the proportion of white, from 0 to 1."""
     parts = (int(color[i : i + 2], 16) for i in (1, 3, 5))
     return "#" + "".join(f"{round(part + (255 - part) * share):02X}" for part in parts)
 

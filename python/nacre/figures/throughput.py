@@ -1,4 +1,4 @@
-"""Throughput and latency of a run over simulated time."""
+"""Figure of the throughput and latency of a run over simulated time."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from nacre.results.tables import interval_s
 _MEGABYTE = 1e6
 
 _PART_MIN = 0.1
-"""Minimum length of the last interval, relative to a full one, for a meaningful rate."""
+"""Minimum length of the last interval as a share of a full interval. A shorter interval has no
+meaningful rate."""
 
 
 def throughput(record: Record) -> alt.VConcatChart:
-    """Requests per second by kind, bytes per second, and mean latency, in panels.
+    """Plots requests per second by kind, bytes per second, and mean latency, in one panel each.
 
     The run ends within the last interval. The rates of this interval are those of the part before
     the end, and the step has the width of this part. A part of less than 10 % of an interval is
@@ -54,7 +55,7 @@ def throughput(record: Record) -> alt.VConcatChart:
 
 
 def _intervals(record: Record, width_s: float) -> list[tuple[dict[str, float], float]]:
-    """The intervals, each with the number of seconds that were simulated."""
+    """Returns the intervals, each with its simulated length in seconds."""
     rows = list(record.time_series().iter_rows(named=True))
     parts = [min(width_s, record.simulated_s - row["start_s"]) for row in rows]
     done = [count for count, row in enumerate(rows, 1) if row["reads"] + row["writes"]]
@@ -79,7 +80,7 @@ def _x(end: float, axis: str | None) -> alt.X:
 
 
 def _requests(rows: list[dict[str, float]], end: float) -> alt.Chart:
-    """Reads and writes stacked, so that the outline is the sum."""
+    """Plots reads and writes stacked, so that the outline is their sum."""
     kinds = [kind for kind in theme.OP_COLORS if any(row[kind] for row in rows)]
     flat = []
     for row in rows:
@@ -128,7 +129,7 @@ def _panel(
     color: str,
     axis: str | None = None,
 ) -> alt.Chart:
-    """One quantity as steps, with gaps where nothing completed."""
+    """Plots one quantity as steps. Intervals without completed requests are gaps."""
     y = alt.Y(f"{field}:Q", title=label)
     y = y.axis(tickCount=3, labelExpr=TIME_LABEL) if field == "latency_ns" else y.axis(tickCount=3)
     line = (
@@ -141,7 +142,10 @@ def _panel(
 
 
 def _steps(rows: list[dict[str, float]], field: str) -> list[dict[str, float]]:
-    """Points of a step line, as segments without gaps; each segment has an end point."""
+    """Returns the points of a step line.
+
+    A gap starts a new segment, and each segment has an end point.
+    """
     points: list[dict[str, float]] = []
     run = 0
     for row, following in zip(rows, [*rows[1:], None], strict=True):

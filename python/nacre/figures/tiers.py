@@ -1,4 +1,4 @@
-"""Requests, hits, and migrations of a tiered store by epoch."""
+"""Figure of hits and migrations of a tiered store by epoch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Data = list[dict[str, Any]]
 
 
 def tiers(record: Record, component: str | None = None) -> alt.VConcatChart:
-    """Two panels: share of accesses served by the fastest tier, and bytes moved, by epoch."""
+    """Plots the share of accesses that the fastest tier serves, and the moved bytes, by epoch."""
     frame = record.epochs(component)
     if not frame.height:
         raise Error("there are no epochs to draw: nothing was moved between tiers", "no-data")
@@ -30,7 +30,8 @@ def tiers(record: Record, component: str | None = None) -> alt.VConcatChart:
         start = 0.0
         for row in part.iter_rows(named=True):
             end = row["end_s"] / scale
-            # Epochs without accesses have no row, so the next row starts when they end.
+            # Epochs without accesses have no row. The next row therefore starts at the end of these
+            # epochs.
             rows.append(
                 {
                     "component": printable(str(name)),
@@ -55,7 +56,7 @@ def tiers(record: Record, component: str | None = None) -> alt.VConcatChart:
 def _panel(
     rows: Data, names: list[str], field: str, title: str, end: float, axis: str | None
 ) -> alt.Chart:
-    """One quantity as steps, a line per component."""
+    """Plots one quantity as steps, with a line per component."""
     is_share = field == "share"
     points = [
         {"component": row["component"], "time": row[at], field: row[field], "order": 2 * i + j}

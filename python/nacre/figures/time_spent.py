@@ -1,4 +1,4 @@
-"""Latency breakdown of an average request."""
+"""Figure of the latency breakdown of an average request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nacre.figures.stacked import Bars, Row, in_line
 from nacre.results.record import Activity, Op, Record
 
 _SMALL = 0.01
-"""Share below which parts are drawn together as "other"."""
+"""Parts below this share are combined into the part "other"."""
 _LABELED = 0.09
 _OTHER = "other"
 
@@ -24,7 +24,7 @@ _OTHER = "other"
 def time_spent(
     records: Sequence[Record], ops: Sequence[Op], names: Sequence[str] | None = None
 ) -> alt.LayerChart:
-    """A bar per record and kind of request: mean time by component and activity."""
+    """Plots a bar per record and kind of request, divided by component and activity."""
     names = theme.names(names or [record.name for record in records])
     segments = _segments(records, ops, names)
     if not segments:
@@ -65,7 +65,10 @@ def _segments(records: Sequence[Record], ops: Sequence[Op], names: Sequence[str]
 
 
 def _bar(bar: str, op: Op, record: Record) -> list[Row]:
-    """Segments of one bar, from the host down; small segments are combined at the end."""
+    """Returns the parts of one bar, in the order from the host to the medium.
+
+    Small parts are combined at the end.
+    """
     place = {component.path: i for i, component in enumerate(record.components)}
     spent: Sequence[Activity] = record.time_spent[op]
     large = [part for part in spent if part.share >= _SMALL]
@@ -100,7 +103,7 @@ def _name(part: Activity) -> str:
 
 
 def _order(records: Sequence[Record], segments: Sequence[Row]) -> list[str]:
-    """Order of the parts from the host down, "other" last."""
+    """Returns the parts in the order from the host to the medium. "other" is last."""
     place: dict[str, int] = {}
     for record in records:
         for component in record.components:
@@ -113,7 +116,7 @@ def _order(records: Sequence[Record], segments: Sequence[Row]) -> list[str]:
 
 
 def _colors(parts: Sequence[str], segments: Sequence[Row]) -> Mapping[str, str]:
-    """A hue per component; activities with more time have darker shades."""
+    """Assigns a hue to each component. Activities that take more time have darker shades."""
     taken = dict.fromkeys(parts, 0.0)
     for segment in segments:
         taken[str(segment["part"])] += float(segment["mean_ns"])
@@ -141,7 +144,10 @@ def _title(records: Sequence[Record], names: Sequence[str], ops: Sequence[Op]) -
 
 
 def _most(record: Record, op: Op) -> str:
-    """Component with most of the time of all requests of a kind, including small parts."""
+    """Returns text about the component that takes most of the time of requests of a kind.
+
+    Small parts count, too.
+    """
     spent: Sequence[Activity] = record.time_spent[op]
     by_component: dict[str, float] = {}
     for part in spent:
@@ -159,6 +165,6 @@ def _most(record: Record, op: Op) -> str:
 
 
 def of_record(record: Record) -> alt.LayerChart:
-    """Latency breakdown of one record."""
+    """Plots the latency breakdown of one record."""
     both: tuple[Op, ...] = ("read", "write")
     return time_spent([record], ops=[op for op in both if record.latency[op]] or both)

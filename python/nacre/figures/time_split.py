@@ -1,4 +1,4 @@
-"""Utilization of the resources."""
+"""Figure of the utilization of resources."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nacre.figures.stacked import Bars, Row, in_line
 from nacre.results.record import IDLE, Record
 
 _MOST = 30
-"""Maximum number of resources drawn, the busiest first."""
+"""Maximum number of resources in the figure. The busiest resources are shown."""
 _LABELED = 0.06
 
 COLORS = {
@@ -40,11 +40,11 @@ COLORS = {
     "queue": theme.GRAY,
     IDLE: theme.RULE,
 }
-"""Fixed color of each activity, in drawing order."""
+"""Color of each activity, in plotting order."""
 
 
 def time_split(record: Record) -> alt.LayerChart:
-    """A bar per resource: share of the elapsed time for each activity; idle time is last."""
+    """Plots a bar per resource with the share of time for each activity. Idle time is last."""
     rows = _rows(record)
     if not rows:
         raise Error(
@@ -80,7 +80,7 @@ def time_split(record: Record) -> alt.LayerChart:
 
 
 def _rows(record: Record) -> list[Row]:
-    """The pieces of each bar, in the order of the colors."""
+    """Returns the parts of each bar, in the order of the colors."""
     several = {part.path for part in record.components if len(part.resources) > 1}
     pieces: dict[str, list[Row]] = {}
     for row in record.busy().iter_rows(named=True):
@@ -112,7 +112,7 @@ def _placed(bar: str, parts: Sequence[Mapping[str, Any]]) -> list[Row]:
 
 
 def _busy(rows: Sequence[Row]) -> dict[str, float]:
-    """Utilization of each resource."""
+    """Returns the utilization of each resource."""
     busy: dict[str, float] = {}
     for row in rows:
         share = 0.0 if row["activity"] == IDLE else row["share"]

@@ -1,4 +1,4 @@
-"""Figures of a trace, one per property."""
+"""Figures of the properties of a trace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DECADES_MAX = 12
 
 
 def trace_figures(info: View, name: str) -> dict[str, alt.TopLevelMixin]:
-    """The figures for which a trace has data, by name."""
+    """Plots all figures for which the trace has data. Returns the figures by name."""
     profile = info.profile
     if not info.reads + info.writes:
         return {}
@@ -38,7 +38,7 @@ def trace_figures(info: View, name: str) -> dict[str, alt.TopLevelMixin]:
 
 
 def popularity(profile: View, name: str) -> alt.Chart:
-    """Share of accesses to the hottest blocks and extents."""
+    """Plots the share of accesses to the most accessed blocks and extents."""
     rows = []
     for kind, label in (("blocks", "blocks"), ("extents", "extents")):
         part = profile[kind]
@@ -54,7 +54,7 @@ def popularity(profile: View, name: str) -> alt.Chart:
 
 
 def misses(info: View, name: str) -> alt.Chart:
-    """The miss-ratio curve."""
+    """Plots the miss-ratio curve."""
     table = info.profile.misses
     kinds = ["all", "reads", "writes"] if info.reads and info.writes else ["all"]
     rows = [row for kind in kinds for row in _zip(kind, x=table.bytes, y=table[kind])]
@@ -77,7 +77,7 @@ def misses(info: View, name: str) -> alt.Chart:
 
 
 def rhythm(profile: View, name: str) -> alt.Chart:
-    """Bytes read and written per second over time."""
+    """Plots bytes read and written per second over time."""
     table = profile.timeline
     scale, unit = clock(profile.duration_s)
     rows: list[dict[str, Any]] = []
@@ -107,7 +107,7 @@ def rhythm(profile: View, name: str) -> alt.Chart:
 
 
 def footprint(profile: View, name: str) -> alt.Chart:
-    """Footprint over time, and mean working set by window length."""
+    """Plots the footprint over time, and the mean working set by window length."""
     table, sets = profile.timeline, profile.working_set
     rows = _zip(
         "accessed since the start",
@@ -138,7 +138,7 @@ def footprint(profile: View, name: str) -> alt.Chart:
 
 
 def reuse(profile: View, name: str) -> alt.Chart:
-    """The time between accesses to the same block."""
+    """Plots the distribution of the time between accesses to the same block."""
     table = profile.reuse
     rows = _zip("reuse", x=[t * _NS for t in table.time_s], y=table.share)
     half = _when(table.time_s, table.share, 0.5)
@@ -151,7 +151,7 @@ def reuse(profile: View, name: str) -> alt.Chart:
 
 
 def gaps(profile: View, name: str) -> alt.Chart:
-    """The time between arrivals."""
+    """Plots the distribution of the time between arrivals."""
     table = profile.gaps
     rows = _zip("gaps", x=[t * _NS for t in table.gap_s], y=table.share)
     title = theme.title(
@@ -163,7 +163,7 @@ def gaps(profile: View, name: str) -> alt.Chart:
 
 
 def sizes(info: View, name: str) -> alt.Chart:
-    """The sizes of reads and writes."""
+    """Plots the distribution of the sizes of reads and writes."""
     table = info.profile.sizes
     rows: list[dict[str, Any]] = []
     kinds = [kind for kind in ("reads", "writes") if sum(table[kind])]
@@ -228,7 +228,10 @@ def _log_shares(lowest: float, title: str) -> alt.X:
 
 
 def _time_axis(values_ns: Sequence[float], title: str) -> alt.X:
-    """Log axis of times; values below a thousandth of a nanosecond are at its left end."""
+    """Creates a log axis of times.
+
+    Values that are too small for the axis appear at its left end.
+    """
     positive = [value for value in values_ns if value > 0] or [1.0]
     last = math.ceil(math.log10(max(positive)))
     first = max(math.floor(math.log10(min(positive))), last - _DECADES_MAX)
@@ -246,7 +249,7 @@ def _clock_axis(end: float, title: str) -> alt.X:
 
 
 def _at(xs: Sequence[float], ys: Sequence[float], x: float) -> float:
-    """Linear interpolation of the curve at `x`."""
+    """Interpolates the curve linearly at `x`."""
     before = (0.0, 0.0)
     for point in zip(xs, ys, strict=True):
         if point[0] >= x:
@@ -257,5 +260,5 @@ def _at(xs: Sequence[float], ys: Sequence[float], x: float) -> float:
 
 
 def _when(xs: Sequence[float], ys: Sequence[float], share: float) -> float:
-    """The first x at which the curve reaches the share."""
+    """Returns the first x at which the curve reaches `share`."""
     return next((x for x, y in zip(xs, ys, strict=True) if y >= share), xs[-1])

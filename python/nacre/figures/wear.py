@@ -1,4 +1,4 @@
-"""Erase counts of the blocks."""
+"""Figure of the erase counts of blocks."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from nacre.results.record import Record
 
 _BARS = 60
 _AT_ONCE = 1 << 16
-"""Number of blocks counted at once, chosen to fit the processor's caches."""
+"""Number of blocks to count in one step. Their counts fit in the processor's caches."""
 _NEAR = 0.2
-"""Share of the endurance used by the most worn block above which the limit is drawn."""
+"""If the most worn block has used this share of its endurance, the figure shows the limit."""
 
 
 def wear(record: Record, component: str | None = None) -> alt.VConcatChart:
-    """Two panels per component: erases by block number, and their histogram."""
+    """Plots erase counts by block number, and their histogram, in two panels per component."""
     parts = by_component(record, "erases", component)
     endurances = {part.path: part.wear.endurance for part in record.components if part.wear}
     panels: list[alt.LayerChart] = []
@@ -62,7 +62,10 @@ def _by_number(values: Numbers, endurance: int | None, name: str) -> alt.LayerCh
 
 
 def histogram(values: Numbers) -> list[dict[str, float]]:
-    """Histogram of whole erase counts: lower bound, exclusive upper bound, blocks."""
+    """Computes the histogram of erase counts.
+
+    Each bar has a lower bound, an exclusive upper bound, and a number of blocks.
+    """
     low, high = int(values.min()), int(values.max())
     width = -(-(high - low + 1) // _BARS)
     bars = (high - low) // width + 1
@@ -80,7 +83,7 @@ def histogram(values: Numbers) -> list[dict[str, float]]:
 
 def _histogram(values: Numbers, endurance: int | None) -> alt.LayerChart:
     rows = histogram(values)
-    # A bar is centered on its count: 5 erases are drawn from 4.5 to 5.5.
+    # A bar is centered on its erase count. For example, 5 erases extend from 4.5 to 5.5.
     for row in rows:
         row |= {"left": row["from"] - 0.5, "right": row["end"] - 0.5, "last": row["end"] - 1}
     low, high = rows[0]["left"], rows[-1]["right"]

@@ -1,1 +1,1 @@
-"""Writes results to disk, each file completely or not at all."""
+"""Writes result files. Each file is written completely or not at all."""

@@ -1,6 +1,6 @@
-"""Writes files atomically: next to their target, then renamed.
+"""Writes files atomically. A file is written next to its target and then renamed.
 
-Files that Nacre did not write are not replaced, and links are not followed.
+Never replaces links or files that are not regular files.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ TAKEN = "the file already exists; choose another name, or overwrite it with --fo
 
 
 def look(target: Path, *, replace: bool = True) -> bool:
-    """Returns whether there is an existing file at `target`; it may then be replaced.
+    """Returns whether a file exists at `target`. If it does, it may be replaced.
 
-    Raises `OSError` for a link, for anything other than a file, and for a file that must be kept
-    (every file without `replace`).
+    Raises `OSError` for a link, for anything other than a regular file, and for a file that must
+    not be replaced. Without `replace`, no existing file may be replaced.
     """
     try:
         found = target.lstat().st_mode
@@ -41,7 +41,7 @@ def look(target: Path, *, replace: bool = True) -> bool:
 
 
 def look_apart(target: Path, inputs: Iterable[str | os.PathLike[str]]) -> None:
-    """Raises `OSError` if an output file is also an input, under any name.
+    """Raises `OSError` if an output file is also an input file, even under another name.
 
     Otherwise `--force` would replace the input with the output.
     """
@@ -51,7 +51,10 @@ def look_apart(target: Path, inputs: Iterable[str | os.PathLike[str]]) -> None:
 
 
 def _identity(name: str | os.PathLike[str]) -> tuple[int, int] | None:
-    """Device and inode of a file, which are the same for all of its names."""
+    """Returns device and inode of a file, which do not depend on its name.
+
+    Returns None if there is no file.
+    """
     try:
         found = os.stat(name)  # noqa: PTH116
     except (OSError, ValueError):
@@ -61,9 +64,9 @@ def _identity(name: str | os.PathLike[str]) -> tuple[int, int] | None:
 
 @contextmanager
 def _locked(target: Path) -> Iterator[None]:
-    """Locks a file while the block runs, as servers and memories lock their images.
+    """Locks a file while the block runs, like servers and memories lock their images.
 
-    Raises `OSError` if it is locked already.
+    Raises `OSError` if another process has locked the file.
     """
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     handle = os.open(target, flags)
@@ -78,9 +81,11 @@ def _locked(target: Path) -> Iterator[None]:
 
 @contextmanager
 def replacing(target: Path, *, replace: bool = True) -> Iterator[Path]:
-    """A temporary path next to `target` that replaces it when the block succeeds.
+    """Gives the block a temporary path next to `target`.
 
-    Raises `OSError` if the directory does not exist, or the target must not be replaced.
+    If the block succeeds, this file replaces `target`.
+
+    Raises `OSError` if the directory does not exist or if the target must not be replaced.
     """
     is_there = look(target, replace=replace)
     if not target.parent.is_dir():
@@ -103,26 +108,26 @@ def replacing(target: Path, *, replace: bool = True) -> Iterator[Path]:
             error.filename = str(target)
         raise
     finally:
-        # A leftover temporary file is harmless.
+        # A temporary file that remains is harmless.
         with suppress(OSError):
             path.unlink(missing_ok=True)
 
 
 def write_file(target: Path, data: bytes, *, replace: bool = True) -> None:
-    """Writes `target` atomically; replaces an existing file only with `replace`."""
+    """Writes `target` atomically. Without `replace`, raises `OSError` if the file exists."""
     with replacing(target, replace=replace) as path:
         write_through(path, data, target)
 
 
 _DRAWN = "[a-z0-9_]" * 8
-"""Pattern of the random part of names that `tempfile` generates."""
+"""Pattern of the random part of the names that `tempfile` generates."""
 
 
 def unfinished(directory: Path, *names: str) -> list[Path]:
-    """Temporary files that a killed `replacing` of these names left in `directory`.
+    """Returns temporary files in `directory` that remain from a killed `replacing` of these names.
 
-    A name may be a pattern of `fnmatch`. Linked directories, and names that `tempfile` does not
-    generate, are ignored, because they belong to other programs.
+    A name may be a pattern of `fnmatch`. Ignores linked directories and names that `tempfile` does
+    not generate, because they belong to other programs.
     """
     if directory.is_symlink():
         return []
@@ -132,19 +137,19 @@ def unfinished(directory: Path, *names: str) -> list[Path]:
 
 
 def _move_to_free(path: Path, target: Path) -> None:
-    """Renames a file to an unused name; raises `FileExistsError` if the name is in use."""
+    """Renames a file to an unused name. Raises `FileExistsError` if the name is in use."""
     try:
         os.link(path, target, follow_symlinks=False)
     except FileExistsError:
         raise FileExistsError(errno.EEXIST, TAKEN, str(target)) from None
     except OSError:
-        # Without hard links, another process may create the file between the check and the rename.
+        # Without hard links, another process can create the file between check and rename.
         look(target, replace=False)
         path.replace(target)
 
 
 def write_through(path: Path, data: bytes, target: Path) -> None:
-    """Writes to the device, not just to its cache; an error names the target."""
+    """Writes a file to the disk and not only to the page cache. An error names `target`."""
     try:
         with path.open("wb") as file:
             file.write(data)

@@ -1,4 +1,7 @@
-"""Records on disk: a JSON document and Parquet files with its columns."""
+"""Saves and loads records.
+
+A saved record consists of a JSON document and Parquet files with columns.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +25,15 @@ TIME_FILE = "time.parquet"
 
 
 def files(record: Record) -> dict[str, bytes]:
-    """All files of a record by name; record.json is last and marks the others as complete."""
+    """Returns all files of a record by name. record.json is the last file.
+
+    Its presence means that the others are complete.
+    """
     return {**_columns(record), RECORD_FILE: record.to_json().encode()}
 
 
 def read(path: Path) -> Record:
-    """The record of a directory or of a JSON file; raises `Error` for another file."""
+    """Loads the record from a directory or a JSON file. Raises `Error` if it is not a record."""
     file = path / RECORD_FILE if path.is_dir() else path
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
@@ -45,7 +51,10 @@ def read(path: Path) -> Record:
 
 
 def save_all(directory: Path, under: str, records: Mapping[str, Record]) -> dict[str, str]:
-    """Saves named records, each in a directory `under/N`; returns the directories by name."""
+    """Saves each record in a directory `under/N`.
+
+    Returns the directories by the names of the records.
+    """
     places = {name: f"{under}/{number}" for number, name in enumerate(records, 1)}
     for name, record in records.items():
         record.save(directory / places[name])
@@ -53,12 +62,15 @@ def save_all(directory: Path, under: str, records: Mapping[str, Record]) -> dict
 
 
 def read_all(directory: Path, places: Mapping[str, object]) -> dict[str, Record]:
-    """Reads records written by `save_all`; raises `Error` if one is not a record."""
+    """Loads the records that `save_all` saved. Raises `Error` if one of them is not a record."""
     return {str(name): read(directory / str(place)) for name, place in places.items()}
 
 
 def files_of_saved(record_file: Path) -> list[str]:
-    """Names of the table files of a saved record; empty for other directories."""
+    """Returns the names of the table files of a saved record.
+
+    The list is empty if it is not a record.
+    """
     try:
         names = table_files(json.loads(record_file.read_bytes()))
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
@@ -67,14 +79,14 @@ def files_of_saved(record_file: Path) -> list[str]:
 
 
 def table_files(record: Mapping[str, Any]) -> list[str]:
-    """Names of the table files of a record."""
+    """Returns the names of the table files of a record."""
     from nacre.results import tables
 
     return [_file_name(name) for name in tables.by_name(record)]
 
 
 def _columns(record: Record) -> dict[str, bytes]:
-    """The Parquet files of a record, by name."""
+    """Encodes the columns of a record as Parquet files. Returns the files by name."""
     import polars as pl
 
     from nacre.results import tables
@@ -91,9 +103,9 @@ def _columns(record: Record) -> dict[str, bytes]:
 
 
 def _load(record: Record, directory: Path) -> dict[str, np.ndarray[Any, Any]]:
-    """Columns of a saved record.
+    """Loads the columns of a saved record.
 
-    Raises `Error` if they are missing, or belong to another run.
+    Raises `Error` if the columns are missing or belong to another run.
     """
     from nacre.results import tables
 
@@ -146,7 +158,7 @@ def _read(record: Record, directory: Path) -> dict[str, np.ndarray[Any, Any]]:
 def _frame(file: Path) -> pl.DataFrame:
     import polars as pl
 
-    # Read as bytes, because Polars does not accept paths that are not UTF-8.
+    # Read the file as bytes, because Polars rejects paths that are not UTF-8.
     return pl.read_parquet(io.BytesIO(file.read_bytes()))
 
 
@@ -157,7 +169,7 @@ def _parquet(frame: pl.DataFrame) -> bytes:
 
 
 def _tables(record: Record, directory: Path) -> dict[str, np.ndarray[Any, Any]]:
-    """Columns of the tables next to a record; raises `Error` if they belong to another record."""
+    """Loads the tables of a saved record. Raises `Error` if they belong to another record."""
     import polars as pl
 
     from nacre.results import tables
@@ -183,5 +195,5 @@ def _tables(record: Record, directory: Path) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def _file_name(table: str) -> str:
-    """File name for the table of this name."""
+    """Returns the file name of a table."""
     return f"{table}.parquet"

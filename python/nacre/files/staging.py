@@ -1,4 +1,4 @@
-"""Result directories, whose files appear together and replace only earlier results."""
+"""Result directories. Their files appear together, and replace only files of earlier results."""
 
 from __future__ import annotations
 
@@ -33,18 +33,19 @@ _SEALS = {
     "rows.json": {"id", "paper", "figure", "metric", "published", "simulated", "pass"},
     "served.json": {"threads", "requests", "dilation", "wall_s", "throughput", "latency", "server"},
 }
-"""Fields that identify the JSON document of a result without a schema name, such as a record: no
-other document has all of them."""
+"""Fields that identify the JSON document of a result without a schema name. No other document has
+all of these fields."""
 HELD = "the directory already holds results; choose another one, or overwrite them with --force"
 _FOREIGN = "it holds a file of this name but no results; choose another directory"
 
 
 class Staging:
-    """A directory whose files appear together at `commit`, or when the block succeeds.
+    """A directory for results. Its files appear together at `commit`, or when the block succeeds.
 
-    Entering it checks, before any long work, that the directory is writable and that `names` are
-    unused or belong to earlier results that it may `replace`. Leaving it by an exception removes
-    staged files, and new directories if nothing was committed.
+    At its start, the block checks that the directory is writable, and that the files `names` do not
+    exist. With `replace`, they may exist if they belong to an earlier result. If the block raises
+    an exception, the staged files are removed. New directories are also removed if nothing was
+    committed.
     """
 
     def __init__(self, directory: Path, names: Iterable[str] = (), *, replace: bool = True) -> None:
@@ -83,21 +84,21 @@ class Staging:
         return self
 
     def write(self, name: str, data: bytes) -> None:
-        """Stages one file."""
+        """Stages a file. The file appears in the directory at the next commit."""
         write_through(self._stage / name, data, self.directory / name)
         self._staged.append(name)
 
     def put(self, name: str, data: bytes) -> None:
-        """Writes one file and commits it."""
+        """Stages a file and commits it."""
         self.write(name, data)
         self.commit()
 
     def discard(self, names: Iterable[str]) -> None:
-        """Removes files of earlier results at the next commit."""
+        """Marks files of earlier results for removal at the next commit."""
         self._stale = tuple(names)
 
     def commit(self) -> None:
-        """Moves the staged files into the directory; on an error, restores the previous state."""
+        """Moves the staged files into the directory. If this fails, restores the previous state."""
         names = (*self._staged, *self._stale)
         for name in names:
             self._check(name)
@@ -118,7 +119,10 @@ class Staging:
         self._stale, self._staged = (), []
 
     def _set_aside(self, name: str) -> Path:
-        """Renames a file of the directory to a name that is deleted with the stage."""
+        """Copies a file to the stage, so that it can be restored.
+
+        The copy is deleted with the stage.
+        """
         kept = self._stage / f"before-{name}"
         kept.unlink(missing_ok=True)
         try:
@@ -128,7 +132,7 @@ class Staging:
         return kept
 
     def _check(self, name: str) -> None:
-        """Raises `OSError` if the file is not part of a result."""
+        """Raises `OSError` if the file exists and is not part of a result."""
         place = self.directory / name
         if look(place) and not self._is_ours and name not in self._committed:
             raise FileExistsError(errno.EEXIST, _FOREIGN, str(place))
@@ -154,7 +158,7 @@ class Staging:
 
 
 def _is_seal(file: Path) -> bool:
-    """Whether a file is a Nacre document, or a list of them; a record is never in a list."""
+    """Returns whether a file contains a document of Nacre or a list of such documents."""
     try:
         document = json.loads(file.read_bytes()) if stat.S_ISREG(file.lstat().st_mode) else None
     except (OSError, ValueError):

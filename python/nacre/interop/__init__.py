@@ -1,1 +1,1 @@
-"""Conversion of files of other tools: job files of fio and input files of MQSim."""
+"""Converts files of other tools: fio job files, and input files of MQSim."""

@@ -1,7 +1,7 @@
-"""Kinds of results, each of which defines how a result is saved, read, drawn, and described.
+"""Kinds of results. A kind defines how results are saved, loaded, plotted, and summarized.
 
-A kind is a module of this package with a `Kind`, and a line in `KINDS`. No other code distinguishes
-kinds.
+A kind is a module of this package with a `Kind`, and a line in `KINDS`. No other code depends on
+specific kinds.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 class Known(NamedTuple):
-    """A class of results, the module of its kind, and the mark of a saved result."""
+    """A class of results, the module of its kind, and marks that identify a saved result."""
 
     result: str
     place: str
     seal: str | None = None
-    """The file that identifies a result directory."""
+    """Name of the file that identifies a result directory."""
     field: str | None = None
-    """The field that identifies the JSON document of a result."""
+    """Name of the field that identifies the JSON document of a result."""
 
 
 KINDS = (
@@ -55,12 +55,12 @@ _PLACES = {known.result: known.place for known in KINDS}
 
 
 def of(result: Result) -> Kind:
-    """Kind of a result; raises `TypeError` for other objects."""
+    """Returns the kind of a result. Raises `TypeError` for other objects."""
     return of_class(type(result))
 
 
 def of_class(kind: type) -> Kind:
-    """The kind of a class of results."""
+    """Returns the kind of a class of results. Raises `TypeError` for other classes."""
     for each in kind.__mro__:
         if each.__name__ in _PLACES:
             return at(_PLACES[each.__name__])
@@ -69,14 +69,14 @@ def of_class(kind: type) -> Kind:
 
 @cache
 def at(place: str) -> Kind:
-    """The kind defined in a module, which is loaded on first use."""
+    """Returns the kind at `place` (MODULE:NAME). The module is loaded on first use."""
     module, _, name = place.partition(":")
     found: Kind = getattr(import_module(module), name)
     return found
 
 
 def fields(path: Path) -> set[str]:
-    """Fields of the JSON object in a file; empty for other files."""
+    """Returns the field names of the JSON object in a file. The set is empty for other content."""
     try:
         document = json.loads(path.read_bytes())
     except ValueError:
@@ -85,7 +85,7 @@ def fields(path: Path) -> set[str]:
 
 
 def save(result: Result, path: Path, *, figures: bool, replace: bool) -> Path:
-    """Writes a result to a directory, or to a file, depending on its kind."""
+    """Saves a result to a directory or to a file, depending on its kind."""
     kind = of(result)
     if kind.encode is not None:
         write_file(path, kind.encode(result, path), replace=replace)
@@ -102,9 +102,9 @@ def save(result: Result, path: Path, *, figures: bool, replace: bool) -> Path:
 def draw(
     result: Result, put: Callable[[str, bytes], object], stop: Callable[[], bool] = lambda: False
 ) -> bool:
-    """Draws the figures of a result, and passes each file to `put` immediately.
+    """Plots the figures of a result, and passes each file to `put` immediately.
 
-    `stop` is called between files; returns False if it stopped the drawing.
+    Calls `stop` between files. If `stop` returns true, this function stops and returns False.
     """
     if stop():
         return False

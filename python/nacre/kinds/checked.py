@@ -1,4 +1,4 @@
-"""The kind of checked scenarios."""
+"""Kind of results that `nacre.check` returns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kind of comparisons of records."""
+"""Kind of comparisons of records."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _words(result: Comparison) -> Summary:
 
 
 def _figures(result: Comparison) -> Figures:
-    """Latency figures, one for each kind of request that all records have."""
+    """Returns the latency figures for each kind of request that occurs in all records."""
     found: dict[str, Any] = {}
     ops: tuple[Op, ...] = ("read", "write")
     for op in ops:
@@ -61,7 +61,10 @@ def _plots() -> Plots:
 
 
 def side_by_side(records: Mapping[str, Record]) -> str:
-    """Comparison of several records as the first part of a report; empty for one record."""
+    """Compares several records for the first part of a report.
+
+    Returns an empty string for a single record.
+    """
     from nacre.pages import page
 
     if len(records) < 2:
@@ -77,7 +80,7 @@ def _html(result: Comparison) -> str:
 
 
 def _write(staging: Staging, result: Comparison) -> None:
-    """Commits the records, each in a directory, and then their names."""
+    """Commits the records, each in a separate directory, and then their names."""
     named = zip(result.names, result.records, strict=True)
     places = files.save_all(staging.directory, "records", dict(named))
     document = json.dumps({"schema": SCHEMA, "records": places}, indent=2, ensure_ascii=False)
@@ -85,7 +88,7 @@ def _write(staging: Staging, result: Comparison) -> None:
 
 
 def _read(folder: Path) -> Comparison:
-    """Reads what `Comparison.save` wrote; raises `Error` for other content."""
+    """Loads a comparison that `Comparison.save` saved. Raises `Error` for other content."""
     places = read_document(folder / COMPARISON_FILE).get("records")
     if not isinstance(places, dict) or not places:
         raise Error(f"{folder} holds no comparison", "invalid-content")

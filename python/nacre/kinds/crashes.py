@@ -1,4 +1,4 @@
-"""The kind of results of power-loss tests."""
+"""Kind of results of power-loss tests."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _plots() -> Plots:
 
 
 def write(staging: Staging, found: Crash) -> None:
-    """Commits the results: a page, JSON, and the steps of a violation as text."""
+    """Commits the results: an HTML page, JSON, and, if there was a violation, its steps as text."""
     from nacre.pages.page import page
 
     staging.write("crash.html", page(found.name, _section(found.name, found)).encode())
@@ -53,7 +53,7 @@ def write(staging: Staging, found: Crash) -> None:
 
 
 def _read(path: Path) -> Crash:
-    """Reads what `nacre crash` wrote with `--out` or `--json`; raises `Error` for other content."""
+    """Loads the output of `nacre crash --out` or `--json`. Raises `Error` for other content."""
     return reader(Crash)(path / "crash.json" if path.is_dir() else path)
 
 
@@ -65,7 +65,7 @@ def _html(found: Crash) -> str:
 
 
 def _section(name: str, found: Crash) -> str:
-    """Section with tests, losses, and guarantees."""
+    """Creates the section of a report with tests, losses, and guarantees."""
     from nacre.pages import page
 
     finding = found.finding

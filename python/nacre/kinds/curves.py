@@ -1,4 +1,4 @@
-"""The kinds of miss-ratio curves."""
+"""Kinds of miss-ratio curves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ SUFFIXES = ("csv", "parquet", "json", "svg", "png", "html")
 
 
 def suffix_of(path: Path) -> str:
-    """Suffix of the file, which sets the format; raises `TraceError` for an unknown one."""
+    """Returns the suffix of a file name, which determines the format.
+
+    Raises `TraceError` for an unknown suffix.
+    """
     suffix = path.suffix.removeprefix(".")
     if suffix not in SUFFIXES:
         raise TraceError(
@@ -28,7 +31,7 @@ def suffix_of(path: Path) -> str:
 
 
 def _encoded(curve: Curve, path: Path) -> bytes:
-    """Encodes a document, a table, or a figure, according to the file name."""
+    """Encodes a curve as a document, a table, or a figure, according to the file name."""
     suffix = suffix_of(path)
     if suffix == "json":
         return (json.dumps(curve.to_dict()) + "\n").encode()
@@ -67,7 +70,7 @@ def _cache_plots() -> Plots:
 
 def _kind(curve: type[MissRatioCurve | CacheCurves], plots: Callable[[], Plots]) -> Kind:
     def read(path: Path) -> Curve:
-        """Reads a JSON document that `save` or `--json` wrote; raises `Error` for other content."""
+        """Loads a JSON document that `save` or `--json` wrote. Raises `Error` for other content."""
         try:
             return curve.of_document(path.stem, read_document(path))
         except (AttributeError, KeyError, TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Defines how a kind of results is described, plotted, shown, saved, and read."""
+"""Defines how results of a kind are summarized, plotted, displayed, saved, and loaded."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ def _not_read(_path: Path) -> Any:
 
 
 def document(result: Any, path: Path) -> bytes:
-    """A result as the JSON document that `--json` prints."""
+    """Encodes a result as JSON, as `--json` prints it.
+
+    Raises `Error` if `path` does not end in .json.
+    """
     if path.suffix != ".json":
         raise Error(
             f'a {type(result).__name__} is saved as JSON; end "{path}" in .json', "not-supported"
@@ -38,7 +41,7 @@ def document(result: Any, path: Path) -> bytes:
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """The JSON object in a file; raises `Error` for other content."""
+    """Returns the JSON object in a file. Raises `Error` for other content."""
     try:
         found = json.loads(path.read_bytes())
     except ValueError as error:
@@ -49,7 +52,10 @@ def read_document(path: Path) -> dict[str, Any]:
 
 
 def reader(result: type[Document]) -> Callable[[Path], Document]:
-    """Reads a result that is one JSON document, and checks that no field is missing."""
+    """Returns a function that loads a result from one JSON document.
+
+    It raises `Error` if a field is missing.
+    """
 
     def read(path: Path) -> Document:
         found = read_document(path)
@@ -64,50 +70,51 @@ def reader(result: type[Document]) -> Callable[[Path], Document]:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a table with several results of a kind."""
+    """Table that lists several results of a kind, with one row per result."""
 
     title: str
     columns: Sequence[str]
     cells: Callable[[Any], Sequence[str]]
     words: Sequence[str] = ()
-    """Columns with text instead of numbers."""
+    """Names of the columns that contain text instead of numbers."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of results. Fields without an equivalent are omitted."""
+    """A kind of results. If a kind lacks a feature, its field has the default."""
 
     words: Callable[[Any], Summary]
-    """Makes the summary of a result, without figures."""
+    """Returns the summary of a result, without figures."""
     plots: Callable[[], Plots] = dict
-    """Plot functions by name; they take the result, then options."""
+    """Returns the plot functions by name. Each function takes a result and options."""
     has: Callable[[Any], Iterable[str]] | None = None
-    """Returns the names of figures that a result has data for; default: all of `plots`."""
+    """Returns the names of the figures for which a result has data. By default, these are all of
+    `plots`."""
     drawings: Callable[[Any], Figures] | None = None
-    """Returns the figures of a result, if they differ from `plots` without options."""
+    """Returns the figures of a result, if they differ from calls of `plots` without options."""
     suffixes: Sequence[str] = ("svg", "png")
-    """The files of a figure."""
+    """Suffixes of the files of a figure."""
     notebook: Callable[[Any], str] | None = None
-    """Returns the HTML for a notebook; default: facts and tables."""
+    """Returns the HTML for a notebook. By default, it contains facts and tables."""
     section: Callable[[str, Any], str] | None = None
-    """Returns a section of a report with the given name; default: the summary."""
+    """Returns a section of a report with the given name. By default, it contains the summary."""
     line: Line | None = None
-    """Compares several results of the kind."""
+    """Compares several results of this kind in a table."""
     names: Sequence[str] = ()
-    """File names of a saved result directory."""
+    """Names of the files in a result directory."""
     write: Callable[[Staging, Any], None] | None = None
-    """Stages the files of a result in a directory and commits them."""
+    """Stages the files of a result for a directory, and commits them."""
     encode: Callable[[Any, Path], bytes] | None = None
-    """Encodes the result for a file of this name, if results of this kind are single files."""
+    """Encodes a result for the given file name, if results of this kind are single files."""
     read: Callable[[Path], Any] = _not_read
-    """Reads a saved result; raises `Error` for other content."""
+    """Loads a saved result. Raises `Error` for other content."""
 
     def drawable(self, result: Any) -> list[str]:
-        """The names of `plots` that a result has data for."""
+        """Returns the names of the `plots` for which a result has data."""
         return list(self.plots() if self.has is None else self.has(result))
 
     def figures(self, result: Any) -> Figures:
-        """Plot functions for the figures that a result has data for, by file name."""
+        """Returns functions that plot the figures for which a result has data, by file name."""
         if self.drawings is not None:
             return self.drawings(result)
         names = self.drawable(result)
@@ -115,11 +122,11 @@ class Kind:
         return {name: partial(plots[name], result) for name in names}
 
     def summary(self, result: Any) -> Summary:
-        """Summary of a result, with figures."""
+        """Returns the summary of a result, including figures."""
         return replace(self.words(result), figures=self.figures(result))
 
     def html(self, result: Any) -> str:
-        """HTML of a result for a notebook."""
+        """Returns the HTML of a result for a notebook."""
         from nacre.pages.html import fragment
 
         if self.notebook is not None:
@@ -128,7 +135,7 @@ class Kind:
         return fragment(said.facts, said.tables)
 
     def report(self, name: str, result: Any) -> str:
-        """A result as a section of a report: headline, facts, tables, and figures."""
+        """Returns a section of a report with headline, facts, tables, and figures."""
         from nacre.pages import page
 
         if self.section is not None:

@@ -1,4 +1,4 @@
-"""The kind of tier mixes."""
+"""Kind of tier mixes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 _SIMULATED_FILE = "simulated.json"
-"""Folder of the records of simulated mixes, by name."""
+"""Name of the file that maps the names of simulated mixes to the directories of their records."""
 MIXES_FILES = (
     *(f"mixes.{suffix}" for suffix in ("json", "csv", "parquet", "svg", "png")),
     _SIMULATED_FILE,
@@ -53,16 +53,16 @@ def _plots() -> Plots:
 
 
 def _surface(mixes: Mixes, by: str | None = None) -> alt.TopLevelMixin:
-    """Heat map of the scores, by IOPS per cost or, if no cost is known, by IOPS."""
+    """Plots the heat map of the scores: IOPS per cost, or IOPS if costs are unknown."""
     from nacre.figures.mixes import mixes as surface
 
     return surface(mixes, by or mixes.ordered_by)
 
 
 def write(staging: Staging, mixes: Mixes) -> None:
-    """Commits the mixes as tables, and the records of simulated mixes.
+    """Commits the tables of the mixes, and the records of simulated mixes.
 
-    Removes the figure of earlier mixes.
+    Removes the figure of earlier mixes from the directory.
     """
     frame, parquet = mixes.to_polars(), io.BytesIO()
     frame.write_parquet(parquet)
@@ -77,13 +77,13 @@ def write(staging: Staging, mixes: Mixes) -> None:
 
 
 def write_simulated(staging: Staging, records: Mapping[str, Record]) -> None:
-    """Commits the records of simulated mixes, each in its own folder."""
+    """Commits the records of simulated mixes, each in a separate folder."""
     places = files.save_all(staging.directory, "simulated", records)
     staging.put(_SIMULATED_FILE, json.dumps(places, ensure_ascii=False).encode())
 
 
 def read(folder: Path) -> Mixes:
-    """Reads the output of `nacre mixes --out`; raises `ConfigError` for another directory."""
+    """Loads the output of `nacre mixes --out`. Raises `ConfigError` for another directory."""
     import polars as pl
 
     try:
@@ -105,7 +105,7 @@ def read(folder: Path) -> Mixes:
 
 
 def _read_simulated(folder: Path) -> dict[str, Record]:
-    """The records that `nacre mixes --simulate` saved next to the mixes."""
+    """Loads the records that `nacre mixes --simulate` saved next to the mixes."""
     listed = folder / _SIMULATED_FILE
     if not listed.is_file():
         return {}
@@ -119,7 +119,10 @@ def _html(mixes: Mixes) -> str:
 
 
 def section(name: str, mixes: Mixes, facts: Sequence[str] = ()) -> str:
-    """Section with `facts`, best mixes, single tiers, heat map, and simulated mixes."""
+    """Creates the section of a report with `facts`, best mixes, single tiers, and heat map.
+
+    Includes simulated mixes, if any.
+    """
     from nacre.pages import page
     from nacre.pages.html import paragraphs
 

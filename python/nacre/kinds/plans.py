@@ -1,4 +1,4 @@
-"""The kind of plans: caches and mixes of devices for a trace."""
+"""Kind of plans, i.e. caches and device mixes for a trace."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _write(staging: Staging, plan: Plan) -> None:
 
 
 def _read(folder: Path) -> Plan:
-    """Reads the output of `Plan.save`; raises `ConfigError` for another directory."""
+    """Loads the output of `Plan.save`. Raises `ConfigError` for another directory."""
     try:
         about, info, curves = (
             json.loads((folder / name).read_bytes())

@@ -1,4 +1,4 @@
-"""The kind of records of runs."""
+"""Kind of records of runs."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ CHARTS: Mapping[str, Callable[[Record], bool]] = {
     "blocks": lambda record: bool(tables.owners(record, "blocks", "valid_share")),
     "tiers": lambda record: bool(tables.owners(record, "epochs", "fastest_share")),
 }
-"""Figures of a record, each with a function that returns whether the record has data for it. A
-figure is drawn by the module of the same name in `nacre.figures`, by its function `of_record` or
-the function with the same name."""
+"""Figures of a record. Each has a function that returns whether the record has data for the figure.
+A figure is plotted by the module of its name in `nacre.figures`, with its function `of_record` or
+the function of its name."""
 FIGURE_FILES = tuple(f"{name}.{suffix}" for name in CHARTS for suffix in ("svg", "png"))
 RECORD_FILES = (files.RECORD_FILE, *FIGURE_FILES)
 
@@ -75,7 +75,7 @@ def _plots() -> Plots:
 
 
 def _kinds_of_requests(record: Record) -> list[Op]:
-    """Kinds of requests in the record."""
+    """Returns the kinds of requests that the record contains."""
     ops: tuple[Op, ...] = ("read", "write")
     return [op for op in ops if record.latency[op]]
 
@@ -83,7 +83,7 @@ def _kinds_of_requests(record: Record) -> list[Op]:
 def write(staging: Staging, record: Record) -> None:
     """Commits a record and its columns.
 
-    Removes figures and tables of an earlier record, which would not match.
+    Removes figures and tables of an earlier record, because they do not match the new record.
     """
     for name, data in files.files(record).items():
         staging.write(name, data)
@@ -99,7 +99,7 @@ def _html(record: Record) -> str:
 
 
 def _section(name: str, record: Record) -> str:
-    """Section with summary, assumptions, latency breakdown, energy, and cost."""
+    """Creates the section of a report with summary, assumptions, breakdown, energy, and cost."""
     from nacre.pages import page
 
     return page.section(
@@ -128,7 +128,7 @@ def _origins(record: Record) -> Table:
 
 
 def _again(record: Record) -> str:
-    """The resolved scenario, with the commands to run it from a shell and from Python."""
+    """Returns the resolved scenario as HTML, with commands that run it."""
     from nacre.pages.page import listing, part
 
     scenario = toml.document(json.loads(record.to_json())["scenario"])

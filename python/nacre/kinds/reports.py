@@ -1,4 +1,4 @@
-"""Reads result directories and files of any command, and traces."""
+"""Loads results of any command, analyzes traces, and creates reports."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ _HINT = (
     "give a trace, or a directory that `nacre run`, `study`, `mixes`, or `crash` wrote with --out"
 )
 _SEALS = {known.seal: known for known in kinds.KINDS if known.seal}
-"""Kinds by the file that identifies a result directory; the first match counts."""
+"""Maps the file that identifies a result directory to its kind. The first file that exists
+determines the kind."""
 EXPLORED = "study"
-"""Folder in which the explorer keeps the points of a study."""
+"""Name of the folder in which the explorer saves the points of a study."""
 
 
 def load(
     path: str | os.PathLike[str],
     progress: Callable[[int, int | None], bool | None] | None = None,
 ) -> Result:
-    """Reads a result from a directory or a JSON file, or analyzes a trace.
+    """Loads a result from a directory or a JSON file, or analyzes a trace.
 
-    Reads the output of `save` and `--out`. Also reads the output of `--json` if it is one document
-    with a result. Raises `ConfigError` for any other file or directory.
+    Accepts the output of `save` and `--out`. Also accepts the output of `--json` if it is a single
+    document with a result. Raises `ConfigError` for any other file or directory.
     """
     path = Path(path)
     if path.name in _SEALS and path.is_file():
@@ -55,7 +56,7 @@ def load(
 
 
 def _kind_of_saved(path: Path) -> kinds.Known | None:
-    """Kind of a saved result; None for a file that may be a trace."""
+    """Returns the kind of a saved result, or None for a file that may be a trace."""
     if path.is_dir():
         for seal, known in _SEALS.items():
             if (path / seal).is_file():
@@ -68,7 +69,10 @@ def _kind_of_saved(path: Path) -> kinds.Known | None:
 
 
 def files_of(results: Iterable[Path]) -> list[Path]:
-    """Input files of results: all files of a directory, except report pages."""
+    """Returns the input files of results.
+
+    For a directory, these are all of its files except report pages.
+    """
     found: list[Path] = []
     for path in results:
         folder = path.parent if path.name in _SEALS else path
@@ -79,7 +83,7 @@ def files_of(results: Iterable[Path]) -> list[Path]:
 
 
 def name_of(path: Path, among: Sequence[Path]) -> str:
-    """Shortest name that distinguishes the results."""
+    """Returns the shortest name of a result that differs from the names of the others."""
     names = [_result_directory(other).resolve().name for other in among]
     place = _result_directory(path)
     name = place.resolve().name
@@ -87,12 +91,15 @@ def name_of(path: Path, among: Sequence[Path]) -> str:
 
 
 def _result_directory(path: Path) -> Path:
-    """Result directory of a named file."""
+    """Returns the result directory, given the directory or the file that identifies it."""
     return path.parent if path.name in _SEALS else path
 
 
 def report(results: Mapping[str, Result], title: str = "Nacre report") -> str:
-    """A page with comparisons of results of each kind, then every result."""
+    """Creates a report page.
+
+    It first compares the results of each kind and then shows every result.
+    """
     from nacre.pages.page import document
 
     records = {name: result for name, result in results.items() if isinstance(result, Record)}
@@ -102,7 +109,7 @@ def report(results: Mapping[str, Result], title: str = "Nacre report") -> str:
 
 
 def _others_side_by_side(results: Mapping[str, Result]) -> str:
-    """Tables of the other kinds with several results, one line for each."""
+    """Returns a table for each kind with several results, except records. Each result is a row."""
     shown = []
     for known in kinds.KINDS:
         alike = {

@@ -1,4 +1,4 @@
-"""The kinds of server statistics and of effects of a power loss."""
+"""Kinds of server statistics, and of effects of a power loss."""
 
 from __future__ import annotations
 

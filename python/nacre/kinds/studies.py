@@ -1,4 +1,4 @@
-"""The kind of results of studies."""
+"""Kind of results of studies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nacre.words.studies import best, cell, counted, decisive, facts
 from nacre.words.summary import Summary, filled
 
 _SHOWN = 6
-"""Maximum number of designs whose records are compared."""
+"""Maximum number of designs whose records a report compares."""
 
 
 def _words(result: StudyResult) -> Summary:
@@ -62,7 +62,7 @@ def _html(result: StudyResult) -> str:
 
 
 def _section(name: str, result: StudyResult) -> str:
-    """Section with the best designs, the influence of each axis, their costs, and the figures."""
+    """Creates the section of a report with best designs, influence of each axis, and costs."""
     from nacre.pages import page
 
     if not result.table.height:
@@ -78,7 +78,10 @@ def _section(name: str, result: StudyResult) -> str:
 
 
 def _chosen(result: StudyResult) -> dict[str, Record]:
-    """Records of the best designs by the labels of their axes, if saved."""
+    """Returns the records of the best designs, keyed by axis labels.
+
+    Omits designs without a saved record.
+    """
     front = result.pareto() if result.questions.objectives else result.designs
     axes = [axis.name for axis in result.questions.axes]
     found: dict[str, Record] = {}

@@ -1,4 +1,4 @@
-"""The kinds of trace descriptions and of workloads fitted to traces."""
+"""Kinds of trace analyses, and of workloads fitted to traces."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _html(info: TraceInfo) -> str:
 
 
 def _section(name: str, info: TraceInfo) -> str:
-    """Section with the analysis of a trace, with figures."""
+    """Creates the section of a report with the analysis and the figures of a trace."""
     from nacre.figures.trace import trace_figures
     from nacre.pages import page
 

@@ -1,1 +1,1 @@
-"""HTML tables, sections, and pages, which need no network or script."""
+"""HTML tables, sections, and pages, which require no network or script."""

@@ -1,4 +1,4 @@
-"""A complete HTML page with the Nacre theme; needs no network or script."""
+"""HTML pages with Nacre's theme, which require no network or script."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ pre { background: var(--box); border-radius: 6px; padding: 12px 16px; overflow-x
 
 
 def document(title: str, body: str) -> str:
-    """A complete page."""
+    """Returns a complete HTML page with this body."""
     return (
         "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
@@ -60,7 +60,7 @@ def document(title: str, body: str) -> str:
 
 
 def page(title: str, section: str) -> str:
-    """A section as a complete page, with the title in its heading."""
+    """Returns a complete HTML page with one section."""
     return document(printable(title), section)
 
 
@@ -71,9 +71,11 @@ def section(
     lines: Iterable[str] | None = None,
     after: Iterable[str] = (),
 ) -> str:
-    """A result section: heading, headline, facts (or `lines`), parts, figures, and `after`.
+    """Returns a section of a report: heading, headline, facts, parts, and figures.
 
-    Every section of a report is built here.
+    `lines` replaces the facts of the summary, and `after` follows the figures.
+
+    Every section of a report is created by this function.
     """
     facts = said.facts if lines is None else lines
     top = [heading(printable(name)), headline(said.headline), paragraphs(facts)]
@@ -81,12 +83,15 @@ def section(
 
 
 def titled(title: str, *tables: Table) -> str:
-    """A part of a section with tables; empty if they have no rows."""
+    """Returns a titled part of a section with tables.
+
+    Returns an empty string if no table has rows.
+    """
     return part(title, *shown(*tables))
 
 
 def shown(*tables: Table) -> list[str]:
-    """The tables that have rows."""
+    """Returns the HTML of the tables that have rows."""
     return [wide(table(each)) for each in tables if each.rows]
 
 
@@ -97,37 +102,37 @@ def headline(sentences: Iterable[str]) -> str:
 
 
 def heading(text: str) -> str:
-    """The name of a result."""
+    """Returns a heading with the name of a result."""
     return f"<h2>{escape(text)}</h2>"
 
 
 def part(title: str, *content: str) -> str:
-    """A titled part of a section; empty without content."""
+    """Returns a titled part of a section. Returns an empty string if there is no content."""
     shown = "".join(content)
     return f"<h3>{escape(title)}</h3>{shown}" if shown else ""
 
 
 def wide(content: str) -> str:
-    """Wraps content that scrolls if it is wider than the page."""
+    """Wraps content in an element that scrolls if the content is wider than the page."""
     if not content:
         return ""
     return f"<div class='wide' tabindex='0' role='group' aria-label='table'>{content}</div>"
 
 
 def figure(drawing: str) -> str:
-    """An SVG drawing in a scrollable frame that the keyboard can reach."""
+    """Wraps an SVG figure in a scrollable frame that the keyboard can reach."""
     return f"<figure tabindex='0' role='group' aria-label='figure'>{drawing}</figure>"
 
 
 def drawn(chart: alt.TopLevelMixin) -> str:
-    """A figure."""
+    """Returns the HTML of a figure."""
     from nacre.figures.export import svg
 
     return figure(svg(chart))
 
 
 def runs(title: str, records: Mapping[str, Record]) -> str:
-    """Comparison of runs, with their assumptions."""
+    """Returns a part that compares runs and lists their assumed values."""
     from nacre.words.bills import bills
 
     tables = "".join(shown(*bills(records)))
@@ -136,17 +141,17 @@ def runs(title: str, records: Mapping[str, Record]) -> str:
 
 
 def folded(summary: str, content: str) -> str:
-    """A block that expands on a click."""
+    """Returns a block that the reader can expand with a click."""
     return f"<details><summary>{escape(summary)}</summary>{content}</details>"
 
 
 def listing(text: str) -> str:
-    """A block of text to copy."""
+    """Returns a block of text that the reader can copy."""
     return f"<pre tabindex='0'>{escape(text)}</pre>"
 
 
 def assumptions(origins: Iterable[View]) -> str:
-    """Assumed values without duplicates, in a collapsed block."""
+    """Returns a collapsed block that lists the assumed values without duplicates."""
     found: dict[tuple[str, str], list[str]] = {}
     for origin in origins:
         if origin.confidence == "assumed":

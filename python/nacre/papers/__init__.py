@@ -1,4 +1,4 @@
-"""Published results, recomputed with the models.
+"""Reproduces published results with the models.
 
 Each paper has a folder in `nacre/papers/systems`. Its file `claims.toml` has the published values,
 the tolerances, and the runs that test each claim. Its file `plan.toml` defines the runs.

@@ -1,8 +1,8 @@
-"""Converts fio job files into scenarios; lists options without an equivalent.
+"""Converts fio job files into scenarios, and lists options without an equivalent.
 
-Source: the fio manual, "Job file format" and "Job file parameters" (version 3), and where the
-manual is silent `parse.c`, `init.c` and `io_u.c`. A job describes the requests and not the device,
-so the scenario names a device of the catalog.
+Sources: the fio manual (version 3), "Job file format" and "Job file parameters". For behavior that
+the manual does not describe: `parse.c`, `init.c`, and `io_u.c`. A job describes the requests and
+not the device, so the scenario names a device of the catalog.
 
 | module | holds |
 |---|---|

@@ -1,7 +1,9 @@
-"""I/O engine of a job, which determines the requests that reach the device and the queue depth.
+"""I/O engine of a job.
 
-Sources: the flags of the engines in fio's `engines/`; `backend.c`, which caps the depth of
-synchronous ones.
+The engine determines the queue depth and the requests that reach the device.
+
+Sources: the flags of the engines in fio's `engines/`, and `backend.c`, which limits the depth of
+synchronous engines to one.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from nacre.interop.fio.reader import Reader
 
 @dataclass(frozen=True)
 class Engine:
-    """Relevant properties of an engine."""
+    """Properties of an engine that affect the requests."""
 
     name: str
     is_default: bool
@@ -29,7 +31,7 @@ class Engine:
 
     @property
     def trims_in_turn(self) -> bool:
-        """Whether trims are serialized, unlike reads and writes."""
+        """Whether the job waits for each trim before the next, unlike reads and writes."""
         return self.name in TRIMS_IN_TURN
 
     @property
@@ -39,7 +41,7 @@ class Engine:
 
 
 def io_engine(job: Reader) -> Engine:
-    """The engine of the job; an engine without block I/O is reported as a problem."""
+    """Returns the engine of the job. Records a problem if the engine has no block I/O."""
     setting = job.take("ioengine")
     name = DEFAULT_ENGINE if setting is None else setting.value.strip().partition(":")[0]
     if name in WITHOUT_REQUESTS:
@@ -51,7 +53,7 @@ def io_engine(job: Reader) -> Engine:
         hint = 'replay the log itself: workload = { kind = "trace", file = "..." }'
         job.wrong("not-supported", "read_iolog", "the requests come from a log", hint, log)
     _page_cache(job, name)
-    # With offload, a synchronous engine has one thread per outstanding request.
+    # With the option `offload`, a synchronous engine has one thread per outstanding request.
     offloaded = job.word("io_submit_mode", "inline") == "offload"
     return Engine(name, setting is None, name in SYNCHRONOUS and not offloaded)
 

@@ -1,4 +1,4 @@
-"""The sections of a job file and their settings, by the rules of fio's `parse.c`."""
+"""Reads the sections and settings of a job file according to fio's `parse.c`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from nacre.scenario.source import STDIN
 _OPTION = re.compile(r"[a-z_0-9-]+(:[a-z_]+)?")
 _COMMENT = re.compile(r"[;#]")
 _ENCODING = "surrogateescape"
-"""Encoding that accepts any bytes, because comments may be in any encoding."""
+"""Error handler for decoding. It accepts any bytes, because comments may be in any encoding."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A value with the unit base in effect and its line."""
+    """Value of a setting, with its line number and its unit base (`kb_base`)."""
 
     value: str
     kb_base: int
@@ -30,7 +30,7 @@ class Setting:
 
 @dataclass
 class Section:
-    """A job: its name and settings, including those of preceding global sections."""
+    """A job with its name and settings. The settings include those of preceding global sections."""
 
     name: str
     settings: dict[str, Setting] = field(default_factory=dict)
@@ -38,24 +38,24 @@ class Section:
 
 @dataclass
 class _Open:
-    """A section while its lines are read."""
+    """A section whose lines are being read."""
 
     name: str
     lines: list[tuple[int, str, str]] = field(default_factory=list)
 
     @property
     def is_global(self) -> bool:
-        # fio compares only the first six letters.
+        # Compare only six letters, as fio does.
         return self.name.startswith("global")
 
 
 def shown(path: Path) -> str:
-    """File name for messages."""
+    """Returns the file name for messages."""
     return STDIN if path == Path("-") else printable(str(path))
 
 
 def sections(path: Path) -> list[Section]:
-    """Jobs of a file, in order. Raises `ConfigError` for lines that fio rejects."""
+    """Returns the jobs of a file, in order. Raises `ConfigError` for lines that fio rejects."""
     opened: list[_Open] = []
     for number, line in _lines(path):
         if line.startswith("["):
@@ -79,7 +79,10 @@ def sections(path: Path) -> list[Section]:
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:
-    """Numbered lines without comments and blanks; fio cuts a line at the first `;` or `#`."""
+    """Returns numbered lines without comments and empty lines.
+
+    As in fio, a comment starts at the first `;` or `#`.
+    """
     data = sys.stdin.buffer.read() if path == Path("-") else path.read_bytes()
     text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", _ENCODING)
     cut = ((n, _COMMENT.split(raw, maxsplit=1)[0].strip()) for n, raw in _numbered(text))
@@ -101,18 +104,19 @@ def _name(path: Path, number: int, line: str) -> str:
 
 
 def _with_globals(opened: list[_Open]) -> list[Section]:
-    """Jobs with the settings of all preceding global sections."""
+    """Returns the jobs, each with the settings of all preceding global sections."""
     shared: dict[str, Setting] = {}
     found = []
     for each in opened:
         settings = shared if each.is_global else dict(shared)
-        # fio applies kb_base to all settings of its section, and not to earlier sections.
+        # As in fio, `kb_base` applies to all settings of its section, but not to earlier sections.
         bases = [value.strip() for _, key, value in each.lines if key == "kb_base"]
         inherited = shared["kb_base"].value if "kb_base" in shared else "1024"
         base = 1000 if (bases or [inherited])[-1] == "1000" else 1024
         for number, key, value in each.lines:
             name, said = _canonical(key, value)
-            # The last value of a setting counts, under any of its names.
+            # If a setting is given several times, even under different names, the last value
+            # applies.
             settings.pop(name, None)
             settings[name] = Setting(said, base, number)
         if not each.is_global:

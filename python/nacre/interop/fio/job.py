@@ -1,4 +1,4 @@
-"""Converts a job of a file into a scenario."""
+"""Converts a job of a fio job file into a scenario."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STACK = "tlc_nvme"
 
 @dataclass(frozen=True)
 class FioScenario:
-    """A scenario converted from a job, as TOML, and the options without an equivalent."""
+    """Scenario in TOML that was converted from a job, and the options without an equivalent."""
 
     text: str
     job: str
@@ -37,9 +37,9 @@ def scenario(
 ) -> FioScenario:
     """Converts one job of a file into a scenario on a device of the catalog.
 
-    `job` is the name of a section, or its number from 1 if names are not unique; a file with one
-    job needs none. Percentages refer to the capacity of the device. Raises `ConfigError` with all
-    errors of the job.
+    `job` is the name of a section, or its number (from 1) if names are not unique. If the file has
+    only one job, `job` is not needed. Percentages refer to the capacity of the device. Raises
+    `ConfigError` with all errors of the job.
     """
     devices = [entry.name for entry in entries().values() if entry.family == "device"]
     if stack not in devices:
@@ -64,7 +64,7 @@ def scenario(
 
 
 def _chosen(jobs: list[Section], job: str | None, path: str) -> Section:
-    """The job with this name or number."""
+    """Returns the job with this name or number."""
     named = [each for each in jobs if job in (None, each.name)]
     if len(named) == 1:
         return named[0]
@@ -83,7 +83,7 @@ def _chosen(jobs: list[Section], job: str | None, path: str) -> Section:
 
 
 def _capacity(stack: str) -> int | None:
-    """Capacity of the device in bytes; `None` if unlimited."""
+    """Returns the capacity of the device in bytes, or `None` if it is unlimited."""
     least = {"kind": "uniform", "requests": 1, "footprint": "64 KiB", "request": "64 KiB"}
     found: int | None = check({"workload": least, "stack": {"preset": stack}}).capacity
     return found

@@ -1,6 +1,6 @@
-"""Numbers of job files, parsed like fio's `str_to_decimal` in `parse.c`, but strictly.
+"""Parses numbers of job files like fio's `str_to_decimal` in `parse.c`, but more strictly.
 
-fio reads `4.5k` as 4 bytes and `4kq` as 4 KiB; such numbers are rejected here.
+For example, fio reads `4.5k` as 4 bytes, and `4kq` as 4 KiB. These functions reject such numbers.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _SECONDS = {
 
 
 class Percent(int):
-    """A percentage of an amount that is not known yet."""
+    """A percentage of an amount that is not yet known."""
 
 
 def size(text: str, kb_base: int) -> int | Percent | None:
-    """Bytes, or a percentage; `None` for other text.
+    """Parses a number of bytes or a percentage. Returns `None` for other text.
 
-    With `kb_base=1024`, `k`, `kb`, and `ki` are powers of 1024 and `kib` powers of 1000; with
-    `kb_base=1000` the reverse.
+    With `kb_base=1024`, `k`, `kb`, and `ki` are powers of 1024, and `kib` is a power of 1000. With
+    `kb_base=1000`, `k` and `kb` are powers of 1000, and `ki` and `kib` are powers of 1024.
     """
     matched = _SIZE.fullmatch(text)
     if not matched:
@@ -47,7 +47,10 @@ def size(text: str, kb_base: int) -> int | Percent | None:
 
 
 def seconds(text: str, unit: str) -> Decimal | None:
-    """Time in seconds; `unit` is the default unit."""
+    """Parses a time and returns it in seconds.
+
+    `unit` is the default unit. Returns `None` for other text.
+    """
     matched = _TIME.fullmatch(text)
     if not matched:
         return None
@@ -56,7 +59,10 @@ def seconds(text: str, unit: str) -> Decimal | None:
 
 
 def listed(text: str) -> list[str]:
-    """The values of a setting for reads, writes, and trims: separated by commas, `:` or `-`."""
+    """Splits a setting into its values for reads, writes, and trims.
+
+    The separator is a comma, `:`, or `-`.
+    """
     for separator in ",:-":
         if separator in text:
             return text.split(separator)
@@ -64,10 +70,10 @@ def listed(text: str) -> list[str]:
 
 
 def spread(values: list[str]) -> list[str | None]:
-    """Three values, for reads, writes, and trims.
+    """Returns three values, for reads, writes, and trims.
 
-    An omitted value in the middle keeps its default; missing values at the end equal the last one,
-    unless a comma follows it.
+    `None` means fio's default. An omitted value in the middle has the default. Missing values at
+    the end equal the last value, unless the list ends with a comma.
     """
     closed = len(values) > 1 and values[-1] == ""
     given: list[str | None] = [value or None for value in (values[:-1] if closed else values)]
@@ -76,7 +82,7 @@ def spread(values: list[str]) -> list[str | None]:
 
 
 def exactly(size: int) -> str:
-    """A size in the largest unit that gives a whole number."""
+    """Formats a size in the largest unit that gives a whole number."""
     power = next(power for power in (40, 30, 20, 10, 0) if size % (1 << power) == 0)
     unit = {40: "TiB", 30: "GiB", 20: "MiB", 10: "KiB", 0: "B"}[power]
     return f"{size >> power} {unit}"

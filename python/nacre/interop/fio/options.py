@@ -1,4 +1,4 @@
-"""Options of fio by name. Source: the table `fio_options` of `options.c`, fio 3.41."""
+"""Names of fio options and engines. Source: the table `fio_options` in `options.c`, fio 3.41."""
 
 ALIASES = {
     "readwrite": "rw",
@@ -25,7 +25,7 @@ ALIASES = {
     "ss_ramp": "steadystate_ramp_time",
     "ss_interval": "steadystate_check_interval",
 }
-"""Aliases of options."""
+"""Maps aliases of options to their usual names."""
 
 SILENT = {
     "allow_file_create",
@@ -92,7 +92,7 @@ SILENT = {
     "write_iops_log",
     "write_lat_log",
 }
-"""Options for the execution and output of fio that do not affect its requests."""
+"""Options that affect the execution or the output of fio, but not its requests."""
 
 DEFAULT_ENGINE = "psync"
 SYNCHRONOUS = {
@@ -117,9 +117,9 @@ SYNCHRONOUS = {
     "sync",
     "vsync",
 }
-"""Engines with the flag `FIO_SYNCIO`: fio caps their queue depth at one."""
+"""Engines with the flag `FIO_SYNCIO`. Their queue depth is one."""
 TRIMS_IN_TURN = {"libaio", "posixaio"}
-"""Asynchronous engines with the flag `FIO_ASYNCIO_SYNC_TRIM`."""
+"""Asynchronous engines with the flag `FIO_ASYNCIO_SYNC_TRIM`, which issue one trim at a time."""
 CACHED = {"io_uring", "libaio", "mmap", "posixaio", "psync", "pvsync", "pvsync2", "sync", "vsync"}
 """Engines that use the host's page cache unless `direct` is set."""
 ON_DEVICE = {
@@ -135,7 +135,7 @@ ON_DEVICE = {
     "spdk",
     "xnvme",
 }
-"""Engines that address a device: a job without a size covers all of it."""
+"""Engines that access a device. A job without a size then covers the whole device."""
 WITHOUT_REQUESTS = {
     "cpuio",
     "dircreate",
@@ -154,4 +154,4 @@ WITHOUT_REQUESTS = {
     "page_fault",
     "rdma",
 }
-"""Engines without block I/O: files, memory, processors, the network."""
+"""Engines without block I/O, e.g. for file operations, memory, processors, or the network."""

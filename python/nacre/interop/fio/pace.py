@@ -1,7 +1,7 @@
-"""Arrival of requests: queue depth, rates, pauses, duration, amounts.
+"""Arrivals of requests: queue depth, rates, pauses, duration, and number of requests.
 
-Sources: fio's `backend.c` (synchronous engines have a depth of one; a job with think time first
-waits for all of its requests), `io_u.c`, `rate_ddir` (each direction has its own rate).
+Sources: fio's `backend.c` (synchronous engines have a depth of one, and a job waits for all of its
+requests before its think time) and `rate_ddir` in `io_u.c` (each direction has its own rate).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from nacre.interop.fio.pattern import READ, TRIM, WRITE, Pattern
 from nacre.interop.fio.reader import Reader
 
 ENDLESS = 1_000_000_000
-"""Number of requests of a job that is ended by time."""
+"""Number of requests of a job whose duration is given instead of its amount."""
 _NAMES = {READ: "reads", WRITE: "writes", TRIM: "trims"}
 
 
@@ -31,7 +31,10 @@ class Pace:
 
 
 def pace(job: Reader, asked: Pattern, engine: Engine) -> Pace:
-    """Pace of a job; limits of reads and of writes set their shares in `asked`."""
+    """Converts the pace of a job.
+
+    If reads and writes have separate rates, the rates determine the shares in `asked`.
+    """
     jobs = job.count("numjobs", 1)
     depth = _depth(job, asked, engine) * jobs
     runtime = job.time("runtime", "s")
@@ -41,7 +44,7 @@ def pace(job: Reader, asked: Pattern, engine: Engine) -> Pace:
     rate = _rate(job, asked)
     requests = ENDLESS if is_timed and runtime else _requests(job, asked) * jobs
     if is_timed and runtime:
-        # fio continues until the time has elapsed, regardless of the amount.
+        # fio continues until the time has elapsed, even if the amount has been transferred.
         for key in ("io_size", "number_ios", "loops"):
             job.take(key)
     if jobs > 1:
@@ -56,7 +59,7 @@ def pace(job: Reader, asked: Pattern, engine: Engine) -> Pace:
 
 
 def check_limits(job: Reader) -> None:
-    """Reports errors in the pace settings of a job without a valid pattern."""
+    """Records errors in the pace settings of a job whose pattern is invalid."""
     for key in ("numjobs", "iodepth", "loops", "number_ios", "thinktime_blocks"):
         job.count(key, 1)
     job.time("runtime", "s")
@@ -66,7 +69,7 @@ def check_limits(job: Reader) -> None:
 
 
 def _depth(job: Reader, asked: Pattern, engine: Engine) -> int:
-    """Queue depth of one process of the job."""
+    """Returns the queue depth of one process of the job."""
     depth = job.count("iodepth", 1)
     if depth == 1:
         return 1
@@ -83,7 +86,7 @@ def _depth(job: Reader, asked: Pattern, engine: Engine) -> int:
 
 
 def _rate(job: Reader, asked: Pattern) -> Fraction | None:
-    """Requests per second over all directions; `None` if unlimited."""
+    """Returns the requests per second over all directions, or `None` if the rate is unlimited."""
     by_count = job.each("rate_iops", "a number of requests", "e.g. rate_iops=20000")
     by_bytes = job.each("rate", "a number of bytes", "e.g. rate=100m")
     if any(by_count) and any(by_bytes):
@@ -128,7 +131,10 @@ def _open(job: Reader, rate: Fraction, depth: int) -> dict[str, object]:
 
 
 def _decimal(number: Fraction) -> str:
-    """A number as decimal text: exact if it is finite, otherwise with twelve digits."""
+    """Formats a number as decimal text.
+
+    Integers are exact, and fractions have up to twelve digits.
+    """
     whole = number.denominator == 1
     return str(number.numerator) if whole else f"{float(number):.12g}"
 
@@ -157,10 +163,10 @@ def _s(seconds: Decimal) -> str:
 
 
 def _requests(job: Reader, asked: Pattern) -> int:
-    """Number of requests of one process of the job.
+    """Returns the number of requests of one process of the job.
 
-    A pass transfers the bytes of the job, or `io_size` if that is less; there are `loops` passes,
-    and more until `io_size` is reached. `number_ios` limits each loop.
+    Each pass transfers the bytes of the job, or `io_size` if it is smaller. There are `loops`
+    passes, or more until `io_size` is reached. `number_ios` limits the requests of each pass.
     """
     loops = job.count("loops", 1)
     amount = job.size("io_size", asked.bytes, "the job")
@@ -168,7 +174,8 @@ def _requests(job: Reader, asked: Pattern) -> int:
     only, mean = asked.only_size, asked.mean_request
     found = asked.bytes // only if only is not None else math.ceil(asked.bytes / mean)
     if only is not None and asked.stride is not None:
-        # fio wraps around after the end of the region, but a request that ends there is the last.
+        # fio returns to the start at the end of the region. A request that ends at the end of the
+        # region is the last.
         strides, rest = divmod(asked.bytes // only - 1, asked.stride // only)
         found = found if rest else 1 + strides
     whole = 0 if amount is None else math.ceil(amount / mean)

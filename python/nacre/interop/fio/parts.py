@@ -1,4 +1,4 @@
-"""Converts the requests of a job into a workload: one pattern, or a mix with one part per kind."""
+"""Converts the requests of a job into a workload, i.e. one pattern or a mix of patterns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PARTS_MAX = 256
 
 @dataclass(frozen=True)
 class _Zone:
-    """A part of the region with its share of the requests."""
+    """A part of the region, and its share of the requests."""
 
     share: Fraction
     start: int
@@ -26,7 +26,7 @@ class _Zone:
 
 
 def workload(job: Reader, asked: Pattern, log: ZoneLog | None) -> dict[str, object]:
-    """The workload without its arrivals and its number of requests."""
+    """Returns the table of the workload, without arrivals and number of requests."""
     if log is not None:
         return log.table()
     common, zones = _distribution(job, asked)
@@ -68,12 +68,15 @@ def workload(job: Reader, asked: Pattern, log: ZoneLog | None) -> dict[str, obje
 
 
 def percent(share: Fraction) -> str:
-    """Formats a share as in a scenario."""
+    """Formats a share as a percentage for a scenario."""
     return f"{float(100 * share):.12g} %"
 
 
 def _kinds(asked: Pattern) -> list[tuple[Fraction, int, dict[int, Fraction]]]:
-    """Parts by share, size, and direction; otherwise equal reads and writes are merged."""
+    """Returns share, size, and directions of each part.
+
+    Random reads and writes with equal sizes form one part.
+    """
     ops, sizes = asked.directions, asked.sizes
     first = next(iter(ops))
     together = asked.kind != "sequential" and all(sizes[at] == sizes[first] for at in ops)
@@ -102,7 +105,10 @@ def _table(asked: Pattern, zone: _Zone, size: int, ops: dict[int, Fraction]) -> 
 
 
 def _distribution(job: Reader, asked: Pattern) -> tuple[dict[str, object], list[_Zone]]:
-    """Distribution of random requests."""
+    """Converts the distribution of random requests.
+
+    Returns the settings of the pattern, and the zones.
+    """
     all_of_it = [_Zone(Fraction(1), 0, asked.bytes)]
     setting = job.take("random_distribution")
     if setting is None or asked.kind != "uniform":
@@ -127,7 +133,10 @@ def _distribution(job: Reader, asked: Pattern) -> tuple[dict[str, object], list[
 
 
 def _zones(text: str, setting: Setting, total: int, *, absolute: bool) -> list[_Zone] | None:
-    """Parses zones from the start of the region: `60/10:40/` or, in bytes, `60/10g:40/`."""
+    """Parses zones from the start of the region, e.g.
+
+    `60/10:40/`, or `60/10g:40/` with sizes in bytes. Returns `None` for other text.
+    """
     shares, sizes = [], []
     for entry in text.split(":"):
         share_text, _, size_text = entry.partition("/")
@@ -150,7 +159,10 @@ def _zones(text: str, setting: Setting, total: int, *, absolute: bool) -> list[_
 
 
 def _stride(job: Reader, asked: Pattern) -> dict[str, object]:
-    """Bytes that a sequential job skips after each request: `rw=write:8k`."""
+    """Returns the stride of a sequential job that skips bytes after each request, e.g.
+
+    `rw=write:8k`.
+    """
     if not asked.modifier:
         return {}
     if asked.stride is not None:

@@ -1,7 +1,7 @@
-"""Request pattern of a job: directions, sizes, region, distribution, for the parts of a mix.
+"""Requests of a job: directions, sizes, region, and distribution.
 
-Sources: fio's `io_u.c`, `get_next_buflen` for sizes and `get_next_seq_offset` for sequential jobs,
-which keep one position for reads and one for writes.
+Sources: fio's `io_u.c`, with `get_next_buflen` for sizes and `get_next_seq_offset` for sequential
+jobs. A sequential job has separate positions for reads and for writes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from nacre.interop.fio.reader import Reader
 
 READ, WRITE, TRIM = range(3)
 SIZES_MAX = 256
-"""Maximum number of sizes of a range."""
+"""Maximum number of different request sizes in a range."""
 _PATTERNS = {
     "read": ("sequential", (READ,)),
     "write": ("sequential", (WRITE,)),
@@ -28,10 +28,10 @@ _PATTERNS = {
     "randrw": ("uniform", (READ, WRITE)),
     "randtrim": ("uniform", (TRIM,)),
 }
-"""Pattern and directions for each value of `rw`."""
+"""Kind of pattern and directions for each value of `rw`."""
 
 Sizes = list[tuple[Fraction, int]]
-"""Request sizes with their shares, which sum to one."""
+"""Request sizes with their shares. The shares add up to one."""
 
 
 @dataclass
@@ -40,27 +40,27 @@ class Pattern:
 
     kind: str
     directions: dict[int, Fraction]
-    """Share of requests of each direction."""
+    """Share of the requests for each direction."""
     sizes: dict[int, Sizes]
     start: int
     bytes: int
-    """Bytes covered by the job; also the amount transferred in one pass."""
+    """Size in bytes of the region. One pass also transfers this number of bytes."""
     modifier: str
-    """Text after the colon of `rw`."""
+    """Text after the colon in `rw`."""
 
     def mean(self, direction: int) -> Fraction:
-        """Mean request size of a direction."""
+        """Returns the mean request size of a direction in bytes."""
         return sum((share * size for share, size in self.sizes[direction]), Fraction(0))
 
     @property
     def mean_request(self) -> Fraction:
-        """Mean request size over all directions."""
+        """Mean request size over all directions in bytes."""
         shares = self.directions.items()
         return sum((share * self.mean(at) for at, share in shares), Fraction(0))
 
     @property
     def stride(self) -> int | None:
-        """Stride of sequential requests in bytes, if `rw` skips whole requests."""
+        """Stride of sequential requests in bytes if `rw` skips whole requests, otherwise None."""
         size = self.only_size
         skip = numbers.size(self.modifier, 1024) if self.kind == "sequential" else None
         is_whole = size is not None and skip and skip % size == 0
@@ -68,13 +68,13 @@ class Pattern:
 
     @property
     def only_size(self) -> int | None:
-        """Common size of all requests; None if they differ."""
+        """Size of all requests in bytes, or None if requests have different sizes."""
         found = {size for at in self.directions for _, size in self.sizes[at]}
         return found.pop() if len(found) == 1 else None
 
 
 def _direction(job: Reader) -> tuple[str, tuple[int, ...], str]:
-    """Kind of pattern, directions, and modifier of `rw`."""
+    """Returns the kind of pattern, the directions, and the modifier from `rw`."""
     setting = job.take("rw")
     rw, _, modifier = ("read" if setting is None else setting.value.strip()).partition(":")
     if rw not in _PATTERNS:
@@ -88,7 +88,7 @@ def _direction(job: Reader) -> tuple[str, tuple[int, ...], str]:
 
 
 def _sizes(job: Reader) -> dict[int, Sizes]:
-    """Request sizes by direction: from `bssplit`, else `bsrange`, else `bs`."""
+    """Returns request sizes by direction, from `bssplit`, otherwise `bsrange`, otherwise `bs`."""
     plain = job.each("bs", "a size", "e.g. bs=4k")
     found: dict[int, Sizes] = {at: [(Fraction(1), size or 4096)] for at, size in enumerate(plain)}
     if 0 in plain:
@@ -129,7 +129,10 @@ def _sizes(job: Reader) -> dict[int, Sizes]:
 
 
 def _steps(least: int, most: int) -> Sizes:
-    """Sizes of a range as in fio: `least + most * random`, rounded down, at most `most`."""
+    """Returns the sizes of a range with their shares.
+
+    As in fio, a size is a random multiple of `least`, up to `most`.
+    """
     found: dict[int, Fraction] = {}
     for lower in range(least, least + most, least):
         share = Fraction(min(lower + least, least + most) - lower, most)
@@ -141,7 +144,10 @@ def _steps(least: int, most: int) -> Sizes:
 
 
 def _shares(text: str, kb_base: int) -> Sizes | None:
-    """`4k/60:64k/`: sizes without a percentage share the remainder equally."""
+    """Parses sizes with percentages, e.g.
+
+    `4k/60:64k/`. Sizes without a percentage share the remainder equally.
+    """
     entries: list[tuple[int, int | None]] = []
     for entry in text.split(":"):
         size_text, _, percent = entry.partition("/")
@@ -161,7 +167,7 @@ def _shares(text: str, kb_base: int) -> Sizes | None:
 
 
 def pattern(job: Reader, engine: Engine) -> Pattern | None:
-    """Pattern of the job; `None` after an error."""
+    """Converts the requests of a job, or returns `None` after an error."""
     kind, directions, modifier = _direction(job)
     sizes = _sizes(job)
     mixed = Fraction(job.count("rwmixread", 50, least=0, most=100), 100)
@@ -179,7 +185,10 @@ def pattern(job: Reader, engine: Engine) -> Pattern | None:
 
 
 def _that_fit(job: Reader, sizes: Sizes, total: int) -> Sizes:
-    """Sizes not larger than the region: fio draws again until one fits."""
+    """Omits sizes that are larger than the region.
+
+    The other shares grow in proportion, because fio then selects another random size.
+    """
     fit = [(share, size) for share, size in sizes if size <= total]
     if not fit:
         job.wrong(
@@ -197,7 +206,10 @@ def _that_fit(job: Reader, sizes: Sizes, total: int) -> Sizes:
 
 
 def _region(job: Reader, engine: Engine, align: int) -> tuple[int, int] | None:
-    """Region of the job: first byte and length."""
+    """Returns the region of the job: first byte and length in bytes.
+
+    Returns None after an error.
+    """
     files = job.count("nrfiles", 1)
     filesize = job.size("filesize", job.capacity, "the device")
     file = None if filesize is None else filesize * files
@@ -227,7 +239,7 @@ def _region(job: Reader, engine: Engine, align: int) -> tuple[int, int] | None:
 
 
 def _all(job: Reader, file: int | None, *, on_device: bool) -> int | None:
-    """Default size of a job: that of its files, or of the named device."""
+    """Returns the default size of a job in bytes, which is that of its files or of its device."""
     filename = job.settings["filename"].value.strip() if "filename" in job.settings else ""
     on_device = job.flag("fill_device") or on_device or filename.startswith("/dev/")
     if file is not None:

@@ -1,4 +1,4 @@
-"""Reads the settings of a job, each once; settings that are not read have no equivalent."""
+"""Reads the settings of a job. Settings that remain unread have no equivalent."""
 
 from __future__ import annotations
 
@@ -19,36 +19,39 @@ _OFF = {"0", "none", "off"}
 
 @dataclass
 class Reader:
-    """Reads settings; collects errors, and notes on options without an equivalent."""
+    """Reads settings. Collects errors, and notes on options without an equivalent."""
 
     path: str
     section: Section
     capacity: int | None
-    """Capacity of the scenario's device in bytes; `None` if unlimited."""
+    """Capacity of the scenario's device in bytes, or `None` if it is unlimited."""
     problems: list[Problem] = field(default_factory=list)
     without: list[str] = field(default_factory=list)
 
     @property
     def settings(self) -> dict[str, Setting]:
-        """Settings that have not been read."""
+        """Settings that are not read yet."""
         return self.section.settings
 
     def take(self, key: str) -> Setting | None:
-        """Value and line of a setting, unparsed."""
+        """Returns the unparsed value and the line of a setting, and marks the setting as read.
+
+        Returns None if it is not set.
+        """
         return self.settings.pop(key, None)
 
     def word(self, key: str, default: str = "") -> str:
-        """A setting as text."""
+        """Returns a setting as text."""
         found = self.take(key)
         return default if found is None else found.value.strip()
 
     def flag(self, key: str) -> bool:
-        """Whether a switch is on: without value, or with a nonzero number."""
+        """Returns whether a switch is on, i.e. given without a value or with a nonzero number."""
         found = self.take(key)
         return found is not None and found.value.strip() != "0"
 
     def count(self, key: str, default: int, least: int = 1, most: int | None = None) -> int:
-        """A whole number; as in fio, with units of sizes."""
+        """Returns a setting as a whole number. As in fio, units of sizes are allowed."""
         found = self.take(key)
         if found is None:
             return default
@@ -72,7 +75,10 @@ class Reader:
         return number
 
     def size(self, key: str, whole: int | None, of: str) -> int | None:
-        """Parses bytes; a percentage refers to `whole`, the size of the item named `of`."""
+        """Returns a setting as a number of bytes.
+
+        A percentage refers to `whole`, the size of the item named `of`.
+        """
         found = self.take(key)
         if found is None:
             return None
@@ -95,7 +101,7 @@ class Reader:
         return number
 
     def each(self, key: str, what: str, example: str) -> list[int | None]:
-        """Numbers for reads, writes, and trims; `None` for fio's default."""
+        """Returns the numbers for reads, writes, and trims. `None` means fio's default."""
         found = self.take(key)
         if found is None:
             return [None] * 3
@@ -113,7 +119,7 @@ class Reader:
         return values
 
     def time(self, key: str, unit: str) -> Decimal | None:
-        """Seconds; `None` if not set or zero."""
+        """Returns a setting in seconds, or `None` if it is zero or not set."""
         found = self.take(key)
         if found is None:
             return None
@@ -143,7 +149,7 @@ class Reader:
     def wrong(
         self, code: Code, key: str, problem: str, hint: str, given: Setting | None = None
     ) -> None:
-        """Records a problem of a setting."""
+        """Records an error in a setting."""
         at = f":{given.line}" if given is not None else ""
         found = Problem(
             code=code,
@@ -160,7 +166,7 @@ class Reader:
         self.without.append(f"{key}: {what}")
 
     def leftovers(self) -> None:
-        """Records every unread setting that affects requests as an option without an equivalent."""
+        """Records unread settings that affect requests as options without an equivalent."""
         for key, setting in self.settings.items():
             value = setting.value.strip()
             if key not in SILENT and value not in _OFF:

@@ -1,4 +1,4 @@
-"""Tables of a scenario as TOML, with omitted options as comments."""
+"""Writes the scenario of a job as TOML. Comments list options without an equivalent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nacre.interop.fio.reader import Reader
 
 
 def text(job: Reader, name: str, workload: Mapping[str, object], pace: Pace, stack: str) -> str:
-    """The scenario of a job on a device of the catalog."""
+    """Returns the TOML text of a scenario for a job on a device of the catalog."""
     lines = [f'# The job "{name}" of {job.path}, a job file of fio.']
     if job.without:
         lines += ["#", "# Options without an equivalent:"]

@@ -1,7 +1,9 @@
-"""Writes of zones (`zonemode=zbd`) as a log: zones are reset and filled one after the other.
+"""Converts writes of zones (`zonemode=zbd`) to a log workload.
 
-Sources: the fio manual, `zonemode`, `zonesize`, and `max_open_zones`; `zbd.c`, which starts each
-write at a write pointer and resets a full zone before it is written again.
+The workload resets and fills zones sequentially.
+
+Sources: `zonemode`, `zonesize`, and `max_open_zones` in the fio manual, and `zbd.c`. fio starts
+each write at a write pointer, and resets a full zone before it rewrites the zone.
 """
 
 from __future__ import annotations
@@ -14,22 +16,22 @@ from nacre.interop.fio.pattern import WRITE, Pattern
 from nacre.interop.fio.reader import Reader
 
 _LEAST = 2
-"""Zones of a log."""
+"""Minimum number of zones of a log workload."""
 
 
 @dataclass(frozen=True)
 class ZoneLog:
-    """Zones that a job fills; sizes in bytes."""
+    """Zones that a job writes, with sizes in bytes."""
 
     start: int
     zone: int
     count: int
     open_zones: int
-    """Zones that are filled at the same time."""
+    """Number of zones that are written at the same time."""
     request: int
 
     def table(self) -> dict[str, object]:
-        """The workload without its arrivals and its number of requests."""
+        """Returns the table of the workload, without arrivals and number of requests."""
         table: dict[str, object] = {
             "kind": "log",
             "footprint": exactly(self.count * self.zone),
@@ -43,13 +45,19 @@ class ZoneLog:
         return table
 
     def with_resets(self, writes: int) -> int:
-        """Number of requests that have this many writes: each zone is reset before its first."""
+        """Returns the number of requests for `writes` writes, including resets.
+
+        Each zone is reset before its first write.
+        """
         groups, rest = divmod(writes, self.zone // self.request * self.open_zones)
         return writes + groups * self.open_zones + min(rest, self.open_zones)
 
 
 def zone_log(job: Reader, asked: Pattern) -> ZoneLog | None:
-    """The log of a job that writes zones; `None` if it does not, or if a log differs from it."""
+    """Converts a job that writes zones to a log workload.
+
+    Returns `None` if the job does not write zones, or if a log workload cannot represent it.
+    """
     mode = job.settings.get("zonemode")
     if mode is None or mode.value.strip() != "zbd" or set(asked.directions) != {WRITE}:
         return None
@@ -75,7 +83,7 @@ def zone_log(job: Reader, asked: Pattern) -> ZoneLog | None:
 
 
 def _problem(asked: Pattern, request: int | None, zone: int | None) -> str:
-    """Why the writes of a job are not a log."""
+    """Returns why a log workload cannot represent the writes of a job, or an empty string."""
     if request is None:
         return "its requests have several sizes, and those of a log have one"
     if asked.modifier:
@@ -86,7 +94,10 @@ def _problem(asked: Pattern, request: int | None, zone: int | None) -> str:
 
 
 def _open_zones(job: Reader, asked: Pattern) -> int:
-    """Zones filled at the same time: one by a sequential job, up to its limit by others."""
+    """Returns the number of zones that are written at the same time.
+
+    It is one for a sequential job, and `max_open_zones` for other jobs.
+    """
     limit = job.count("max_open_zones", 0, least=0)
     if asked.kind == "sequential":
         return 1

@@ -1,4 +1,4 @@
-"""Conversion of MQSim's input files into scenarios."""
+"""Converts MQSim's input files into scenarios."""
 
 from nacre.interop.mqsim.comparison import Row, compare
 from nacre.interop.mqsim.scenario import Translation, translate

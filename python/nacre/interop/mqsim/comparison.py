@@ -27,7 +27,7 @@ _TAGS = {True: "IO_Flow_Parameter_Set_Trace_Based", False: "IO_Flow_Parameter_Se
 
 @dataclass(frozen=True)
 class Row:
-    """One number from both simulators, with possible reasons for a difference."""
+    """One result of both simulators, with possible reasons for a difference."""
 
     name: str
     mqsim: float
@@ -36,12 +36,12 @@ class Row:
 
     @property
     def difference(self) -> float:
-        """Relative difference of Nacre's value from MQSim's."""
+        """Relative difference of Nacre's value from MQSim's value."""
         return self.nacre / self.mqsim - 1 if self.mqsim else math.nan
 
 
 def program() -> str:
-    """Path of MQSim; raises `Error` if it is not on PATH."""
+    """Returns the path of MQSim. Raises `Error` if MQSim is not on PATH."""
     if found := shutil.which(PROGRAM):
         return found
     raise Error(
@@ -51,13 +51,16 @@ def program() -> str:
 
 
 def compare(drive: Path, flow: Flow, found: Translation, folder: Path) -> list[Row]:
-    """Runs both simulators. Trace paths are relative to `folder`, that of the workload file."""
+    """Runs both simulators.
+
+    Trace paths are relative to `folder`, the folder of the workload file.
+    """
     return _rows(_theirs(drive, flow, folder), _ours(found), flow, found)
 
 
 @dataclass(frozen=True)
 class _Served:
-    """Results of one simulator by row, and its processor time."""
+    """Results of one simulator by row, and its processor time in seconds."""
 
     numbers: Mapping[str, float]
     seconds: float
@@ -81,12 +84,12 @@ def _ours(found: Translation) -> _Served:
 
 
 def _theirs(drive: Path, flow: Flow, folder: Path) -> _Served:
-    """MQSim's results for one flow alone."""
+    """Runs MQSim with one flow only, and returns its results."""
     before = _of_children()
     with tempfile.TemporaryDirectory() as place:
         workload = Path(place) / "workload.xml"
         workload.write_text(_alone(flow))
-        # MQSim waits for a key at its end, and reads its configuration from its own directory.
+        # MQSim waits for a key when it ends, and reads its configuration from its own directory.
         config = Path(place) / "ssd.xml"
         config.write_bytes(drive.read_bytes())
         arguments = [program(), "-i", str(config), "-w", str(workload)]
@@ -113,7 +116,10 @@ def _of_children() -> float:
 
 
 def _by_row(said: Mapping[str, float], flow: Flow) -> dict[str, float]:
-    """MQSim's numbers by row. If time ends the flow, divides by whole seconds as MQSim does."""
+    """Returns MQSim's results by row.
+
+    If a time limit ends the flow, divides by whole seconds as MQSim does.
+    """
     ends = 0 if flow.is_trace else flow.settings["Stop_Time"]
     if ends and not flow.settings["Total_Requests_To_Generate"]:
         rates = [said.get(f"{kind}_Request_Count", math.nan) * 1e9 / ends for kind in _KINDS]
@@ -128,7 +134,7 @@ def _by_row(said: Mapping[str, float], flow: Flow) -> dict[str, float]:
 
 
 def _alone(flow: Flow) -> str:
-    """A workload definition that contains only this flow."""
+    """Returns a workload definition that contains only this flow."""
     root = ElementTree.Element("MQSim_IO_Scenarios")
     scenario = ElementTree.SubElement(root, "IO_Scenario")
     entry = ElementTree.SubElement(scenario, _TAGS[flow.is_trace])
@@ -138,7 +144,7 @@ def _alone(flow: Flow) -> str:
 
 
 def _numbers(text: str) -> dict[str, float]:
-    """The first flow's numbers by name."""
+    """Returns the results of the first flow in MQSim's output, by name."""
     flow = ElementTree.fromstring(text).find(".//Host.IO_Flow")  # noqa: S314  MQSim wrote it
     if flow is None:
         raise Error(f"{PROGRAM} wrote results without a flow", "process-failed")
@@ -167,7 +173,7 @@ def _rows(theirs: _Served, ours: _Served, flow: Flow, found: Translation) -> lis
 
 
 def _reason(flow: Flow, found: Translation) -> str:
-    """Possible reason for a difference."""
+    """Returns possible reasons for a difference, as text."""
     parts = []
     if flow.is_trace:
         parts.append("a partial page takes the channel time and buffer space of a page")

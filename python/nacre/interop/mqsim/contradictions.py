@@ -1,4 +1,4 @@
-"""Settings of MQSim that contradict each other."""
+"""Finds settings of MQSim that contradict each other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from nacre.errors import SEED_MAX, Problem
 
 Settings: TypeAlias = Mapping[str, Any]
-"""Values by name; None for a value with an error."""
+"""Values by name. A value with an error is None."""
 
 _NOT_ZERO = (
     "Flash_Channel_Count",
@@ -31,18 +31,19 @@ _LISTS = {
     "Die_IDs": "Die_No_Per_Chip",
     "Plane_IDs": "Plane_No_Per_Die",
 }
-"""Lists of resources in a flow, and the setting with their number in a drive."""
+"""Maps the lists of resources of a flow to the settings with the number of such resources in the
+drive."""
 
 _ASKED = {
     "Average_Request_Size": "requests need at least one byte",
     "Working_Set_Percentage": "requests need at least one byte",
     "Initial_Occupancy_Percentage": "a generated flow accesses only occupied space",
 }
-"""Amounts that a generated flow needs, with reasons."""
+"""Settings that must not be 0 for a generated flow, with reasons."""
 
 
 def of_drive(path: Path, drive: Settings) -> list[Problem]:
-    """Contradictions in the settings of a drive read from `path`."""
+    """Returns contradictions in the settings of a drive that was read from `path`."""
     found = []
     for name in _NOT_ZERO:
         if drive.get(name) == 0:
@@ -76,9 +77,9 @@ def of_drive(path: Path, drive: Settings) -> list[Problem]:
 
 
 def of_flow(path: Path, flow: Settings, drive: Settings) -> list[Problem]:
-    """Contradictions in the settings of a flow read from `path`, on `drive`.
+    """Returns contradictions in the settings of a flow from the file `path`, on the drive `drive`.
 
-    Drive settings with errors are not used as limits.
+    Ignores limits by drive settings that have errors.
     """
     found = []
     for name, most in _LISTS.items():
@@ -98,12 +99,12 @@ def of_flow(path: Path, flow: Settings, drive: Settings) -> list[Problem]:
 
 
 def at_setting(path: Path, name: str, problem: str, hint: str) -> Problem:
-    """An error in the setting `name` of the file at `path`."""
+    """Returns an error in the setting `name` of the file at `path`."""
     return Problem(code="conflicting-settings", path=f"{path}: {name}", problem=problem, hint=hint)
 
 
 def _of_generator(flow: Settings) -> Iterator[tuple[str, str, str]]:
-    """Setting, problem, and remedy of a generated flow that has no requests, or never ends."""
+    """Yields setting, problem, and remedy if a generated flow has no requests or never ends."""
     for name, what in _ASKED.items():
         if flow.get(name) == 0:
             yield name, f"it is 0, and {what}", "give at least 1"

@@ -1,4 +1,4 @@
-"""Settings that are valid in MQSim but for which Nacre cannot build a stack."""
+"""Finds settings that are valid in MQSim, but for which Nacre cannot build a stack."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _SETTINGS = {
     "workload.request": "Average_Request_Size",
     "workload.requests": "Total_Requests_To_Generate",
 }
-"""MQSim setting for each setting of the scenario."""
+"""Maps settings of the scenario to the MQSim settings from which they are computed."""
 
 
 def refused(table: Mapping[str, object]) -> list[Problem]:
-    """Errors of `table`, a scenario converted from MQSim settings.
+    """Returns the errors of `table`, a scenario that was converted from MQSim settings.
 
-    Trace files need not exist yet.
+    Ignores missing trace files, which may be created later.
     """
     try:
         check(table)
@@ -52,7 +52,7 @@ def refused(table: Mapping[str, object]) -> list[Problem]:
 
 
 def _named(problem: Problem) -> Problem:
-    """The error, with the MQSim setting and its equivalent in Nacre."""
+    """Returns the error with the name of the MQSim setting and of its equivalent in Nacre."""
     path = problem["path"]
     plain = re.sub(r"workload\.tenant\[\d+\]\.workload", "workload", re.sub(r"\[\d+\]$", "", path))
     settings = _SETTINGS.get(plain, "its settings")

@@ -1,4 +1,4 @@
-"""Converts settings of MQSim into a scenario, and lists settings without an equivalent."""
+"""Converts MQSim settings into a scenario, and lists settings without an equivalent."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from nacre.interop.mqsim.settings import Flow
 _SECTOR = 512
 _MIB = 1 << 20
 _UNITS_MIN = 64
-"""Minimum mapping units per block if each plane has its own write frontier."""
+"""Minimum number of mapping units per block for which each plane can have its own write
+frontier."""
 
 
 @dataclass(frozen=True)
 class Missing:
-    """A setting of MQSim that has no equivalent or another meaning, with the reason."""
+    """An MQSim setting that has no equivalent or another meaning, with the reason."""
 
     setting: str
     why: str
     value: str = ""
-    """Value of the setting that the note is about; empty for every value."""
+    """Value of the setting to which the note applies. Empty for all values."""
 
     def __str__(self) -> str:
         return f"{f'{self.setting} {self.value}'.strip()}: {self.why}"
@@ -39,12 +40,12 @@ class Translation:
     missing: tuple[Missing, ...]
 
     def about(self, setting: str) -> list[str]:
-        """Notes on one MQSim setting, for any value."""
+        """Returns the notes about an MQSim setting that apply to all of its values."""
         return [str(each) for each in self.missing if each.setting == setting and not each.value]
 
     @property
     def text(self) -> str:
-        """The scenario as TOML, with the settings without an equivalent in its header."""
+        """Returns the scenario as TOML. Comments list the settings without an equivalent."""
         head = ["# From files of MQSim. These settings have no equivalent or another meaning:"]
         head += [f"# - {line}" for line in self.missing]
         return "\n".join(head) + "\n" + toml.document(self.table)
@@ -53,9 +54,9 @@ class Translation:
 def translate(
     drive: Settings, flows: list[Flow], *, flow: int | None = None, folder: Path = Path()
 ) -> Translation:
-    """The scenario of the drive with one flow, numbered from 1, or with all flows.
+    """Converts the drive and one flow, numbered from 1, or all flows, into a scenario.
 
-    Several flows become tenants, each with an equal part of the drive.
+    Several flows become tenants. Each tenant has an equal part of the drive.
     """
     missing: list[Missing] = []
     if flow is None and len(flows) > 1:
@@ -99,16 +100,19 @@ def translate(
 
 
 def _workload(flow: Flow, capacity: int, folder: Path, missing: list[Missing]) -> dict[str, object]:
-    """Workload of one flow over the given capacity in bytes."""
+    """Returns the workload of one flow on `capacity` bytes."""
     return (_trace if flow.is_trace else _synthetic)(flow.settings, capacity, folder, missing)
 
 
 def _tenants(
     drive: Settings, flows: list[Flow], folder: Path, missing: list[Missing]
 ) -> dict[str, object]:
-    """All flows as tenants: each has an equal part of the drive, of which its occupancy is written.
+    """Returns a workload with a tenant per flow.
 
-    The written parts are contiguous from the first byte, because the fill is contiguous.
+    Each tenant has an equal part of the drive, and accesses the occupied share of its part.
+
+    The occupied parts are contiguous from the first byte, because the initial fill of the drive is
+    contiguous.
     """
     mine = _capacity(drive) // len(flows)
     tenants = []
@@ -150,9 +154,9 @@ def _in_sequence(flows: list[Flow]) -> bool:
 
 
 def _is_by_plane(drive: Settings, flows: list[Flow]) -> bool:
-    """Whether Nacre also assigns pages to planes by address.
+    """Returns whether Nacre assigns pages to planes by address, as MQSim does.
 
-    Sequential writes use all planes in both cases.
+    If writes are sequential, all planes are used in either case.
     """
     page = drive["Page_Capacity"]
     units = drive["Page_No_Per_Block"] * page // (page & -page)
@@ -160,11 +164,13 @@ def _is_by_plane(drive: Settings, flows: list[Flow]) -> bool:
 
 
 def _planes(drive: Settings, flows: list[Flow], missing: list[Missing]) -> int:
-    """Planes per die in Nacre, where a die is a chip of MQSim, which runs one die at a time.
+    """Returns the number of planes per die in Nacre.
 
-    MQSim starts a command only on an idle chip, and a multi-plane command needs pages with the same
-    number. Sequential writes of a die satisfy that; random writes rarely: of 38,000 programs of a
-    saturated drive, 839 had two planes.
+    A die in Nacre represents a chip of MQSim, which operates one die at a time.
+
+    MQSim starts a command only on an idle chip, and a multi-plane command needs pages with equal
+    numbers in its planes. Sequential writes to a die satisfy this condition. Random writes rarely
+    satisfy it: of 38,000 programs of a saturated drive, 839 used two planes.
     """
     if _is_by_plane(drive, flows):
         missing.append(
@@ -201,20 +207,20 @@ def _allocation(
             Missing("GC_Exec_Threshold", "the reserve is a number of superblocks, not per plane")
         )
         return
-    # A way has one die in Nacre, so the position of D has no effect.
+    # In Nacre, a way has only one die, so the position of D has no effect.
     order = str(scheme).replace("D", "").lower()
     allocation: dict[str, object] = {"kind": "static", "order": order}
     stack["allocation"] = allocation
-    # Buffer space is freed as pages are programmed, in any order.
+    # A programmed page frees its buffer space, in any order.
     stack["buffer_places"] = "pool"
     if drive["Use_Copyback_for_GC"] and stack["unit"] == stack["page"]:
         allocation["copyback"] = True
 
 
 def _buffer(drive: Settings, flow: Flow, operation: int, missing: list[Missing]) -> int:
-    """Bytes of writes that are acknowledged and not yet programmed.
+    """Returns the maximum number of bytes that the drive has acknowledged but not yet programmed.
 
-    MQSim's cache sends new pages to flash immediately, with at most one page per plane outstanding.
+    MQSim's cache sends a new page to flash immediately. At most one page per plane is outstanding.
     """
     if not flow.caches_writes:
         missing.append(
@@ -258,11 +264,11 @@ def _stack(drive: Settings, flows: list[Flow], missing: list[Missing]) -> dict[s
         "read": [f"{drive[f'Page_Read_Latency_{place}']} ns" for place in pages],
         "program": [f"{drive[f'Page_Program_Latency_{place}']} ns" for place in pages],
         "erase": f"{drive['Block_Erase_Latency']} ns",
-        # Only the requested sectors of a page are transferred.
+        # The channel transfers only the requested sectors of a page.
         "transfer": f"{min(_SECTOR, unit)} B",
         "bus": f"{drive['Channel_Transfer_Rate'] * drive['Flash_Channel_Width']} MB/s",
         "over_provisioning": f"{100 * spare / (1 - spare):.6g} %",
-        # A chip holds its page until the transfer ends, and transfers precede commands.
+        # A chip holds its page until the transfer ends. Transfers have priority over commands.
         "registers": 1,
         "arbitration": "pages_first",
         "garbage_collection": _garbage_collection(drive, blocks, missing),
@@ -287,10 +293,10 @@ def _stack(drive: Settings, flows: list[Flow], missing: list[Missing]) -> dict[s
 
 
 def _cached_mapping(drive: Settings, stack: dict[str, object], page: int) -> dict[str, object]:
-    """Mapping table with a cache of single entries.
+    """Returns the settings of a mapping table with a cache of single entries.
 
-    An entry of the table has a flash page number and a bit for each sector of 512 B; a cached entry
-    also has its LPN. A miss reads one sector of the table.
+    An entry of the table contains a flash page number, and a bit for each sector of 512 B. A cached
+    entry also contains its LPN. A miss reads one sector of the table.
     """
     sizes = ("channels", "ways", "planes", "blocks", "pages")
     pages = math.prod(int(str(stack[size])) for size in sizes)
@@ -301,7 +307,7 @@ def _cached_mapping(drive: Settings, stack: dict[str, object], page: int) -> dic
 
 
 def _garbage_collection(drive: Settings, blocks: int, missing: list[Missing]) -> dict[str, object]:
-    """Garbage collection of planes with this number of blocks."""
+    """Returns the garbage-collection settings for planes with this number of blocks."""
     exec_reserve = math.ceil(drive["GC_Exec_Threshold"] * blocks)
     found: dict[str, object] = {"policy": _policy(drive, missing), "reserve": max(4, exec_reserve)}
     if drive["Preemptible_GC_Enabled"]:
@@ -354,7 +360,10 @@ def _suspension(drive: Settings, stack: dict[str, object], missing: list[Missing
 
 
 def _always(drive: Settings, flow: Flow, missing: list[Missing]) -> None:
-    """Settings without an equivalent for any value, unless a note describes a substitute."""
+    """Records settings that have no equivalent regardless of their value.
+
+    A note describes a substitute, if any.
+    """
     whole = {
         "Channel_IDs": "Flash_Channel_Count",
         "Chip_IDs": "Chip_No_Per_Channel",
@@ -378,7 +387,7 @@ def _always(drive: Settings, flow: Flow, missing: list[Missing]) -> None:
 
 
 def _memory(drive: Settings) -> Missing:
-    """Page size of MQSim's cache, which limits its writes."""
+    """Returns a note about the DRAM bandwidth of MQSim's cache, which Nacre does not model."""
     burst = drive.get("Data_Cache_DRAM_Data_Busrt_Size") or drive.get(
         "Data_Cache_DRAM_Data_Burst_Size"
     )

@@ -1,4 +1,4 @@
-"""The two files of MQSim, read and checked."""
+"""Reads and checks the two input files of MQSim."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nacre.errors import Problem, config_error, unknown
 from nacre.interop.mqsim.contradictions import Settings, at_setting, of_drive, of_flow
 
 Kind: TypeAlias = Callable[[str], Any] | tuple[str, ...]
-"""Parser of a value, or its allowed words."""
+"""Parser of a value, or a tuple of the allowed words."""
 
 
 def _flag(text: str) -> bool:
@@ -168,7 +168,7 @@ _TRACE_TAG = "IO_Flow_Parameter_Set_Trace_Based"
 
 @dataclass(frozen=True)
 class Flow:
-    """One flow of a scenario: replayed from a trace, or generated."""
+    """One flow of an I/O scenario, replayed from a trace or generated."""
 
     is_trace: bool
     settings: Settings
@@ -176,12 +176,12 @@ class Flow:
 
     @property
     def caches_writes(self) -> bool:
-        """Whether writes complete in the cache of the drive."""
+        """Whether writes complete when they are in the cache of the drive."""
         return "WRITE" in self.settings["Device_Level_Data_Caching_Mode"]
 
 
 def read_drive(path: Path) -> Settings:
-    """Settings of an SSD configuration; raises `ConfigError` with all errors."""
+    """Reads an SSD configuration. Raises `ConfigError` with all errors."""
     problems: list[Problem] = []
     found = _drive(path, problems)
     if problems:
@@ -190,7 +190,10 @@ def read_drive(path: Path) -> Settings:
 
 
 def read_flows(path: Path, drive: Settings) -> list[list[Flow]]:
-    """Flows of every scenario in a workload; raises `ConfigError` with all errors."""
+    """Reads the flows of every I/O scenario of a workload file.
+
+    Raises `ConfigError` with all errors.
+    """
     problems: list[Problem] = []
     scenarios = _scenarios(path, drive, problems)
     if problems:
@@ -199,7 +202,7 @@ def read_flows(path: Path, drive: Settings) -> list[list[Flow]]:
 
 
 def read(drive: Path, workload: Path) -> tuple[Settings, list[list[Flow]]]:
-    """Combines `read_drive` and `read_flows`; raises `ConfigError` with the errors of both."""
+    """Reads both files. Raises `ConfigError` with the errors of both files."""
     problems: list[Problem] = []
     found = _drive(drive, problems)
     scenarios = _scenarios(workload, found, problems)

@@ -1,1 +1,1 @@
-"""Verdicts on claims, and their value as evidence."""
+"""Compares published with simulated results, and assesses the comparison as evidence."""

@@ -1,4 +1,4 @@
-"""Evidence of a paper: how many rows of each class hold, with how many fitted values."""
+"""Evidence of a paper: number of rows of each class that hold, and number of fitted values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PLURAL = {"trend": "trends"}
 
 @dataclass(frozen=True)
 class Fit:
-    """Number of fitted values in a paper's models, and of predictions that hold."""
+    """Number of fitted values in the models of a paper, and number of predictions that hold."""
 
     paper: str
     values: int
@@ -23,7 +23,7 @@ class Fit:
 
     @property
     def overdone(self) -> bool:
-        """Whether at least as many values were fitted as numbers predicted."""
+        """Whether the number of fitted values is at least the number of predictions that hold."""
         return self.values > 0 and self.values >= self.predictions
 
     def __str__(self) -> str:
@@ -35,12 +35,15 @@ class Fit:
 
 
 def fits(rows: Sequence[Row]) -> list[Fit]:
-    """One entry per paper; `rows` must be all rows of each paper."""
+    """Returns one entry per paper. `rows` must contain all rows of each paper."""
     return [_fit(paper, of) for paper, of in _by_paper(rows).items()]
 
 
 def summed(rows: Sequence[Row]) -> list[str]:
-    """One line per paper: `envy: 5 of 7 predictions hold; trends 14 of 15, calibration 5 of 5`."""
+    """Returns one line per paper, e.g.
+
+    `envy: 5 of 7 predictions hold; trends 14 of 15, calibration 5 of 5`.
+    """
     return [f"{paper}: {_counted(of)}" for paper, of in _by_paper(rows).items()]
 
 

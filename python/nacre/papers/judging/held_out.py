@@ -1,4 +1,4 @@
-"""Rows of a paper with one fitted value at a time replaced by a neutral one."""
+"""Recomputes the rows of a paper with one fitted value at a time replaced by a neutral value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nacre.papers.spec.plan import Job
 
 
 class Without(TypedDict):
-    """A row without a fitted value; `without` is None if the model rejects the neutral value."""
+    """A row without a fitted value. `without` is None if the model rejects the neutral value."""
 
     id: str
     figure: str
@@ -28,7 +28,7 @@ class Without(TypedDict):
 
 
 class Held(TypedDict):
-    """A fitted value, its neutral replacement with reason, and every row that used it."""
+    """A fitted value, its neutral replacement with the reason, and every row that used it."""
 
     value: str
     neutral: str
@@ -37,9 +37,11 @@ class Held(TypedDict):
 
 
 def held_out(target: Target, runs: Runs, watch: Watch | None) -> list[Held] | None:
-    """One entry for each fitted value in the target's runs; None if `watch` stopped it.
+    """Returns one entry for each fitted value in the target's runs.
 
-    The paper defines the neutral values: `[[held_out]]` in its `claims.toml`.
+    Returns None if `watch` stopped the runs.
+
+    The table `[[held_out]]` in `claims.toml` of the paper defines the neutral values.
     """
     claims = [
         claim
@@ -59,7 +61,7 @@ def held_out(target: Target, runs: Runs, watch: Watch | None) -> list[Held] | No
 
 
 def _used(target: Target, trial: Trial) -> dict[HeldOut, list[Job]]:
-    """Fitted values with a neutral one, and the runs that used them."""
+    """Returns fitted values for which there is a neutral value, and the runs that used them."""
     known = {(held.path, held.fitted): held for held in target.paper.held_out}
     found: dict[HeldOut, list[Job]] = {}
     for job, origin in trial.origins():

@@ -23,7 +23,8 @@ _SAYS: Mapping[str, tuple[str, Callable[[float, float], bool]]] = {
 _ROUNDING = 1e-9
 
 
-# The names of the fields are a contract, and `pass` is not a name in Python.
+# Other programs read these fields. The functional syntax is necessary because `pass` is a Python
+# keyword.
 Row = TypedDict(
     "Row",
     {
@@ -50,35 +51,36 @@ Row = TypedDict(
 )
 """One claim with its simulated result and verdict.
 
-`published` is None if the paper gives no number: then a `law` may define the reference. `error` is
-relative to the published value, or to the law; None for a statement. `because` explains why a row
-is not a prediction. `pass` is None without a criterion, or if runs were stopped or are impossible
-here; then `not_run` has the reason. `misses` explains a known miss.
+`published` is None if the paper gives no number. In this case, a closed-form value (`law`) may be
+the reference. `error` is relative to this reference, and None for a statement. `because` explains
+why a row is not a prediction. `pass` is None if the row has no criterion, or if required runs were
+stopped or lack a requirement on this machine. `not_run` then contains the reason. `misses` explains
+a known miss.
 """
 
 
 def rows(results: Results, figures: Sequence[str]) -> list[Row]:
-    """A row per claim about these figures, in the order of the paper."""
+    """Returns a row for each claim about these figures, in the order of the paper."""
     return [row_of(claim, results) for claim in results.paper.claims if claim.figure in figures]
 
 
 def failed(row: Row) -> bool:
-    """Whether a row misses its target."""
+    """Returns whether the claim of a row does not hold."""
     return row["pass"] is False
 
 
 def unexpected(row: Row) -> bool:
-    """Whether a row misses without being marked as a known miss."""
+    """Returns whether the claim of a row does not hold and is not marked as a known miss."""
     return failed(row) and not row["misses"]
 
 
 def outlived(row: Row) -> bool:
-    """Whether a row marked as a known miss holds."""
+    """Returns whether the claim of a row holds although it is marked as a known miss."""
     return row["pass"] is True and bool(row["misses"])
 
 
 def row_of(claim: Claim, results: Results) -> Row:
-    """Verdict on one claim."""
+    """Evaluates one claim."""
     simulated, why, not_run, verdict = None, "", "", None
     try:
         simulated = check(claim, results)
@@ -113,7 +115,7 @@ def row_of(claim: Claim, results: Results) -> Row:
 
 
 def allowed(tolerance: Tolerance, unit: str) -> str:
-    """The tolerance as text: `within 2 %`, `<= 1.2`."""
+    """Formats a tolerance, e.g. `within 2 %` or `<= 1.2`."""
     words = [f"{_SAYS[key][0]} {bound:g}" for key, bound in tolerance.bounds.items()]
     of = "" if tolerance.law is None else f" of {tolerance.law:g}"
     if tolerance.relative is not None:
@@ -144,7 +146,7 @@ def _passes(simulated: float, claim: Claim) -> bool:
 
 
 def _against(claim: Claim) -> float | str | None:
-    """Reference value of a row: the published value, or else a law."""
+    """Returns the closed-form value of a claim if there is one, otherwise the published value."""
     return claim.published if claim.tolerance.law is None else claim.tolerance.law
 
 
@@ -155,9 +157,11 @@ def _error(simulated: float | None, against: float | str | None) -> float | None
 
 
 def _over(claim: Claim, results: Results) -> bool:
-    """Whether the number of a claim cannot be computed: a run failed, or all have ended.
+    """Returns whether the result of a claim can no longer be computed.
 
-    A run that is impossible on this machine has neither failed nor ended.
+    This is the case if a run failed, or if all runs have ended.
+
+    A run that lacks a requirement on this machine counts as neither failed nor ended.
     """
     ended = [results.outcomes.ended.get(job) for job in _jobs(claim, results)]
     told = [one for one in ended if one is not None and not isinstance(one, NotRunError)]
@@ -170,7 +174,7 @@ def _jobs(claim: Claim, results: Results) -> list[Job]:
 
 
 def _fitted(claim: Claim, results: Results) -> list[str]:
-    """Fitted values in its runs, each with the data that it was fitted to."""
+    """Returns fitted values in the runs of a claim, with the data to which each was fitted."""
     found: dict[str, None] = {}
     for job in _jobs(claim, results):
         record = results.outcomes.ended.get(job)
@@ -183,12 +187,12 @@ def _fitted(claim: Claim, results: Results) -> list[str]:
 
 
 def said(value: object) -> str:
-    """A value of a scenario as people read it."""
+    """Formats a value of a scenario for output."""
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def number(value: float | None, unit: str) -> str:
-    """A published or simulated number as people read it."""
+    """Formats a published or simulated number with its unit for output."""
     if value is None:
         return "-"
     if unit and value.is_integer():

@@ -1,9 +1,9 @@
-"""Which values change which runs, without moving every value in every run.
+"""Finds the values that affect each run, without changing every value in every run.
 
-Most values change no number that a row reads: energies change no latency, and a queue that is never
-full may be shorter. Values that change nothing one by one in the first and the last of similar runs
-are moved together in the others. If every number stays the same to the last digit, none of the
-values has changed anything. Otherwise, each is moved alone.
+Most values do not affect any number in a row. For example, energies do not affect latencies. Values
+that have no effect in the first and last of several similar runs are changed together in the other
+runs. If all numbers remain equal, none of the values has an effect in these runs. Otherwise, each
+value is changed separately.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from nacre.papers.spec.plan import Job
 from nacre.simulate.running import check
 
 Values: TypeAlias = Mapping[Job, Sequence[Value]]
-"""Values by the runs that use them."""
+"""Values that each run uses."""
 
 
 def changing(trial: Trial, values: Values, watch: Watch | None) -> dict[Job, set[Value]] | None:
-    """The values that change a number of a run, or that the model rejects.
+    """Returns the values that change a number of a run, or that the model rejects.
 
-    Each of them has been run alone, up and down. None if `watch` stopped it.
+    Each of these values has been decreased and increased separately. Returns None if `watch`
+    stopped the runs.
     """
     families: dict[tuple[Value, ...], list[Job]] = {}
     for job, used in values.items():
@@ -63,7 +64,7 @@ def _bundled(values: Values) -> Iterator[Job]:
 
 
 def _bundle(job: Job, values: Sequence[Value]) -> tuple[Job, Job]:
-    """A run with all values less, and one with all values more."""
+    """Returns a run with all values decreased, and a run with all values increased."""
     less = more = job
     for value in values:
         (less, _), (_, more) = value.moved(less), value.moved(more)
@@ -80,7 +81,7 @@ def _differs(trial: Trial, job: Job, moved: Sequence[Job]) -> bool:
 
 
 def _accepted(job: Job, value: Value) -> bool:
-    """Whether the model takes the value, less and more."""
+    """Returns whether the model accepts the decreased and the increased value."""
     try:
         for moved in value.moved(job):
             check(moved.scenario, moved.overrides())

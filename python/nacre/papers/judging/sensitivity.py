@@ -1,4 +1,4 @@
-"""Sensitivity of rows: to seeds, and to changes of fitted or assumed values by 20 % up or down."""
+"""Sensitivity of rows to seeds, and to changes of fitted or assumed values by 20 % up or down."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DOUBTFUL = ("fitted", "assumed")
 
 
 class Moved(TypedDict):
-    """A row with a changed value; `simulated` is None if the model rejects the value."""
+    """A row with a changed value. `simulated` is None if the model rejects the value."""
 
     given: str
     simulated: float | None
@@ -55,13 +55,14 @@ Sensitivity = TypedDict(
         "values": list[Doubt],
     },
 )
-"""A row: its value, the half-width of its interval over seeds, and the values that change it."""
+"""A row with its value, the half-width of its confidence interval over seeds, and the values that
+change it."""
 
 
 def sensitivity(target: Target, runs: Runs, watch: Watch | None) -> list[Sensitivity] | None:
-    """One entry for each claim with a tolerance in the target's figures, except arithmetic.
+    """Returns an entry for each claim in the figures that has a tolerance, except arithmetic.
 
-    None if `watch` stopped it.
+    Returns None if `watch` stopped the runs.
     """
     judged = [
         claim
@@ -83,7 +84,7 @@ def sensitivity(target: Target, runs: Runs, watch: Watch | None) -> list[Sensiti
 
 
 def _doubtful(trial: Trial) -> dict[Value, set[Job]]:
-    """The numbers that were fitted or assumed, with the runs that used them."""
+    """Returns the fitted or assumed numbers, with the runs that use them."""
     found: dict[Value, set[Job]] = {}
     for job, origin in trial.origins():
         given = origin["value"]
@@ -97,14 +98,17 @@ def _doubtful(trial: Trial) -> dict[Value, set[Job]]:
 
 
 def _by_run(trial: Trial, uses: Mapping[Value, set[Job]]) -> dict[Job, list[Value]]:
-    """The values of every run that is the first of its repeats."""
+    """Returns the values that each run uses. For repeated runs, includes only the first run."""
     first = [job for job in trial.jobs if trial.first[job] == job]
     found = {job: [value for value, jobs in uses.items() if job in jobs] for job in first}
     return {job: values for job, values in found.items() if values}
 
 
 def _swaps(trial: Trial, value: Value, changed: Mapping[Job, set[Value]]) -> tuple[Swaps, Swaps]:
-    """Runs that a value changes, each with its replacement; of repeats, all with the first's."""
+    """Maps the runs that a value affects to the runs with the decreased and increased value.
+
+    Repeated runs share the changed runs of the first.
+    """
     moved = {
         job: value.moved(first)
         for job, first in trial.first.items()
