@@ -1,7 +1,7 @@
 """Types for policies in Python: cache replacement, placement of extents, garbage collection.
 
-Pass a policy as a setting, e.g. `nacre.run("server-cache", {"stack.level[0].policy": Mine})`.
-A study runs in separate processes, so they must be able to import the module of the policy.
+Pass a policy as a setting, e.g. `nacre.run("server-cache", {"stack.level[0].policy": Mine})`. A
+study runs in separate processes. They must be able to import the module of the policy.
 """
 
 from __future__ import annotations
@@ -33,63 +33,66 @@ Column: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 
 
 class Replacement(Protocol):
-    """A replacement policy: a class whose objects are created with the cache's number of blocks.
+    """A replacement policy.
+
+    Nacre creates an object of this class with the number of blocks of the cache.
 
     Nacre tracks which blocks are cached, notifies the policy, and calls it to select victims.
     """
 
     def hit(self, block: int) -> None:
-        """Called when a cached block is accessed."""
+        """Is called when a cached block is accessed."""
         ...
 
     def insert(self, block: int) -> None:
-        """Called when a block has been inserted."""
+        """Is called after a block was inserted."""
         ...
 
     def evict(self, block: int) -> int:
-        """Returns the block to evict for a new one; the new block itself to bypass the cache.
+        """Returns the block to evict for `block`. To bypass the cache, returns `block` itself.
 
-        Nacre calls this method only if the cache is full. It then evicts the returned block without
-        calling `remove`.
+        Nacre calls this method only if the cache is full. Nacre then evicts the returned block
+        without calling `remove`.
         """
         ...
 
     def remove(self, block: int) -> None:
-        """Called when a block was removed for another reason."""
+        """Is called after a block was removed for another reason."""
         ...
 
 
 MakeReplacement: TypeAlias = Callable[[int], Replacement]
-"""Factory of policy objects: called with the number of blocks."""
+"""Class or function that creates a policy object, given the number of blocks."""
 
 
 @dataclass(frozen=True)
 class PlacementView:
-    """Input of a placement policy at the end of an epoch; each column has a number per extent."""
+    """Input of a placement policy at the end of an epoch. Each column has one number per extent."""
 
     homes: Column
-    """Tier of the extent; 0 is the first."""
+    """Index of the tier that contains the extent. The first tier is 0."""
     reads: Column
-    """Number of reads in the epoch."""
+    """Number of reads of the extent in the epoch."""
     writes: Column
-    """Number of writes in the epoch."""
+    """Number of writes of the extent in the epoch."""
     skipped: int
-    """Preceding epochs without accesses since the last decision."""
+    """Number of epochs without accesses since the last decision."""
 
 
 Placement: TypeAlias = Callable[[PlacementView], Sequence[tuple[int, int]]]
-"""Returns pairs of extents to exchange, the most urgent first."""
+"""Function that returns the pairs of extents to exchange, the most urgent pair first."""
 
 Cleaning: TypeAlias = Callable[[CleaningView], "int | tuple[int, int, int]"]
-"""Returns the index of the segment to clean among those it sees.
+"""Function that returns the index of the segment to clean, among the segments in its view.
 
-If the function has an attribute `partition_segments`, the array is divided into partitions of that
-many segments, and it sees one of them at a time. It may return `(index, lower, higher)`: `lower`
-valid pages from the end of the segment move to the previous partition, and `higher` from its head
-to the next one.
+If the function has an attribute `partition_segments`, the array is divided into partitions with
+this number of segments. The function then sees one partition at a time. It may return `(index,
+lower, higher)`: `lower` valid pages from the end of the segment move to the previous partition, and
+`higher` valid pages from its start move to the next partition.
 
-If the function has an attribute `keeps_erased`, a function, that also decides when an `ssd` starts
-garbage collection. Whenever the host opens a superblock, `keeps_erased(view, erased, least, most)`
-is called, and garbage collection starts when fewer superblocks are erased than it returns: from
-`least`, the `reserve`, to `most`, which leaves enough of the others for the data.
+If the function has an attribute `keeps_erased`, this second function determines when an `ssd`
+starts garbage collection. Nacre calls `keeps_erased(view, erased, least, most)` whenever the host
+opens a superblock. Garbage collection starts if the number of erased superblocks is below the
+returned number. The number must be from `least`, the setting `reserve`, to `most`, with which the
+other superblocks can still hold all data.
 """

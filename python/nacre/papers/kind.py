@@ -1,4 +1,4 @@
-"""Reproductions as a kind of results."""
+"""Kind of reproductions."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def _figures(found: Reproduction) -> Figures:
 
 
 def _figure(found: Reproduction, figure: str) -> alt.TopLevelMixin:
-    """Draws a published figure with the simulated values next to the published ones.
+    """Plots a published figure, with simulated next to published values.
 
-    `figure` is its name, for example `fig8` or `envy/fig8`.
+    `figure` is the name of the figure, e.g. `fig8` or `envy/fig8`.
     """
     drawings = found.drawings()
     meant = {name for name in drawings if figure in (name, name.partition("/")[2])}

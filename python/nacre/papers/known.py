@@ -22,25 +22,29 @@ from nacre.papers.spec.plan import as_study
 from nacre.papers.work import jobs_of, targets
 
 REPRODUCED = SHIPPED / "reproduced.json"
-"""Rows of the last reproduction, as written by `make reproduced`."""
+"""Rows of the latest reproduction that is part of the package. `make reproduced` writes this
+file."""
 _OUTCOME = ("simulated", "error", "pass", "note")
 _ASKED = ("published", "law", "tolerance", "kind")
-"""Fields that define the verdict: if one changed, an older outcome is void."""
+"""Fields that determine the verdict. If one of them has changed, an earlier verdict is not used."""
 
 
 class Made(TypedDict, total=False):
-    """Time, version, and models of a reproduction."""
+    """Date of a reproduction, and the versions of Nacre and of its models."""
 
     date: str
     version: str
     changed: list[str]
-    """Models whose version has changed since."""
+    """Names of models whose version has changed since the reproduction."""
     folder: str
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim of a paper as text, with its simulated result if known."""
+    """One claim of a paper as text.
+
+    If the claim was reproduced, it includes the simulated result.
+    """
 
     row: Row
     made: Made | None
@@ -52,22 +56,22 @@ class Claim:
 
     @property
     def published(self) -> str:
-        """Published value."""
+        """Published value as text."""
         return printed(self.row)
 
     @property
     def simulated(self) -> str:
-        """Simulated value."""
+        """Simulated value as text."""
         return number(self.row["simulated"], self.row["unit"]) if self.made else NOTHING
 
     @property
     def error(self) -> str:
-        """Relative error."""
+        """Relative error as text."""
         return error(self.row)
 
     @property
     def verdict(self) -> str:
-        """`pass`, `miss` where that is known, `FAIL` where not; `unclosed`; `not run`."""
+        """Verdict: `pass`, `miss` (known), `FAIL` (not known), `unclosed`, or `not run`."""
         is_told = self.made or self.row["kind"] == "unclosed"
         return verdict(self.row) if is_told else "not run"
 
@@ -80,46 +84,49 @@ class Paper:
 
     @property
     def name(self) -> str:
-        """Name for `nacre reproduce`."""
+        """Name of the paper for `nacre reproduce`."""
         return self.target.paper.name
 
     @property
     def title(self) -> str:
-        """Title."""
+        """Title of the paper."""
         return self.target.paper.title
 
     @property
     def figures(self) -> Sequence[str]:
-        """The figures and tables with claims about them."""
+        """Names of the figures and tables about which there are claims."""
         return self.target.figures
 
     @property
     def seconds(self) -> float:
-        """Approximate run time on one core, from the shipped reproduction.
+        """Approximate run time in seconds on one core, from the reproduction in the package.
 
-        If the shipped reproduction does not have the paper, the time is the estimate of the plan.
+        If that reproduction does not include the paper, this is the estimate of the plan.
         """
         took = _took(REPRODUCED).get(self.name)
         return sum(jobs_of([self.target]).values()) if took is None else took
 
     @cached_property
     def rows(self) -> Sequence[Row]:
-        """A row for each claim, as in `Reproduction.listed`, without running anything."""
+        """Returns a row for each claim, as in `Reproduction.listed`. Runs nothing."""
         return tuple(Reproduction([self.target], {}).listed)
 
     def claims(self, known: Mapping[str, tuple[Row, Made]] | None = None) -> list[Claim]:
-        """Every claim, with its row in `known` or else in the shipped reproduction."""
+        """Returns all claims. The result of a claim is from `known`, otherwise from the package."""
         found = {**_shipped(REPRODUCED), **(known or {})}
         return [Claim(*_merged(row, found.get(row["id"]))) for row in self.rows]
 
     def runs(self, figure: str) -> list[str]:
-        """Runs of a figure that form a study: simulated, not served."""
+        """Returns the names of the groups of runs for a figure that can be studies.
+
+        Runs that score mixes or serve a device cannot.
+        """
         plan = self.target.paper.plan
         names = dict.fromkeys(point.group for point in self.target.paper.needed([figure]))
         return [name for name in names if not plan[name].mixes and not plan[name].dilate]
 
     def study(self, runs: str) -> dict[str, Any]:
-        """Runs of the paper as a study, which can be changed and run."""
+        """Returns a group of runs as a study, which users can change and run."""
         plan = self.target.paper.plan
         if runs not in plan:
             raise config_error([unknown("no runs called", runs, plan)])
@@ -128,18 +135,18 @@ class Paper:
 
 @cache
 def published() -> Mapping[str, Paper]:
-    """All papers by name, with their claims."""
+    """Returns all papers by name, with their claims."""
     return {target.paper.name: Paper(target) for target in targets(None)}
 
 
 def said(claims: Iterable[Claim]) -> tuple[list[str], list[str]]:
-    """Number of rows of each class that hold, a line per paper; and notes on rows."""
+    """Returns a line per paper with numbers of rows that hold, and notes about single rows."""
     claims = list(claims)
     return summed([c.row for c in claims]), notes([c.row for c in claims if c.is_known])
 
 
 def _merged(row: Row, known: tuple[Row, Made] | None) -> tuple[Row, Made | None]:
-    """A row with its known outcome, unless its criteria have changed."""
+    """Returns a row with its known result, unless the criteria of the row have changed."""
     if known is None or any(known[0].get(key) != row[key] for key in _ASKED):  # type: ignore[literal-required]
         return row, None
     outcome = {key: known[0][key] for key in _OUTCOME}  # type: ignore[literal-required]
@@ -149,7 +156,10 @@ def _merged(row: Row, known: tuple[Row, Made] | None) -> tuple[Row, Made | None]
 
 @cache
 def _shipped(place: Path) -> Mapping[str, tuple[Row, Made]]:
-    """Rows of the reproduction at `place`, by name."""
+    """Reads the rows of the reproduction in the file `place`.
+
+    Returns the rows by their identifiers.
+    """
     try:
         document = json.loads(place.read_bytes())
     except FileNotFoundError:
@@ -162,7 +172,7 @@ def _shipped(place: Path) -> Mapping[str, tuple[Row, Made]]:
 
 @cache
 def _took(place: Path) -> Mapping[str, float]:
-    """Processor time of each paper in the reproduction at `place`, in seconds."""
+    """Reads the processor time of each paper in seconds from the file of a reproduction."""
     try:
         seconds: dict[str, float] = json.loads(place.read_bytes()).get("seconds", {})
     except FileNotFoundError:
@@ -171,14 +181,14 @@ def _took(place: Path) -> Mapping[str, float]:
 
 
 def versions() -> dict[str, int]:
-    """The version of every model."""
+    """Returns the version of every model."""
     from nacre.scenario.models import models
 
     return {f"{model.family}/{model.kind}": model.version for model in models()}
 
 
 def shipped_rows(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """Shipped part of the rows of a reproduction: outcome and criteria."""
+    """Returns the part of the rows that the package contains: results and criteria."""
     keys = ("id", *_ASKED, *_OUTCOME)
     return [
         {key: row[key] for key in keys}  # type: ignore[literal-required]

@@ -1,4 +1,4 @@
-"""Output directory of `nacre reproduce --out`."""
+"""Saves and loads the output of `nacre reproduce --out`."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ SUFFIXES = ("svg", "png", "html")
 
 
 def write(staging: Staging, reproduction: Reproduction) -> None:
-    """Writes the result of every run, then the rows, a page, and the list of runs.
+    """Saves the result of every run, then the rows, a page, and the list of runs.
 
-    Removes figures of earlier rows.
+    Removes figures of earlier rows from the directory.
     """
     places = _places(reproduction.targets)
     for job, result in reproduction.by_job.items():
@@ -70,16 +70,16 @@ def _runs(reproduction: Reproduction, places: Mapping[Job, Path]) -> list[dict[s
 
 
 def _why(failure: Exception | None) -> dict[str, str]:
-    """Reason for a missing record: the run failed, or is impossible on this machine."""
+    """Returns the reason for a missing record: a failure, or a missing requirement."""
     if failure is None:
         return {}
     return {"not_run" if isinstance(failure, NotRunError) else "failed": str(failure)}
 
 
 def read(folder: Path) -> Reproduction:
-    """Reads the output of `nacre reproduce --out`: rows with their verdicts, and every result.
+    """Loads the output of `nacre reproduce --out`: rows with verdicts, and every result.
 
-    Raises `ConfigError` for other content, or for a paper that this version does not have.
+    Raises `ConfigError` for other content, or if this version of Nacre lacks the paper.
     """
     try:
         rows = json.loads((folder / ROWS_FILE).read_bytes())
@@ -108,7 +108,7 @@ def _point_of(run: Mapping[str, Any]) -> tuple[str, str, tuple[tuple[str, str], 
 
 
 def _ended(folder: Path, run: Mapping[str, Any]) -> Result | Exception | None:
-    """Result of a saved run; None if it did not end."""
+    """Returns the result or the error of a saved run, or None if the run did not end."""
     if "not_run" in run:
         return NotRunError(run["not_run"])
     if "failed" in run:
@@ -124,7 +124,7 @@ def _ended(folder: Path, run: Mapping[str, Any]) -> Result | Exception | None:
 
 
 def _places(targets: Sequence[Target]) -> dict[Job, Path]:
-    """A directory for each job, named after its first point."""
+    """Returns a directory for each run, named after the first point of the run."""
     places: dict[Job, Path] = {}
     for target in targets:
         for point in target.points:

@@ -1,4 +1,4 @@
-"""The rows of a reproduction as one HTML page, without network or script."""
+"""Creates an HTML page with the rows of a reproduction, which requires no network or script."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COLUMNS = ("figure", "metric", "class", "because")
 
 
 def page(found: Reproduction) -> str:
-    """Every paper with its rows, evidence, and notes."""
+    """Returns a page with the rows, evidence, and notes of every paper."""
     fits = {fit.paper: str(fit) for fit in found.fits}
     body = [f"<h1>{escape(_TITLE)}</h1>"]
     for paper in dict.fromkeys(row["paper"] for row in found.listed):

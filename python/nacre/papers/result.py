@@ -1,4 +1,4 @@
-"""The result of a reproduction: rows, records, figures."""
+"""Result of a reproduction: rows, records, and figures."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 
 class Reproduction(base.Result):
-    """Comparison of simulated with published results, row by row.
+    """Comparison of simulated with published results. Each claim is a row.
 
-    `rows` are from a saved reproduction. Without them, the rows are computed from the `ended` runs.
+    If the reproduction was loaded, `rows` are the saved rows. Otherwise, they are computed from the
+    `ended` runs.
     """
 
     def __init__(
@@ -40,7 +41,7 @@ class Reproduction(base.Result):
 
     @cached_property
     def listed(self) -> list[Row]:
-        """The rows as `nacre reproduce --json` prints them."""
+        """Returns the rows as `nacre reproduce --json` prints them."""
         if self._rows is not None:
             return list(self._rows)
         return [
@@ -51,17 +52,20 @@ class Reproduction(base.Result):
 
     @property
     def rows(self) -> pl.DataFrame:
-        """A row per claim: a published number is in `published`, a statement in `stated`."""
+        """Returns a table with a row per claim.
+
+        `published` is a number, and `stated` is a statement.
+        """
         from nacre.papers.showing.frame import frame
 
         return frame(self.listed)
 
     def to_polars(self) -> pl.DataFrame:
-        """The rows, as `rows`."""
+        """Returns the table `rows`."""
         return self.rows
 
     def to_dict(self) -> dict[str, list[Row]]:
-        """The rows as `nacre reproduce --json` prints them."""
+        """Returns the document that `nacre reproduce --json` prints."""
         return {"rows": self.listed}
 
     @property
@@ -73,39 +77,45 @@ class Reproduction(base.Result):
 
     @property
     def passed(self) -> bool:
-        """Whether all runs ended, all claims hold, and more numbers are predicted than fitted."""
+        """Whether all runs ended, all claims hold, and predictions outnumber fitted values."""
         overdone = any(fit.overdone for fit in self.fits)
         return self.complete and not any(map(failed, self.listed)) and not overdone
 
     @property
     def fits(self) -> list[Fit]:
-        """Numbers of fitted values and predictions; known for whole papers only."""
+        """Number of fitted values and of predictions that hold.
+
+        Includes only papers with all figures.
+        """
         whole = {t.paper.name for t in self.targets if set(t.figures) == set(t.paper.figures)}
         return fits([row for row in self.listed if row["paper"] in whole])
 
     @property
     def outlived(self) -> list[str]:
-        """Rows marked as known misses that hold."""
+        """Names of the rows that hold although they are marked as known misses."""
         return [row["id"] for row in self.listed if outlived(row)]
 
     @property
     def records(self) -> Mapping[str, Record]:
-        """The record of every point that was simulated: `envy/cleaners: greedy, 50/50`."""
+        """Records of simulated points by name, e.g. `envy/cleaners: greedy, 50/50`."""
         return {name: of for name, of in self.results.items() if isinstance(of, Record)}
 
     @property
     def mixes(self) -> Mapping[str, Mixes]:
-        """Scored tier mixes, for points with mixes instead of simulations."""
+        """Scored tier mixes, by point.
+
+        Only points that score mixes instead of simulating have them.
+        """
         return {name: of for name, of in self.results.items() if isinstance(of, Mixes)}
 
     @property
     def served(self) -> Mapping[str, Served]:
-        """Results of sysbench, for points with a served device."""
+        """Results of sysbench, by point. Only points that serve a device have them."""
         return {name: of for name, of in self.results.items() if isinstance(of, Served)}
 
     @property
     def results(self) -> Mapping[str, Result]:
-        """Records, mixes, and served results of every successful point."""
+        """Results of every successful point by name: records, mixes, and results of sysbench."""
         return {
             f"{target.paper.name}/{point.name}": result
             for target in self.targets
@@ -115,18 +125,18 @@ class Reproduction(base.Result):
 
     @property
     def by_job(self) -> Mapping[Job, Result]:
-        """Results by run, each once."""
+        """Results by run. A run that several points share occurs once."""
         ended = self._outcomes.ended.items()
         return {job: of for job, of in ended if not isinstance(of, Exception)}
 
     def failure(self, job: Job) -> Exception | None:
-        """Exception of a failed run; None if it has a result or has not ended."""
+        """Returns the exception of a failed run, or None if it succeeded or has not ended."""
         found = self._outcomes.ended.get(job)
         return found if isinstance(found, Exception) else None
 
     @property
     def not_run(self) -> Mapping[str, str]:
-        """Missing requirements of runs by figure: `pcm-enterprise/sysbench`."""
+        """Missing requirements of runs, by figure, e.g. `pcm-enterprise/sysbench`."""
         return {
             f"{target.paper.name}/{name}": why
             for target in self.targets
@@ -136,7 +146,10 @@ class Reproduction(base.Result):
         }
 
     def drawings(self) -> dict[str, Callable[[], alt.TopLevelMixin]]:
-        """Plot functions by name: `envy/fig8`. Omits figures whose runs are impossible here."""
+        """Returns plot functions by figure, e.g.
+
+        `envy/fig8`. Omits figures whose runs lack a requirement on this machine.
+        """
         lacking = self.not_run
         return {
             f"{target.paper.name}/{name}": _drawer(target, name, self._outcomes)

@@ -1,4 +1,4 @@
-"""Reproduces a paper, given its name."""
+"""Reproduces the results of papers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nacre.studies.work import keeping_nothing
 
 Progress = Watch
 _RUN_BYTES = 1 << 16
-"""Approximate bytes of a saved run."""
+"""Approximate size of a saved run in bytes."""
 
 
 def reproduce(
@@ -36,11 +36,11 @@ def reproduce(
     """Reproduces the published results of a paper by running the model, on all cores.
 
     `paper` is the name of a paper, optionally with a figure, e.g. `"envy/fig8"`. None selects all
-    papers. `figure` selects one figure. The directory `out` receives each run when it completes,
-    and then the rows, the records, and the requested figures. `resume` reuses the runs in this
-    directory. `progress` shows a bar on standard error, or calls your function.
+    papers. `figure` selects one figure. Each run is saved in the directory `out` when it completes.
+    The rows, the records, and, if `figures` is true, the figures follow at the end. `resume` reuses
+    the runs in this directory. `progress` shows a bar on standard error, or calls your function.
 
-    Raises `ConfigError` for an unknown name. A failed run gives a failed row.
+    Raises `ConfigError` for an unknown name. If a run fails, its claims do not hold.
     """
     name = paper if figure is None else f"{paper}/{figure}"
     if paper is None and figure is not None:
@@ -56,7 +56,7 @@ def reproduce(
 
 
 def targets(name: str | None, folder: Path = SHIPPED) -> list[Target]:
-    """Target of a name on the command line: all papers, `envy`, or `envy/fig8`."""
+    """Returns the targets for a name, e.g. `envy` or `envy/fig8`. None means all papers."""
     if name is None:
         return [_whole(each, folder) for each in papers(folder)]
     paper, slash, figure = name.partition("/")
@@ -69,7 +69,10 @@ def targets(name: str | None, folder: Path = SHIPPED) -> list[Target]:
 def keeping(
     chosen: Sequence[Target], out: str | os.PathLike[str] | None, *, resume: bool
 ) -> Memory:
-    """Store for the runs of targets; raises `ConfigError` if there is nothing to resume."""
+    """Returns the store for the runs of targets.
+
+    Raises `ConfigError` if there is nothing to resume.
+    """
     if out is None:
         return keeping_nothing(None, resume=resume)
     document = {"reproduces": [f"{t.paper.name}/{name}" for t in chosen for name in t.figures]}
@@ -86,9 +89,9 @@ def conduct(
     kept: Memory | None = None,
     watch: Watch | None,
 ) -> Reproduction:
-    """Runs what the targets need, each run once, and judges the outcome.
+    """Executes all runs of the targets, each once, and returns the result.
 
-    Reuses stored runs; without an engine, uses all cores.
+    Reuses saved runs. Without an engine, uses all cores.
     """
     jobs = jobs_of(chosen)
     with ExitStack() as stack:
@@ -103,7 +106,7 @@ def _whole(name: str, folder: Path) -> Target:
 
 
 def jobs_of(chosen: Iterable[Target]) -> dict[Job, float]:
-    """Runs with their approximate durations in seconds."""
+    """Returns the runs of the targets, with their approximate durations in seconds."""
     jobs: dict[Job, float] = {}
     for target in chosen:
         for point in target.points:

@@ -1,7 +1,7 @@
-"""Base class of results: plotting, describing, saving, and loading.
+"""Base class of results, which can be plotted, summarized, saved, and loaded.
 
-This is the only module with upward imports, to the kinds of results (`nacre.kinds`); they are
-imported on use, so that results themselves remain plain data.
+Only this module imports from a higher layer, namely the kinds of results (`nacre.kinds`). The
+imports are in functions, so that results themselves are plain data.
 """
 
 from __future__ import annotations
@@ -26,11 +26,14 @@ class Result:
 
     @property
     def plot(self) -> Plots:
-        """Plots: `result.plot()` draws the first figure, `result.plot.wear()` a specific one."""
+        """Plot functions.
+
+        `result.plot()` plots the first figure, and e.g. `result.plot.wear()` a specific figure.
+        """
         return Plots(self)
 
     def summary(self) -> Summary:
-        """Summary: headline, facts, tables, figures, and assumptions."""
+        """Returns the summary, which contains headline, facts, tables, figures, and assumptions."""
         from nacre import kinds
 
         return kinds.of(self).summary(self)
@@ -38,11 +41,13 @@ class Result:
     def save(
         self, path: str | os.PathLike[str], *, figures: bool = False, replace: bool = True
     ) -> Path:
-        """Saves the result like the command line: as a directory, or a curve as a file.
+        """Saves the result as the command line does.
 
-        Each file is written completely or not at all. Requested figures are written last. Figures
-        of an earlier result in the directory are removed. An existing result is kept unless
-        `replace` is true.
+        A curve is saved as a file, other results as a directory.
+
+        Each file is written completely or not at all. If `figures` is true, figures are written
+        last. Figures of an earlier result in the directory are removed. If `replace` is false, an
+        existing result is not replaced.
         """
         from nacre import kinds
 
@@ -51,9 +56,9 @@ class Result:
     def draw(
         self, directory: str | os.PathLike[str], stop: Callable[[], bool] = lambda: False
     ) -> bool:
-        """Saves the figures to a directory, each file as soon as it is plotted.
+        """Saves the figures to a directory. Each file is saved as soon as its figure is plotted.
 
-        `stop` is called between files; returns False if it stopped the plotting.
+        Calls `stop` between files. If `stop` returns true, this method stops and returns False.
         """
         from nacre import kinds
         from nacre.files.atomic import write_file
@@ -62,7 +67,7 @@ class Result:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Loads a saved result; raises `Error` for another file or directory."""
+        """Loads a saved result. Raises `Error` for any other file or directory."""
         from nacre import kinds
 
         found: Self = kinds.of_class(cls).read(Path(path))
@@ -75,7 +80,7 @@ class Result:
 
 
 class Plots:
-    """Plots of a result; `dir()` lists those with data."""
+    """Plot functions of a result. `dir()` lists the figures for which the result has data."""
 
     def __init__(self, result: Result) -> None:
         self._result = result

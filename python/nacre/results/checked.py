@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class CheckedScenario(Result, View):
-    """Result of `nacre.check`: every value of a valid scenario, with its origin."""
+    """Result of `nacre.check`. It contains every value of a valid scenario, with its origin."""
 
     __slots__ = ()
 
     def table(self) -> Table:
-        """One row per value, with its origin."""
+        """Returns a table with a row per value, which includes the origin of the value."""
         rows = [
             [o.path, setting(o.value), o["from"], o.confidence, o.source or o.place]
             for o in self.origins
@@ -30,7 +30,7 @@ class CheckedScenario(Result, View):
         return Table("", columns, [False] * 5, rows, prose=["is", "source"])
 
     def to_polars(self) -> pl.DataFrame:
-        """One row per value: `path`, `value` as text, `from`, `place`, `source`, `confidence`."""
+        """Returns a row per value: `path`, `value`, `from`, `place`, `source`, `confidence`."""
         import polars as pl
 
         columns = ("path", "value", "from", "place", "source", "confidence")
@@ -54,4 +54,4 @@ class CheckedStudy:
 
     name: str
     total: int
-    """Number of points; for a search, the maximum."""
+    """Number of points. For a search, this is the maximum."""

@@ -15,21 +15,22 @@ if TYPE_CHECKING:
 
 
 _SOME = ("units_per_s", "write_amplification", "cleaning_cost", "erases", "lifetime_days")
-"""Columns that exist only if a record has the value."""
+"""Columns that the table omits if no record has a value for them."""
 
 
 @dataclass(frozen=True)
 class Comparison(Result):
-    """Records, with their names in the comparison."""
+    """Records to be compared, with their names."""
 
     names: tuple[str, ...]
     records: tuple[Record, ...]
 
     def to_polars(self) -> pl.DataFrame:
-        """One row per record: latencies in nanoseconds, throughput, cost, hit ratio.
+        """Returns a row per record with latencies in nanoseconds, throughput, cost, and hit ratio.
 
-        `read_mean_ci95_ns` is half of the 95 % confidence interval of the mean next to it.
-        Transactions, garbage collection, and wear have columns if at least one record has them.
+        `read_mean_ci95_ns` is the half-width of the 95 % confidence interval of `read_mean_ns`. The
+        table has columns for transactions, garbage collection, and wear if at least one record has
+        these values.
         """
         import polars as pl
 
@@ -41,7 +42,7 @@ class Comparison(Result):
         return pl.DataFrame(rows, schema=types)
 
     def to_dict(self) -> dict[str, Any]:
-        """The rows of the table, by name."""
+        """Returns the rows of the table by the names of the records."""
         return {row.pop("name"): row for row in self.to_polars().to_dicts()}
 
     def __repr__(self) -> str:
@@ -49,7 +50,7 @@ class Comparison(Result):
 
 
 def compare(records: Mapping[str, Record] | Iterable[Record]) -> Comparison:
-    """Compares records under the given names, or their own."""
+    """Compares records. If no names are given, the records' own names are used."""
     if isinstance(records, Record):
         raise TypeError(
             "expected a list of records, e.g. nacre.compare([a, b]), or a table of"
@@ -66,7 +67,7 @@ def compare(records: Mapping[str, Record] | Iterable[Record]) -> Comparison:
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """Names, numbered if they repeat."""
+    """Returns the names. Names that occur several times get a number."""
     seen: dict[str, int] = {}
     result = []
     for name in names:

@@ -30,7 +30,10 @@ class FaultResult(View):
 
 
 class Recovery(View):
-    """Recovery times; `bars` are pairs of seconds and counts."""
+    """Distribution of recovery times.
+
+    `bars` are pairs of a time in seconds and a number of recoveries.
+    """
 
     count: int
     mean_s: float | None
@@ -42,7 +45,7 @@ class Recovery(View):
 
 
 class Finding(View):
-    """A violation of a durability guarantee, with the shortest known steps to reproduce it."""
+    """A violation of a durability guarantee, with the shortest known steps that reproduce it."""
 
     problem: str
     fault: str
@@ -52,7 +55,7 @@ class Finding(View):
 
 
 class Crash(Result, View):
-    """Results of power-loss tests; `finding` is None if every durability guarantee held."""
+    """Results of power-loss tests. If all durability guarantees held, `finding` is None."""
 
     parts = {  # noqa: RUF012
         "faults": FaultResult,
@@ -74,23 +77,25 @@ class Crash(Result, View):
     recovery: Recovery
     finding: Finding | None
     origins: tuple[ValueOrigin, ...]
-    """Every value of the stack with its origin; the workload is random."""
+    """Every value of the stack with its origin. The workload is not included, because it is
+    random."""
 
     def to_polars(self) -> pl.DataFrame:
-        """One row per class of faults: the fields of `faults`."""
+        """Returns a row per class of faults, with the fields of `faults`."""
         import polars as pl
 
         return pl.DataFrame([tried.to_dict() for tried in self.faults])
 
     @property
     def silent(self) -> int:
-        """Runs of the device in which it returned corrupted data without an error.
+        """Number of device runs that returned corrupted data without an error.
 
-        Only faults that a device cannot detect have this effect. They do not violate a guarantee.
+        Only faults that a device cannot detect have this effect. Such runs do not violate a
+        guarantee.
         """
         return sum(tried.lost_silently for tried in self.faults)
 
     @property
     def is_good(self) -> bool:
-        """Whether every guarantee held, and no corrupted data were returned silently."""
+        """Whether all guarantees held, and no run returned corrupted data without an error."""
         return self.finding is None and not self.silent

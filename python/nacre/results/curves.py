@@ -1,4 +1,4 @@
-"""Miss ratios by cache size: of LRU caches of any size, and of several policies."""
+"""Miss ratios by cache size, for LRU caches of any size and for several policies."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 KINDS: tuple[Kind, ...] = ("all", "reads", "writes")
 Unit = Literal["block", "byte"]
 UNITS: tuple[Unit, ...] = ("block", "byte")
-"""Basis of a miss ratio: accesses to blocks, or requested bytes."""
+"""Units of a miss ratio: accesses to blocks, or requested bytes."""
 
 
 class Curve(Result):
-    """A miss-ratio curve; `about` describes it.
+    """A miss-ratio curve. `about` describes the trace.
 
     If only a sample of the blocks was tracked, miss ratios are estimates.
     """
@@ -39,24 +39,24 @@ class Curve(Result):
         return bool(self.about.sample_rate < 1)
 
     def kinds(self) -> list[Kind]:
-        """Kinds of access in the trace: reads, writes, or both and their total."""
+        """Returns the kinds of accesses in the trace: reads, writes, and, if both occur, all."""
         found: list[Kind] = [kind for kind in KINDS[1:] if self.about[kind] > 0]
         return ["all", *found] if len(found) > 1 else found
 
     def to_polars(self) -> pl.DataFrame:
-        """All values as one table, as in saved files."""
+        """Returns all values as one table, as in saved files."""
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
-        """All values as one document."""
+        """Returns all values as one document."""
         raise NotImplementedError
 
 
 class MissRatioCurve(Curve):
-    """Miss ratios of reads, of writes, and of both by the size of an LRU cache.
+    """Miss ratios of reads, writes, and all accesses as functions of the LRU cache size.
 
-    `about` describes the trace. A curve of a sample is an estimate, and `ci95` has half of each 95
-    % confidence interval.
+    `about` describes the trace. If a sample was used, the curve is an estimate. `ci95` returns the
+    half-width of each 95 % confidence interval.
     """
 
     def __init__(self, name: str, about: Mapping[str, Any], columns: Mapping[str, Array]) -> None:
@@ -65,7 +65,10 @@ class MissRatioCurve(Curve):
 
     @classmethod
     def of_document(cls, name: str, document: Mapping[str, Any]) -> MissRatioCurve:
-        """Curve from a document of `to_dict`, which has only the sizes in its table."""
+        """Creates a curve from a document of `to_dict`.
+
+        The curve has values only for the sizes in the document.
+        """
         import numpy as np
 
         about = {key: value for key, value in document.items() if key not in ("curve", "name")}
@@ -87,9 +90,9 @@ class MissRatioCurve(Curve):
         return self._columns["bytes"]
 
     def hits(self, size: int, kind: Kind = "all") -> float:
-        """Block accesses that hit a cache of `size` bytes.
+        """Returns the number of block accesses that hit a cache of `size` bytes.
 
-        Raises `TraceError` if the curve was loaded, and its file does not have this size.
+        Raises `TraceError` if the curve was loaded from a file without this size.
         """
         import numpy as np
 
@@ -103,34 +106,35 @@ class MissRatioCurve(Curve):
         return {"all": reads + writes, "reads": reads, "writes": writes}[kind]
 
     def miss_ratio(self, size: int, kind: Kind = "all") -> float:
-        """Share of block accesses that miss a cache of `size` bytes."""
+        """Returns the share of block accesses that miss in a cache of `size` bytes."""
         accesses = self.accesses(kind)
         return 1 - self.hits(size, kind) / accesses if accesses else math.nan
 
     def ci95(self, size: int, kind: Kind = "all") -> float:
-        """Half of the 95 % confidence interval of a miss ratio; 0 if all blocks were tracked."""
+        """Returns half the 95 % interval of a miss ratio, or 0 if all blocks were tracked."""
         import numpy as np
 
         return float(np.interp(size, self.sizes, self._columns[f"{_kind(kind)}_ci95"]))
 
     def accesses(self, kind: Kind = "all") -> float:
-        """Accesses to blocks, hits and misses."""
+        """Returns the number of block accesses, i.e. the sum of hits and misses."""
         if _kind(kind) == "all":
             return float(self.about.reads + self.about.writes)
         return float(self.about[kind])
 
     def two_levels(self, upper: int, lower: int, kind: Kind = "all") -> tuple[float, float]:
-        """Hit shares of two exclusive caches: `upper` bytes, and `lower` bytes below.
+        """Returns the hit shares of two exclusive caches: `upper` bytes, and `lower` bytes below.
 
-        The lower cache receives the victims of the upper cache and returns them on a hit
-        (exclusive). Together, the two caches are one LRU stack in two parts.
+        The lower cache receives the blocks that the upper cache evicts. On a hit, the lower cache
+        returns the block to the upper cache. Therefore, the two caches are the upper and lower part
+        of one LRU stack.
         """
         first, both = self.hits(upper, kind), self.hits(upper + lower, kind)
         accesses = self.accesses(kind)
         return first / accesses, (both - first) / accesses
 
     def to_polars(self) -> pl.DataFrame:
-        """One row per size: `bytes`, miss ratios, and half-widths for a sampled curve."""
+        """Returns a row per size with `bytes`, miss ratios, and, for an estimate, half-widths."""
         import polars as pl
 
         shown = ["bytes", *self.kinds()]
@@ -139,9 +143,9 @@ class MissRatioCurve(Curve):
         return pl.DataFrame({name: self._columns[name] for name in shown})
 
     def steps(self) -> pl.DataFrame:
-        """Every size at which the number of hits changes: `blocks`, `read_hits`, `write_hits`.
+        """Returns a row per size at which hits change: `blocks`, `read_hits`, `write_hits`.
 
-        Raises `TraceError` for a curve that was loaded, because files do not contain all sizes.
+        Raises `TraceError` if the curve was loaded, because files do not contain all sizes.
         """
         import polars as pl
 
@@ -151,7 +155,7 @@ class MissRatioCurve(Curve):
         return pl.DataFrame({name: self._columns[f"step_{name}"] for name in names})
 
     def to_dict(self) -> dict[str, Any]:
-        """Description of the curve, and its frame by columns."""
+        """Returns the description of the curve, and its table by columns."""
         return {
             **self.about.to_dict(),
             "name": self.name,
@@ -159,7 +163,7 @@ class MissRatioCurve(Curve):
         }
 
     def _saved_hits(self, size: int, kind: Kind) -> float:
-        """Hits from the table of a file, which contains only some sizes."""
+        """Looks up the hits in the table of a saved file, which contains only some sizes."""
         import numpy as np
 
         place = int(np.searchsorted(self.sizes, size))
@@ -183,7 +187,7 @@ class MissRatioCurve(Curve):
 
 
 def _column(name: str) -> str:
-    """Name of a column of the core, where half-widths end in `_within`."""
+    """Returns the column name for a name of the core. In the core, half-widths end in `_within`."""
     return name.replace("_within", "_ci95")
 
 
@@ -194,10 +198,10 @@ def _kind(kind: Kind) -> Kind:
 
 
 class CacheCurves(Curve):
-    """Miss ratios by policy and size, of blocks and of bytes, of reads and of writes.
+    """Miss ratios by policy and size, per block and per byte, for reads and for writes.
 
     `about` describes the trace. If only a sample of the blocks was tracked, the ratios are
-    estimates, and `ci95` has half of each 95 % confidence interval.
+    estimates. `ci95` returns the half-width of each 95 % confidence interval.
     """
 
     def __init__(self, name: str, about: Mapping[str, Any]) -> None:
@@ -212,38 +216,38 @@ class CacheCurves(Curve):
 
     @classmethod
     def of_document(cls, name: str, document: Mapping[str, Any]) -> CacheCurves:
-        """The curves of a document of `to_dict`."""
+        """Creates the curves from a document of `to_dict`."""
         about = {key: value for key, value in document.items() if key not in ("caches", "name")}
         rows = {"rows": document["caches"]}
         return cls(str(document.get("name", name)), {**about, **rows})
 
     @property
     def policies(self) -> list[str]:
-        """The policies, in the given order."""
+        """Names of the policies, in the given order."""
         return list(dict.fromkeys(row["policy"] for row in self._rows))
 
     @property
     def sizes(self) -> list[int]:
-        """The sizes in bytes, in the given order."""
+        """Cache sizes in bytes, in the given order."""
         block = int(self.about.block_bytes)
         return list(dict.fromkeys(row["blocks"] * block for row in self._rows))
 
     def miss_ratio(self, policy: str, size: int, kind: Kind = "all", by: Unit = "block") -> float:
-        """Miss ratio of a cache of `size` bytes; NaN without accesses.
+        """Returns the miss ratio of a cache of `size` bytes, or NaN if there are no accesses.
 
-        Raises `TraceError` for a policy or a size that was not simulated.
+        Raises `TraceError` if the policy or the size was not simulated.
         """
         return self._number(policy, size, kind, by)
 
     def ci95(self, policy: str, size: int, kind: Kind = "all", by: Unit = "block") -> float:
-        """Half of the 95 % confidence interval of a miss ratio; 0 if all blocks were tracked."""
+        """Returns half the 95 % interval of a miss ratio, or 0 if all blocks were tracked."""
         return self._number(policy, size, f"{kind}_ci95", by)
 
     def to_polars(self, by: Unit | None = None) -> pl.DataFrame:
-        """One row per policy and size: `policy`, `bytes`, miss ratios, and their intervals.
+        """Returns a row per policy and size: `policy`, `bytes`, miss ratios, and their half-widths.
 
-        Ratios are by block and, in `byte_all`, by byte. With `by`, the table has only the named
-        ratios.
+        Ratios are per block. Columns with the prefix `byte_` are per byte. If `by` is given, the
+        table contains only the ratios of this unit.
         """
         if by is not None:
             return self._of(by)
@@ -254,7 +258,7 @@ class CacheCurves(Curve):
         return pl.concat([self._of("block"), named], how="horizontal")
 
     def _of(self, by: Unit) -> pl.DataFrame:
-        """Ratios of blocks or of bytes."""
+        """Returns the ratios per block or per byte."""
         import polars as pl
 
         block = int(self.about.block_bytes)
@@ -268,7 +272,7 @@ class CacheCurves(Curve):
         return pl.DataFrame(rows, schema=schema)
 
     def to_dict(self) -> dict[str, Any]:
-        """The output of `nacre trace mrc --policy ... --json`."""
+        """Returns the document that `nacre trace mrc --policy ... --json` prints."""
         return {**self.about.to_dict(), "name": self.name, "caches": self._rows}
 
     def _number(self, policy: str, size: int, key: str, by: Unit) -> float:

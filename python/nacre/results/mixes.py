@@ -1,4 +1,4 @@
-"""Mixes of the tiers of a scenario, with their scores."""
+"""Mixes of the tiers of a scenario with their scores."""
 
 from __future__ import annotations
 
@@ -17,34 +17,35 @@ if TYPE_CHECKING:
     from nacre.results.record import Record
 
 SCORES = ("iops_per_cost", "iops", "mean_ns", "cost")
-"""Scores by which mixes are sorted; for a time or a cost, lower is better."""
+"""Scores by which mixes can be sorted. For `mean_ns` and `cost`, lower is better."""
 _LEAST = ("mean_ns", "cost")
 
 
 @dataclass(frozen=True)
 class Tier:
-    """One tier: its name, the idle latency of a mean access, and its price."""
+    """A tier with its name, its idle latencies in nanoseconds, and its price."""
 
     name: str
     read_ns: float
     write_ns: float
     price: float | None
-    """Price per GiB in `price_basis`."""
+    """Price per GiB in the currency `price_basis`."""
     price_basis: str | None = None
-    """Currency of the price, such as `USD 2023`; None if not given."""
+    """Currency of the price, e.g. `USD 2023`, or None if it is not given."""
     measured_bytes: int | None = None
-    """For a device given by its latencies: the access size of the measurement."""
+    """Access size in bytes at which the latencies were measured, for a device that is defined by
+    latencies."""
     side_by_side: int = 1
-    """Number of accesses that it serves in parallel."""
+    """Number of accesses that the device serves in parallel."""
 
 
 class Mixes(Result):
-    """Every mix of some tiers in equal steps, with optimal static placement of extents.
+    """All mixes of some tiers in equal steps, with optimal static placement of extents.
 
-    Accesses are serial and have the idle latency of their size. `iops` is the inverse of the mean
-    latency, without queueing. A request that spans several extents is one access to each extent.
-    `cost` is the mean price per GiB. If the prices of the tiers have different currencies, the cost
-    is unknown, and `findings` has a note.
+    Accesses are serial, and each takes the idle latency for its size. `iops` is the inverse of the
+    mean latency, without queueing. A request that spans several extents counts as one access to
+    each extent. `cost` is the mean price per GiB. If the prices of the tiers have different
+    currencies, the cost is unknown, and `findings` contains a note.
     """
 
     def __init__(
@@ -64,21 +65,21 @@ class Mixes(Result):
         self.reads, self.writes = accesses
         self.read_bytes, self.write_bytes = sizes
         self.budget = budget
-        """Maximum price per GiB, if the mixes are limited by one."""
+        """Maximum price per GiB, or None if the mixes are not limited by a price."""
         self.origins = origins
-        """Every value of the scenario, with its origin."""
+        """All values of the scenario with their origins."""
         self.simulated = dict(simulated or {})
-        """Records of simulated mixes, by mix."""
+        """Records of the simulated mixes, by descriptions of the mixes."""
         self._frame = frame
 
     @property
     def names(self) -> list[str]:
-        """The names of the tiers, the fastest first."""
+        """Names of the tiers, the fastest first."""
         return [tier.name for tier in self.tiers]
 
     @property
     def bases(self) -> list[str]:
-        """Currencies of the tiers' prices, each once."""
+        """Currencies of the tiers' prices, without duplicates."""
         priced = (tier for tier in self.tiers if tier.price is not None)
         return list(dict.fromkeys(tier.price_basis or "not stated" for tier in priced))
 
@@ -114,22 +115,24 @@ class Mixes(Result):
 
     @property
     def extents(self) -> int:
-        """The extents that are placed."""
+        """Number of extents to place."""
         return int(sum(self._frame[f"{name}_extents"][0] for name in self.names))
 
     def to_polars(self) -> pl.DataFrame:
-        """A row per mix: share and extents of each tier, then its scores.
+        """Returns a row per mix with the share and the extents of each tier, and the scores.
 
-        A share is in the column named after its tier; if the extents do not divide evenly, a tier
-        has one extent more or less. `mean_ns` is the mean latency; `cost` and `iops_per_cost` are
-        null if the price of a used tier is unknown.
+        The column of a share has the name of its tier. If the extents cannot be divided evenly, the
+        numbers of extents are rounded. `mean_ns` is the mean latency. If the price of a used tier
+        is unknown, `cost` and `iops_per_cost` are null.
         """
         return self._frame
 
     def best(self, count: int = 10, by: str = "iops_per_cost") -> pl.DataFrame:
-        """The best mixes by one of: iops_per_cost, iops, mean_ns, cost; ties go to the cheaper.
+        """Returns the best mixes by `iops_per_cost`, `iops`, `mean_ns`, or `cost`.
 
-        Raises `Error` if that score is unknown, or no mix is left.
+        Cheaper mixes come first on ties.
+
+        Raises `Error` if the score is unknown for all mixes, or if there are no mixes.
         """
         if by not in SCORES:
             raise config_error([unknown("no score called", by, SCORES)])
@@ -146,13 +149,13 @@ class Mixes(Result):
         return order.head(count)
 
     def pure(self) -> pl.DataFrame:
-        """The mixes of a single tier, in the order of the tiers."""
+        """Returns the mixes that consist of a single tier, in the order of the tiers."""
         import polars as pl
 
         return pl.concat(self._frame.filter(pl.col(name) == 1) for name in self.names)
 
     def without(self, *tiers: str) -> Mixes:
-        """The mixes that use none of these tiers."""
+        """Returns the mixes that use none of these tiers."""
         import polars as pl
 
         for name in tiers:
@@ -162,15 +165,15 @@ class Mixes(Result):
         return self._of(self.tiers, left)
 
     def within(self, cost: float) -> Mixes:
-        """The mixes up to this price per GiB; possibly none."""
+        """Returns the mixes up to this price per GiB. There may be none."""
         import polars as pl
 
         return self._of(self.tiers, self._frame.filter(pl.col("cost") <= cost), cost)
 
     def repriced(self, prices: Mapping[str, float], basis: str) -> Mixes:
-        """The mixes with other prices per GiB of each tier, all in the currency `basis`.
+        """Returns the mixes with other prices per GiB of all tiers, in the currency `basis`.
 
-        Raises `ConfigError` for a tier without a price, and for a price of an unknown tier.
+        Raises `ConfigError` if a tier lacks a price, or if a price is for an unknown tier.
         """
         import polars as pl
 
@@ -207,11 +210,11 @@ class Mixes(Result):
 
     @property
     def ordered_by(self) -> str:
-        """Default score for ordering: IOPS per cost if prices are known."""
+        """Default score for sorting: IOPS per cost if prices are known, otherwise IOPS."""
         return "iops_per_cost" if self._frame["iops_per_cost"].count() else "iops"
 
     def to_dict(self) -> dict[str, Any]:
-        """The output of `nacre mixes --json`."""
+        """Returns the document that `nacre mixes --json` prints."""
         by = "iops_per_cost" if self._frame["cost"].count() else "iops"
         return {
             "name": self.name,
@@ -238,5 +241,5 @@ class Mixes(Result):
 
 
 def called(row: Mapping[str, Any], names: Sequence[str]) -> str:
-    """Description of a mix: `5 % pcm_ssd, 95 % disk`."""
+    """Describes a mix, e.g. `5 % pcm_ssd, 95 % disk`."""
     return ", ".join(f"{100 * row[name]:.3g} % {name}" for name in names if row[name])

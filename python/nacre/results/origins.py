@@ -1,4 +1,4 @@
-"""Origins of values, and a list of assumed values."""
+"""Lists assumed values by their origins."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from typing import Any
 
 
 def assumed(origins: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Paths of the values that were not measured or published."""
+    """Returns the paths of values with the confidence `assumed`."""
     return [str(origin["path"]) for origin in origins if origin["confidence"] == "assumed"]

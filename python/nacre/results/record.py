@@ -1,4 +1,4 @@
-"""The result of a run."""
+"""Result of a run."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ Op = Literal["read", "write", "flush"]
 
 
 class Late(Mapping[str, "np.ndarray[Any, Any]"]):
-    """Columns that are loaded on use.
+    """Columns that are loaded on first use.
 
-    Loading NumPy takes longer than a short run.
+    NumPy is then loaded only if it is needed, because loading it takes longer than a short run.
     """
 
     __slots__ = ("_fetch", "_found")
@@ -70,7 +70,7 @@ class Late(Mapping[str, "np.ndarray[Any, Any]"]):
         self._found: dict[str, np.ndarray[Any, Any]] = {}
 
     def fetched(self) -> dict[str, np.ndarray[Any, Any]]:
-        """The columns; raises `Error` if they cannot be read."""
+        """Loads the columns. Raises `Error` if they cannot be read."""
         if self._fetch is not None:
             self._found, self._fetch = dict(self._fetch()), None
         return self._found
@@ -89,10 +89,10 @@ class Late(Mapping[str, "np.ndarray[Any, Any]"]):
 
 
 class Record(Result, Tabled):
-    """The result of a run: the JSON document, and the distributions as columns.
+    """Result of a run: a JSON document, and distributions and tables as columns.
 
-    Access fields as `record["latency"]["read"]["p99_ns"]`, `record.latency.read.p99_ns` or, if
-    there are such requests, `record.reads.p99_ns`.
+    Fields can be read as `record["latency"]["read"]["p99_ns"]` or `record.latency.read.p99_ns`. If
+    the run has reads, `record.reads.p99_ns` is equivalent.
     """
 
     __slots__ = ("_columns", "state")
@@ -105,11 +105,11 @@ class Record(Result, Tabled):
         super().__init__(data)
         self._columns = columns
         self.state: Path | None = None
-        """File of the state after the last request, if the run saved it."""
+        """File with the state after the last request, or None if the run did not save the state."""
 
     @property
     def columns(self) -> Mapping[str, np.ndarray[Any, Any]]:
-        """Distributions and time series as NumPy arrays, such as `latency.read.upto_ns`."""
+        """Distributions and time series as NumPy arrays by name, e.g. `latency.read.upto_ns`."""
         if self._columns is None:
             raise Error(
                 "this record has no columns because it was loaded from JSON only", "no-data"
@@ -120,17 +120,17 @@ class Record(Result, Tabled):
 
     @property
     def reads(self) -> LatencySummary:
-        """Latencies of reads; raises `Error` if the run has none."""
+        """Latencies of reads. Raises `Error` if the run has no reads."""
         return self._latency("read")
 
     @property
     def writes(self) -> LatencySummary:
-        """Latencies of writes; raises `Error` if the run has none."""
+        """Latencies of writes. Raises `Error` if the run has no writes."""
         return self._latency("write")
 
     @property
     def flushes(self) -> LatencySummary:
-        """Latencies of flushes; raises `Error` if the run has none."""
+        """Latencies of flushes. Raises `Error` if the run has no flushes."""
         return self._latency("flush")
 
     def _latency(self, op: Op) -> LatencySummary:
@@ -140,15 +140,15 @@ class Record(Result, Tabled):
         return found
 
     def latency_distribution(self, op: Op = "read") -> pl.DataFrame:
-        """One row per bin of the histogram: `upto_ns`, `count`, and cumulative `share`."""
+        """Returns a row per bin of the histogram: `upto_ns`, `count`, cumulative `share`."""
         return tables.latency_distribution(self, op)
 
     def time_series(self) -> pl.DataFrame:
-        """One row per interval: start, reads, writes, bytes, mean latency (null if none)."""
+        """Returns a row per interval: start, reads, writes, bytes, mean latency (null if none)."""
         return tables.time_series(self)
 
     def blocks(self, component: str | None = None) -> pl.DataFrame:
-        """One row per erase block, of one component or of all with erase blocks.
+        """Returns a row per erase block, of one component or of all components with erase blocks.
 
         `component`, `block` (its number), total `erases`, and other known columns, such as
         `valid_share`. Raises `Error` for a component without erase blocks.
@@ -156,39 +156,40 @@ class Record(Result, Tabled):
         return tables.blocks(self, component)
 
     def cleaning(self, component: str | None = None) -> pl.DataFrame:
-        """One row per interval of simulated time, for one component or all with garbage collection.
+        """Returns a row per time interval, for one component or all with garbage collection.
 
-        `component`, `end_s`, `cost` (pages programmed by garbage collection per page of host data;
-        null if there was none), and other columns of the component. Raises `Error` for a component
-        without garbage collection.
+        The columns are `component`, `end_s`, `cost`, and others. `cost` is the number of pages
+        programmed by garbage collection per page of host data, or null if no host data was
+        programmed. Raises `Error` for a component without garbage collection.
         """
         return tables.cleaning(self, component)
 
     def epochs(self, component: str | None = None) -> pl.DataFrame:
-        """One row per epoch with accesses, for one tiered store or all that migrate extents.
+        """Returns a row per epoch with accesses, for one or all tiered stores that migrate extents.
 
-        `component`, `end_s`, `accesses` (parts of requests), `fastest_share` of them that the first
-        tier served, and `migrated_bytes`. Raises `Error` for a component that does not migrate
-        extents.
+        The columns are `component`, `end_s`, `accesses` (parts of requests), `fastest_share` (share
+        of the accesses that the first tier served), and `migrated_bytes`. Raises `Error` for a
+        component that does not migrate extents.
         """
         return tables.epochs(self, component)
 
     def busy(self) -> pl.DataFrame:
-        """One row per resource and activity, and one for its idle time.
+        """Returns a row per activity of each resource, and a row for its idle time.
 
-        `component`, `resource`, `servers`, `activity`, `seconds` over all servers, and their
-        `share` of the servers' time until all work is done (`drained_s`).
+        The columns are `component`, `resource`, `servers`, `activity`, `seconds` (sum over all
+        servers), and `share` (share of the servers' time until all work is done, `drained_s`).
         """
         return tables.busy(self)
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The record as JSON text."""
+        """Returns the record as JSON text."""
         return json.dumps(self._data, indent=indent, ensure_ascii=False, allow_nan=False)
 
     def hit_ratio(self) -> float:
-        """Share of block reads that hit the outermost cache; raises `Error` if there are none.
+        """Returns the share of block reads that hit in the outermost cache.
 
-        A read that waits for a block counts as a hit if the block is already being fetched.
+        A read counts as a hit if it waits for a block that is already being fetched. Raises `Error`
+        if there are no block reads.
         """
         found = self.find_hit_ratio()
         if found is None:
@@ -196,7 +197,7 @@ class Record(Result, Tabled):
         return found
 
     def find_hit_ratio(self) -> float | None:
-        """Hit ratio, or None without requests to a cache."""
+        """Returns the hit ratio, or None if no cache was read."""
         for component in self.components:
             if "read_hits" in component.counters:
                 counters = component.counters

@@ -1,4 +1,4 @@
-"""Statistics of a device that is being served."""
+"""Statistics of a served device."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Harm: TypeAlias = Literal["reads", "writes", "heal"]
 
 
 class Counted(View):
-    """Requests of one kind: number, bytes, and number of errors."""
+    """Requests of one kind: number, bytes, and errors."""
 
     requests: int
     bytes: int
@@ -25,7 +25,7 @@ class Counted(View):
 
 
 class Requests(View):
-    """Requests by kind; `unknown` requests are not supported by the server."""
+    """Requests by kind. The server does not support `unknown` requests."""
 
     parts: ClassVar[Mapping[str, type[View]]] = dict.fromkeys(
         ("read", "write", "trim", "zero", "flush", "cache", "status", "unknown"), Counted
@@ -41,9 +41,10 @@ class Requests(View):
 
 
 class RecordedFault(View):
-    """A fault that was added while requests were recorded, or cleared if `settings` is None.
+    """A fault that was added during a recording. If `settings` is None, it was cleared.
 
-    `at_s` is in seconds of the arrivals in the trace; 0 for a fault that was there before.
+    `at_s` is the time in seconds on the time axis of the trace. It is 0 if the fault was added
+    before the recording.
     """
 
     at_s: float
@@ -52,7 +53,10 @@ class RecordedFault(View):
 
 
 class Recorded(View):
-    """Status of the current or last recording; `error` is set if there is no trace."""
+    """Status of the current or last recording.
+
+    If the trace is missing or incomplete, `error` is set.
+    """
 
     parts: ClassVar[Mapping[str, type[View]]] = {"faults": RecordedFault}
     path: str
@@ -66,8 +70,10 @@ class Recorded(View):
 class ServedFault(View):
     """A fault that was added to a served device, and its effects.
 
-    `matching` requests were of its operations and range while it was active, `touched` of them were
-    affected; `added_s` is simulated time, `silent_bytes` were corrupted without an error.
+    `added_s` is the simulated time at which the fault was added. `matching` is the number of
+    requests with the selected operation and range while the fault was active. `touched` is the
+    number of these requests that the fault affected. `silent_bytes` is the number of bytes that
+    were corrupted without an error.
     """
 
     number: int
@@ -85,10 +91,10 @@ class ServedFault(View):
 class Outage(Result, View):
     """Effects of a power loss.
 
-    `acknowledged_lost` is the number of programs of completed writes that had not reached the
-    medium and are lost, and `bytes_lost` is their size. A program is the unit in which the medium
-    is written; for a disk, it is a whole write. `under_way` is the number of writes that were not
-    completed. The device is ready again after `ready_after_s` of simulated time.
+    `acknowledged_lost` is the number of lost programs of completed writes, i.e. programs that had
+    not reached the medium. `bytes_lost` is their size. A program is the unit in which the medium is
+    written. On a disk, it is a whole write. `under_way` is the number of writes that were not
+    completed. The device is ready again after `ready_after_s` seconds of simulated time.
     """
 
     acknowledged_lost: int
@@ -98,7 +104,7 @@ class Outage(Result, View):
 
 
 class ExportStatistics(Result, View):
-    """Statistics of one served device; its components are as in a record."""
+    """Statistics of one served device. Its components have the fields of components in a record."""
 
     parts: ClassVar[Mapping[str, type[View]]] = {
         "requests": Requests,
@@ -128,11 +134,14 @@ class ExportStatistics(Result, View):
     recording: Recorded | None
 
     def blocks(self, component: str | None = None) -> pl.DataFrame:
-        """One row per erase block, as in a record; raises `Error` for a device without any."""
+        """Returns a row per erase block, as in a record.
+
+        Raises `Error` for a device without erase blocks.
+        """
         return self.as_record().blocks(component)
 
     def as_record(self) -> Record:
-        """Part of a record for the tables and figures of erase blocks."""
+        """Returns a partial record, from which tables and figures of erase blocks can be made."""
         import numpy as np
 
         columns = self.get("columns")
@@ -145,10 +154,10 @@ class ExportStatistics(Result, View):
 
 
 class Sample(NamedTuple):
-    """Counters of a device; two samples give rates and latencies between them.
+    """Counters of a device. The difference of two samples gives rates and latencies.
 
-    `read_ns` and `write_ns` are the total modeled latencies of `timed_reads` and `timed_writes`
-    requests.
+    `read_ns` and `write_ns` are sums of the modeled latencies of `timed_reads` reads and
+    `timed_writes` writes.
     """
 
     up_s: float
@@ -170,7 +179,10 @@ class Statistics(Result, View):
     exports: tuple[ExportStatistics, ...]
 
     def export(self, name: str | None = None) -> ExportStatistics:
-        """Device with this name, or the first; raises `Error` if there is none."""
+        """Returns the device with this name, or the first device.
+
+        Raises `Error` if it does not exist.
+        """
         for export in self.exports:
             if name in (None, export.name):
                 return export
@@ -178,7 +190,7 @@ class Statistics(Result, View):
         raise Error(f'there is no export "{name}"; there is {known}', "unknown-name")
 
     def sample(self, name: str | None = None) -> Sample:
-        """Current counters of the device, for `nacre.figures.served`."""
+        """Returns the current counters of a device, for `nacre.figures.served`."""
         export = self.export(name)
         timed, taken_ns = [], []
         for took in (export.modeled["read"], export.modeled["write"]):
@@ -189,9 +201,10 @@ class Statistics(Result, View):
 
 
 class Service(View):
-    """Summary of a server's run: its clients and devices.
+    """Summary of a server's run, with its clients and devices.
 
-    `unsynced` lists the images that could not be written to the disk at the end, with the reasons.
+    `unsynced` lists the images that could not be written to the disk when the server ended, with
+    reasons.
     """
 
     parts: ClassVar[Mapping[str, type[View]]] = {"exports": ExportStatistics}
@@ -204,5 +217,5 @@ class Service(View):
 
     @property
     def export(self) -> ExportStatistics:
-        """Service of the first device: `answered`, `late`, `modeled`, `wall` and more."""
+        """Statistics of the first device: `answered`, `late`, `modeled`, `wall`, and others."""
         return self.exports[0]

@@ -1,4 +1,4 @@
-"""Tables of components, with a row per erase block, interval, or activity."""
+"""Tables of components, with a row per erase block, interval, epoch, or activity."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
 
 Columns: TypeAlias = "Mapping[str, np.ndarray[Any, Any]]"
 OPS = ("read", "write", "flush")
-"""Kinds of requests that a record has latencies of."""
+"""Kinds of requests for which a record can have latencies."""
 SERIES = ("start_s", "reads", "writes", "bytes", "mean_latency_ns")
 IDLE = "idle"
-"""Name of the idle time of a resource, listed next to its activities."""
+"""Name under which idle time is listed with the activities of a resource."""
 
 
 class Tabled(RecordFields):
-    """A record with the columns from which the tables are made."""
+    """A record with columns, from which tables are made."""
 
     __slots__ = ()
 
     @property
     def columns(self) -> Columns:
-        """Distributions, time series and tables of components, by name."""
+        """Distributions, time series, and tables of components, by name."""
         raise NotImplementedError
 
 
 def latency_distribution(record: Tabled, op: str) -> pl.DataFrame:
-    """One row per bin: `upto_ns`, `count`, and the cumulative `share` of requests."""
+    """Returns a row per bin: `upto_ns`, `count`, and the cumulative `share` of requests."""
     import numpy as np
     import polars as pl
 
@@ -45,7 +45,7 @@ def latency_distribution(record: Tabled, op: str) -> pl.DataFrame:
 
 
 def time_series(record: Tabled) -> pl.DataFrame:
-    """One row per interval; the mean latency is null if nothing completed."""
+    """Returns a row per interval. The mean latency is null if no request completed."""
     import polars as pl
 
     frame = pl.DataFrame({name: record.columns[f"time.{name}"] for name in SERIES})
@@ -53,14 +53,14 @@ def time_series(record: Tabled) -> pl.DataFrame:
 
 
 def interval_s(record: Tabled) -> float:
-    """The width of the intervals of the time series, in seconds."""
+    """Returns the length of an interval of the time series in seconds."""
     import numpy as np
 
     return float(np.asarray(record.columns["time.width_s"]).reshape(-1)[0])
 
 
 def blocks(record: Tabled, component: str | None) -> pl.DataFrame:
-    """One row per erase block: `component`, `block`, then the columns of the component."""
+    """Returns a row per erase block: `component`, `block`, and the columns of the component."""
     import polars as pl
 
     frame = _table(record, "blocks", component)
@@ -69,19 +69,19 @@ def blocks(record: Tabled, component: str | None) -> pl.DataFrame:
 
 
 def cleaning(record: Tabled, component: str | None) -> pl.DataFrame:
-    """One row per interval: `component`, `end_s`, then the columns of the component."""
+    """Returns a row per interval: `component`, `end_s`, and the columns of the component."""
     return _table(record, "cleaning", component)
 
 
 def epochs(record: Tabled, component: str | None) -> pl.DataFrame:
-    """One row per epoch of a tiered store: `component`, `end_s`, then its columns."""
+    """Returns a row per epoch of a tiered store: `component`, `end_s`, and its other columns."""
     return _table(record, "epochs", component)
 
 
 def busy(record: Tabled) -> pl.DataFrame:
-    """One row per activity of each resource, then its idle time.
+    """Returns a row per activity of each resource, and a row for its idle time.
 
-    A share is relative to the time of all servers of the resource until all work is done.
+    The share is relative to the time of all servers of the resource until all work is done.
     """
     import polars as pl
 
@@ -105,7 +105,7 @@ def busy(record: Tabled) -> pl.DataFrame:
 
 
 def check_has(record: Tabled, name: str, component: str | None) -> None:
-    """Raises `Error` for a component that has no table called `name`."""
+    """Raises `Error` if the component has no table called `name`."""
     known = [path for path, _, _ in by_name(record).get(name, [])]
     if component is not None and component not in known:
         having = f"; those that have: {', '.join(known)}" if known else "; no component has"
@@ -113,25 +113,28 @@ def check_has(record: Tabled, name: str, component: str | None) -> None:
 
 
 def owners(record: Tabled, name: str, column: str) -> list[str]:
-    """The components whose table `name` has this column and at least one row."""
+    """Returns the components whose table `name` has this column and at least one row."""
     return [
         path for path, rows, columns in by_name(record).get(name, ()) if rows and column in columns
     ]
 
 
 def column(record: Tabled, name: str, component: str, field: str) -> np.ndarray[Any, Any]:
-    """A column of a component's table `name`, without copying it."""
+    """Returns a column of a component's table `name`, without copying it."""
     return record.columns[f"{component}.{name}.{field}"]
 
 
 def frames(record: Tabled) -> Iterator[tuple[str, pl.DataFrame]]:
-    """All tables by name, with the rows of all components; the first column is `component`."""
+    """Yields all tables by name, with the rows of all components.
+
+    Their first column is `component`.
+    """
     for name in by_name(record):
         yield name, _table(record, name, None)
 
 
 def by_name(record: Mapping[str, Any]) -> dict[str, list[tuple[str, int, Sequence[str]]]]:
-    """For each table, the components that have it, with their rows and columns."""
+    """Returns the components that have each table. Includes the number of rows and the columns."""
     tables: dict[str, list[tuple[str, int, Sequence[str]]]] = {}
     for part in record.get("components", ()):
         for name, table in part.get("tables", {}).items():
@@ -148,7 +151,7 @@ def _table(record: Tabled, name: str, component: str | None) -> pl.DataFrame:
         _frame(record, path, name, fields) for path, _, fields in parts if component in (None, path)
     ]
     if len(frames) == 1:
-        # Not copied: it may have millions of rows.
+        # Do not copy the table, because it may have millions of rows.
         return frames[0]
     empty = pl.DataFrame(schema={"component": pl.String})
     return pl.concat([empty, *frames], how="diagonal")

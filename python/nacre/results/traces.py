@@ -1,4 +1,4 @@
-"""Analyses of traces, and workloads fitted to them."""
+"""Analyses of traces, and workloads that were fitted to traces."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HEAD = """\
 
 
 class TraceInfo(Result, View):
-    """Result of `nacre.traces.info`; `profile` has the profile of the trace."""
+    """Result of `nacre.traces.info`. `profile` describes popularity, reuse, sizes, and arrivals."""
 
     __slots__ = ()
 
@@ -33,7 +33,7 @@ class TraceInfo(Result, View):
 
 
 class FittedWorkload(Result):
-    """The table `[workload]` of a scenario, and its distance from the fitted trace."""
+    """Table `[workload]` of a scenario, and its distance from the trace to which it was fitted."""
 
     def __init__(self, text: str, found: Mapping[str, Any]) -> None:
         self._found = View(found)
@@ -42,7 +42,7 @@ class FittedWorkload(Result):
 
     @property
     def zipf_theta(self) -> float | None:
-        """Zipf exponent of the popularity of blocks, if Zipf's law fits."""
+        """Zipf exponent of block popularity, or None if a Zipf distribution does not fit."""
         return None if self._found.zipf_theta is None else float(self._found.zipf_theta)
 
     @property
@@ -52,28 +52,28 @@ class FittedWorkload(Result):
 
     @property
     def workload(self) -> View:
-        """Profile of the workload."""
+        """Profile of the fitted workload."""
         return View(self._found["workload"])
 
     @property
     def warnings(self) -> list[str]:
-        """Assumptions about the trace, and its problems."""
+        """Assumptions about the trace, and problems of the trace."""
         return list(self._found.warnings)
 
     @property
     def closeness(self) -> dict[str, float]:
-        """Largest difference of each curve: 0 is equal, 1 the maximum."""
+        """Largest difference between trace and workload for each curve, from 0 (equal) to 1."""
         return {row.curve: float(row.distance) for row in self._found.closeness}
 
     def to_polars(self) -> pl.DataFrame:
-        """One row per curve: `curve`, `distance`."""
+        """Returns a row per curve: `curve`, `distance`."""
         import polars as pl
 
         found = self.closeness
         return pl.DataFrame({"curve": list(found), "distance": list(found.values())})
 
     def to_dict(self) -> dict[str, Any]:
-        """The distances, and both descriptions."""
+        """Returns the distances, and the profiles of trace and workload."""
         return self._found.to_dict()
 
     def __repr__(self) -> str:

@@ -1,1 +1,1 @@
-"""Scenarios, their settings, the catalog, models, and templates."""
+"""Reads scenarios and their settings, and describes the catalog, models, and templates."""

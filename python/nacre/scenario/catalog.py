@@ -1,4 +1,4 @@
-"""The built-in media and devices; every number has a source."""
+"""The built-in media and devices. Every number has a source."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Entry:
     values: tuple[Value, ...]
 
     def to_polars(self) -> pl.DataFrame:
-        """One row per value."""
+        """Returns a row per value."""
         import polars as pl
 
         return pl.DataFrame([vars(value) for value in self.values])
 
 
 def entries() -> dict[str, Entry]:
-    """The entries of the catalog by name."""
+    """Returns the entries of the catalog by name."""
     return {row["name"]: _entry(row) for row in json.loads(_core.catalog())}
 
 

@@ -1,7 +1,7 @@
-"""Settings of a flash drive from a data sheet, each with the figure that determines it.
+"""Computes the settings of a flash drive from the figures of its data sheet.
 
-A data sheet gives performance, not structure. Dies and channels are assumed to be typical for the
-cell type. For each figure, the setting that affects it most is computed from the figure.
+A data sheet describes performance, not structure. Therefore, typical dies and channels for the cell
+type are assumed. Each figure determines the setting that affects it most.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from nacre.errors import Problem, config_error
 KIB, GIB = 1024, 1024**3
 PAGE = 16 * KIB
 _BUSES = {1.2e9: "1,200 MT/s of ONFI 4.1 and Toggle 4.0", 2.4e9: "2,400 MT/s of ONFI 5.0"}
-"""Channel interfaces by bytes per second."""
+"""Bandwidths of channel interfaces in bytes per second, with their names."""
 _CHANNELS = 16
-"""Maximum number of channels of 1,200 MT/s; faster drives have faster channels."""
+"""Maximum number of channels with 1,200 MT/s. Faster drives have faster channels."""
 _KEPT = 3.5
-"""Erased or open superblocks, of the four at which garbage collection starts."""
+"""Average number of superblocks that are erased or open. Garbage collection starts at four."""
 PROCESSORS = 4
 READ_SIZE = 4 * KIB
-"""Bytes of a random read in all data sheets."""
+"""Size of a random read in bytes in all data sheets."""
 
 Cells = Literal["mlc", "tlc", "qlc"]
 
@@ -40,15 +40,15 @@ FIGURES = {
     "endurance": "bytes",
     "unit": "bytes",
 }
-"""Figures of a data sheet, with their units."""
+"""Figures of a data sheet, with their base units."""
 REQUIRED = ("capacity", "read-iops", "write-iops", "sequential-read", "sequential-write")
 _EXAMPLES = {"bytes": "3.84 TB", "per_s": "200000 /s", "bytes_per_s": "6.9 GB/s", "s": "80 us"}
 
 
 def figure(text: str, base: str) -> float:
-    """Number of a figure, such as `"3.84 TB"`; raises `ValueError` with the reason.
+    """Parses a figure, e.g. `"3.84 TB"`. Raises `ValueError` with the reason.
 
-    Requests per second need no unit.
+    Numbers of requests per second need no unit.
     """
     if base == "per_s" and text.replace(",", "").replace("_", "").isdigit():
         text = f"{text.replace(',', '').replace('_', '')} /s"
@@ -60,7 +60,7 @@ def figure(text: str, base: str) -> float:
 
 @dataclass(frozen=True)
 class _Die:
-    """Typical die with such cells; times in seconds."""
+    """Typical die with cells of one type. Times are in seconds."""
 
     size: int
     planes: int
@@ -81,24 +81,24 @@ _DIES: dict[Cells, _Die] = {
 
 @dataclass(frozen=True)
 class DataSheet:
-    """Figures of a data sheet: bytes, seconds, and amounts per second."""
+    """Figures of a data sheet, in bytes, seconds, and amounts per second."""
 
     capacity: float
     read_iops: float
     """Random reads of 4 KiB per second at a high queue depth."""
     write_iops: float
-    """Random writes of `unit` in the steady state."""
+    """Random writes of `unit` bytes per second in the steady state."""
     sequential_read: float
     sequential_write: float
     read_latency: float | None = None
-    """Random read latency at queue depth 1."""
+    """Random read latency at queue depth 1, in seconds."""
     write_latency: float | None = None
-    """Random write latency at queue depth 1."""
+    """Random write latency at queue depth 1, in seconds."""
     endurance: float | None = None
-    """Bytes that may be written randomly over the lifetime."""
+    """Number of bytes that may be written randomly over the lifetime."""
     cells: Cells = "tlc"
     unit: float = 4 * KIB
-    """Mapping unit (indirection unit) in bytes."""
+    """Size of the mapping unit (indirection unit) in bytes."""
 
 
 @dataclass(frozen=True)
@@ -116,16 +116,16 @@ class _Value:
 
 @dataclass(frozen=True)
 class Drive:
-    """A drive that matches its data sheet."""
+    """Structure and timing of a drive that match its data sheet."""
 
     sheet: DataSheet
     dies: int
     channels: int
     bus: float
-    """Bytes a second of a channel."""
+    """Bandwidth of a channel in bytes per second."""
     blocks: int
     spare: float
-    """Over-provisioning, as a share of the capacity."""
+    """Over-provisioning as a share of the capacity."""
     amplification: float
     program: float
     programs_at_once: int | None
@@ -136,11 +136,11 @@ class Drive:
 
     @property
     def row(self) -> int:
-        """Bytes of one page in every plane of every die."""
+        """Size in bytes of one page in every plane of every die."""
         return self.dies * _DIES[self.sheet.cells].planes * PAGE
 
     def whole(self) -> dict[str, str]:
-        """Settings of the whole drive that differ from those of the small one."""
+        """Returns the settings of the whole drive that differ from those of the small drive."""
         die = _DIES[self.sheet.cells]
         return {
             "stack.pages": str(die.pages),
@@ -150,10 +150,11 @@ class Drive:
         }
 
     def small(self) -> dict[str, str]:
-        """A drive with the same dies but fewer pages per block, for a shorter preconditioning.
+        """Returns the settings of a drive with fewer pages per block, for a shorter precondition.
 
-        Erase times shrink in proportion, so that erases keep their share of time, and
-        over-provisioning grows, since a larger share of few blocks is erased or open.
+        The dies are those of the whole drive. Erase times decrease in proportion to the pages, so
+        that erases take an unchanged share of time. Over-provisioning increases, because a larger
+        share of the fewer blocks is erased or open.
         """
         die, pages = _DIES[self.sheet.cells], 4
         blocks = max(320, 2 * GIB // (pages * self.row))
@@ -174,7 +175,7 @@ class Drive:
         return int(flash / (1 + spare) / 2**20) - 1
 
     def scenario(self) -> str:
-        """Text of a scenario: the dies of the drive, with small blocks."""
+        """Returns the text of a scenario with the dies of the drive and with small blocks."""
         return _SCENARIO.format(
             figures=_figures(self.sheet),
             whole=" \\\n#     ".join(
@@ -268,7 +269,7 @@ class Drive:
 
 
 def drive(sheet: DataSheet) -> Drive:
-    """Drive for a data sheet; raises `ConfigError` with all contradictory figures."""
+    """Computes a drive from a data sheet. Raises `ConfigError` with all contradictory figures."""
     die = _DIES[sheet.cells]
     problems: list[Problem] = []
     most = die.planes * PAGE
@@ -283,7 +284,7 @@ def drive(sheet: DataSheet) -> Drive:
         )
         raise config_error(problems)
     dies = 2 ** max(3, math.ceil(math.log2(sheet.capacity * 1.02 / die.size)))
-    # A copied page crosses the channel twice.
+    # A page that garbage collection copies crosses the channel twice.
     needed = 1.2 * max(sheet.sequential_read, sheet.read_iops * READ_SIZE)
     needed = max(needed, 3.3 * sheet.sequential_write)
     bus = next((bus for bus in _BUSES if _CHANNELS * bus >= needed), max(_BUSES))
@@ -303,7 +304,8 @@ def drive(sheet: DataSheet) -> Drive:
         program = die.program
         limit = max(1, round(sheet.sequential_write * program / (die.planes * PAGE)))
     costs = sheet.sequential_write / (sheet.write_iops * sheet.unit)
-    # Reads and transfers of copied pages also occupy the dies; a limit on programs hides that.
+    # Reads and transfers of copied pages also occupy the dies. If programs are limited, this limit
+    # hides the effect.
     reads = 0.0 if limit else (die.read + die.planes * PAGE / bus) / program
     amplification = (costs + reads) / (1 + reads)
     if not 1.05 < amplification < 30:
@@ -316,8 +318,8 @@ def drive(sheet: DataSheet) -> Drive:
             )
         )
         raise config_error(problems)
-    # Uniform writes, superblocks of many pages: u = exp(-a (1 - u)), A = 1 / (1 - u), solved for a
-    # (desnoyers-2012).
+    # For uniform writes and superblocks of many pages: u = exp(-a (1 - u)), A = 1 / (1 - u). The
+    # solution for a is from desnoyers-2012.
     spare = -amplification * math.log1p(-1 / amplification) - 1
     blocks = math.ceil(sheet.capacity * (1 + spare) / (row * die.pages) + _KEPT)
     firmware = PROCESSORS / sheet.read_iops

@@ -12,15 +12,15 @@ EXAMPLES = {
     "crash_database.py": "tests that a database loses no committed row when power fails",
     "remount.sh": "remounts the file system of a served device after a power loss",
 }
-"""Description of each example."""
+"""Describes each example."""
 _RUN = {".py": "python", ".toml": "nacre study", ".sh": "sh", ".ipynb": "jupyter notebook"}
 
 
 def text(name: str) -> str:
-    """Content of an example."""
+    """Returns the content of an example."""
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
 def runs_with(name: str, file: Path) -> str:
-    """The command that runs an example that was written to a file."""
+    """Returns the command that runs an example after it was written to `file`."""
     return f"{_RUN[Path(name).suffix]} {file}"

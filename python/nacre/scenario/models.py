@@ -1,4 +1,4 @@
-"""The models with their settings, and scenarios to start from."""
+"""Lists models with their settings, and creates scenarios to start from."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from nacre.scenario.source import scenarios
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting of a model."""
+    """A setting of a model."""
 
     name: str
     holds: str
     default: str | None
-    """Default as text for a scenario; None if required or optional."""
+    """Default as text for a scenario. None if the setting is required or optional."""
     required: bool
     doc: str
 
 
 @dataclass(frozen=True)
 class Model:
-    """A model: a possible value of a slot of a scenario."""
+    """A model, i.e. a possible value of a slot in a scenario."""
 
     family: str
     kind: str
     summary: str
     doc: str
-    """Model documentation: what it simulates and omits, its sources, and its checks."""
+    """Documentation of the model: what it simulates and omits, its sources, and its checks."""
     sources: tuple[str, ...]
     version: int
     settings: tuple[Setting, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The output of `nacre describe --json`."""
+        """Returns the document that `nacre describe --json` prints."""
         return {**vars(self), "settings": [vars(setting) for setting in self.settings]}
 
 
@@ -54,12 +54,14 @@ def models() -> tuple[Model, ...]:
 
 
 def family(name: str | None) -> list[Model]:
-    """Models of a family, such as `replacement`; all models for None, none for an unknown name."""
+    """Returns the models of a family, e.g. `replacement`. None means all families."""
     return [model for model in models() if name in (None, model.family)]
 
 
 def describe(name: str) -> list[Model]:
-    """Models named `name`, such as `ssd` or `workload/zipf`; for a preset, its model.
+    """Returns the models called `name`, e.g.
+
+    `ssd` or `workload/zipf`. For a preset, returns its model.
 
     Raises `ConfigError` for an unknown name.
     """
@@ -84,7 +86,7 @@ def describe(name: str) -> list[Model]:
 
 
 def _with_setting(name: str) -> list[str]:
-    """The models that have a setting of this name, by their kinds."""
+    """Returns the kinds of the models that have a setting of this name."""
     having = (model.kind for model in models() if name in {each.name for each in model.settings})
     return list(dict.fromkeys(having))
 
@@ -100,7 +102,7 @@ KINDS = {
     "tiers": "tiers",
     "zns_ssd": "zns-ssd",
 }
-"""Built-in scenario to start from, for each kind of device."""
+"""Maps each kind of device to the built-in scenario to start from."""
 
 _PLAIN = """\
 # {summary}.
@@ -137,15 +139,15 @@ _STACKS = {
 
 
 def stacks() -> list[str]:
-    """Starting points for a scenario: kinds of devices, then devices of the catalog."""
+    """Returns kinds of stacks to start from: kinds of devices, then devices of the catalog."""
     devices = [name for name, entry in entries().items() if entry.family == "device"]
     return list(dict.fromkeys([*(model.kind for model in family("device")), *devices]))
 
 
 def new(kind: str) -> str:
-    """Scenario with a stack of this kind, with meaning and default of every setting.
+    """Returns a scenario with a stack of this kind. Comments explain every setting.
 
-    `kind` is a kind of device, or a device of the catalog; raises `ConfigError` for another name.
+    `kind` is a kind of device or a device of the catalog. Raises `ConfigError` for other names.
     """
     if kind not in stacks():
         known = [*stacks(), *EXAMPLES]
@@ -169,18 +171,21 @@ def new(kind: str) -> str:
 
 
 def _plain(summary: str, kind: str, stack: str) -> str:
-    """A scenario with a block workload for a stack."""
+    """Returns a scenario with a block workload for a stack."""
     footprint = _SMALL.get(kind, _FOOTPRINT)
     return _PLAIN.format(summary=summary, kind=kind, stack=stack, footprint=footprint)
 
 
 def _is_device(kind: str) -> bool:
-    """Whether a device model has this name, regardless of the catalog."""
+    """Returns whether a device model has this name. Ignores the catalog."""
     return any(model.kind == kind for model in family("device"))
 
 
 def _cataloged(preset: str) -> dict[str, str]:
-    """Values of a preset as text for a scenario; empty for other names."""
+    """Returns the values of a preset as text for a scenario.
+
+    Returns an empty dictionary for other names.
+    """
     entries = json.loads(_core.catalog())
     found: list[dict[str, Any]] = next(
         (entry["values"] for entry in entries if entry["name"] == preset), []
@@ -189,7 +194,7 @@ def _cataloged(preset: str) -> dict[str, str]:
 
 
 def _given_settings(lines: Sequence[str]) -> set[str]:
-    """Settings that a scenario sets in the table of the stack or in nested tables."""
+    """Returns the settings that a scenario sets in the table of the stack or in nested tables."""
     found = set()
     is_own = True
     for line in lines:
@@ -203,7 +208,7 @@ def _given_settings(lines: Sequence[str]) -> set[str]:
 
 
 def _offered(model: Model, given: set[str], preset: Mapping[str, str]) -> Iterator[str]:
-    """All other settings as comments; remove the `#` to set one."""
+    """Yields the other settings as comments. To set one of them, the user removes the `#`."""
     yield "# Other settings with their current values:"
     for setting in model.settings:
         if setting.name not in given and "." not in setting.name:
@@ -269,7 +274,7 @@ def _holds(shape: Mapping[str, Any]) -> str:
 
 
 def _inner(shape: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Settings of a table, of each table of a list, or of all kinds."""
+    """Returns the settings of a table, of the tables in a list, or of all kinds."""
     if shape["is"] in ("list", "optional"):
         return _inner(shape["of"])
     if shape["is"] == "kinds":

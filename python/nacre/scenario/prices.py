@@ -1,7 +1,8 @@
-"""Converts prices between currencies with factors that the user states.
+"""Converts prices between currencies. The user provides the factors.
 
-`{"USD 2009": "1.42 USD 2023"}` means that 1 of the first is 1.42 of the second. A converted price
-is a setting like any other, so a record contains it with its basis and the origin of both.
+`{"USD 2009": "1.42 USD 2023"}` means that 1 USD of 2009 is worth 1.42 USD of 2023. A converted
+price is an ordinary setting. The record therefore contains the price, its currency, and their
+origins.
 """
 
 from __future__ import annotations
@@ -17,14 +18,17 @@ from nacre.errors import Problem, config_error
 from nacre.scenario.source import Source, parsed
 
 Prices: TypeAlias = Mapping[str, str]
-"""Factor and target currency for each currency."""
+"""Maps each currency to a factor and a target currency."""
 
 _FACTOR = re.compile(r"\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s+(\S.*?)\s*\Z")
 _PRICE = re.compile(r"\s*([\d_.]+(?:[eE][+-]?\d+)?)\s*(/\s*\S+)\s*\Z")
 
 
 def conversions(resolved: Mapping[str, Any], prices: Prices | None) -> list[tuple[str, str]]:
-    """The settings that convert the prices of a resolved scenario; raises `ConfigError`."""
+    """Returns the settings that convert the prices of a resolved scenario.
+
+    Raises `ConfigError` if a factor is missing or invalid.
+    """
     if not prices:
         return []
     factors = {basis: _factor(basis, given) for basis, given in prices.items()}
@@ -56,7 +60,7 @@ def conversions(resolved: Mapping[str, Any], prices: Prices | None) -> list[tupl
 
 
 def priced(source: Source, settings: list[tuple[str, str]], prices: Prices | None) -> None:
-    """Adds converted prices to the settings of a scenario."""
+    """Appends converted prices to the settings of a scenario."""
     if prices:
         with source.cited():
             text = parsed(source).resolve(settings)
@@ -64,7 +68,7 @@ def priced(source: Source, settings: list[tuple[str, str]], prices: Prices | Non
 
 
 def given(texts: list[str] | None) -> dict[str, str]:
-    """Parses repeated options `--prices "USD 2009=1.42 USD 2023"`; raises `ConfigError`."""
+    """Parses the options `--prices`, e.g. "USD 2009=1.42 USD 2023". Raises `ConfigError`."""
     found = {}
     for text in texts or []:
         basis, equals, factor = text.partition("=")
@@ -92,7 +96,7 @@ def _wrong(path: str, text: object) -> Problem:
 
 
 def _priced(value: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Every table of a stack with a price, with its path."""
+    """Yields every table of a stack that has a price, with its path."""
     if isinstance(value, Mapping):
         if any(key.endswith("price") and _PRICE.match(str(item)) for key, item in value.items()):
             yield path, value

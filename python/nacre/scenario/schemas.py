@@ -1,4 +1,4 @@
-"""JSON Schemas of scenarios and records, and templates for each device."""
+"""JSON Schemas of scenarios and records, and built-in scenarios for each kind of device."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from nacre.scenario.models import KINDS
 
 
 def schema(of: Literal["scenario", "record"] = "scenario") -> dict[str, Any]:
-    """The JSON Schema of scenarios, with every model and its settings, or that of records."""
+    """Returns the JSON Schema of scenarios, with every model and its settings, or of records."""
     found: dict[str, Any] = json.loads(_core.schema_of(of == "record"))
     return found
 
 
 def templates() -> dict[str, str]:
-    """Built-in scenario for each kind of device."""
+    """Returns the name of a built-in scenario for each kind of device."""
     return dict(KINDS)

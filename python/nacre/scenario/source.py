@@ -1,4 +1,4 @@
-"""Converts any form of a scenario into the TOML text that the core reads."""
+"""Converts any form of a scenario to the TOML text that the core reads."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ T = TypeVar("T")
 
 
 class Configuration(Protocol):
-    """A typed configuration, as in `nacre.config`."""
+    """A typed configuration, e.g. of a class in `nacre.config`."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The configuration as a table for TOML."""
+        """Returns the configuration as a table for TOML."""
         ...
 
 
 Policy: TypeAlias = Callable[..., Any]
-"""A policy in Python: see `nacre.policies`."""
+"""A policy written in Python (see `nacre.policies`)."""
 
 Scenario: TypeAlias = "str | os.PathLike[str] | Mapping[str, object] | Configuration | Source"
 
 
 _TABLE = "<dict>"
-"""Placeholder in errors of a scenario given as a table: its TOML text and line numbers are
-generated."""
+"""Name that errors use for a scenario that was given as a table. The TOML text and line numbers of
+such a scenario are generated."""
 _LINES = re.compile(rf"{re.escape(_TABLE)}:\d+")
 
 
 class Source(NamedTuple):
-    """Text of a scenario, and its origin."""
+    """Text of a scenario, with its name and directory."""
 
     text: str
     name: str
@@ -56,7 +56,7 @@ class Source(NamedTuple):
 
     @contextmanager
     def cited(self) -> Iterator[None]:
-        """Removes generated line numbers from errors in the block if the scenario is a table."""
+        """Removes line numbers from errors in the block if the scenario was given as a table."""
         try:
             yield
         except ConfigError as error:
@@ -74,15 +74,15 @@ class Source(NamedTuple):
     def call(
         self, function: Callable[..., T], settings: Sequence[tuple[str, str]], *more: Any
     ) -> T:
-        """Calls a function of the core with the scenario and these settings.
+        """Calls a function of the core with the scenario and the settings.
 
-        Its errors cite lines as in `cited`.
+        Removes generated line numbers from errors, as `cited` does.
         """
         with self.cited():
             return function(self, list(settings), *more)
 
     def placed(self, document: dict[str, Any]) -> dict[str, Any]:
-        """The core's document with the scenario's name, and with existing locations only."""
+        """Adds the scenario's name to a document of the core. Removes generated line numbers."""
         if self.name == _TABLE:
             for origin in document["origins"]:
                 origin["place"] = _LINES.sub(_TABLE, origin["place"])
@@ -93,12 +93,12 @@ class Source(NamedTuple):
 
 @lru_cache(maxsize=8)
 def parsed(source: Source) -> _core.Parsed:
-    """The parsed scenario, cached; raises `ConfigError` for invalid TOML."""
+    """Parses the scenario, with a cache. Raises `ConfigError` for invalid TOML."""
     return _core.Parsed(source)
 
 
 def _with_remedy(problem: Problem) -> Problem:
-    """Adds a remedy to an error if the device has no size setting."""
+    """Adds a hint to the error for `capacity` if the device has no such setting."""
     hint = problem["hint"]
     is_unknown = problem["code"] == "unknown-setting" and problem["path"].endswith(".capacity")
     if is_unknown and {"planes", "blocks", "pages"} <= set(problem["data"].get("known", ())):
@@ -110,20 +110,20 @@ _NO_WORKLOAD = '{ kind = "uniform", requests = 9_000_000_000_000_000_000, footpr
 
 
 def without_workload(source: Source, settings: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Placeholder workload for a scenario without one.
+    """Returns a setting with a placeholder workload if the scenario has no workload.
 
-    Its stack gets requests from clients, or as single requests.
+    The stack then receives requests from clients, or single requests.
     """
     try:
         given = "workload" in tomllib.loads(source.text)
     except tomllib.TOMLDecodeError:
-        return []  # the core reports the location
+        return []  # The core reports the location.
     given = given or any(path.split(".")[0] == "workload" for path, _ in settings)
     return [] if given else [("workload", _NO_WORKLOAD)]
 
 
 def names_host(source: Source, settings: Sequence[tuple[str, str]]) -> bool:
-    """Whether a scenario has a table `[host]`, also by these settings."""
+    """Returns whether the scenario or the settings contain a table `[host]`."""
     try:
         given = "host" in tomllib.loads(source.text)
     except tomllib.TOMLDecodeError:
@@ -132,17 +132,17 @@ def names_host(source: Source, settings: Sequence[tuple[str, str]]) -> bool:
 
 
 def warn_of_host(source: Source, settings: Sequence[tuple[str, str]], why: str) -> None:
-    """Warns that `[host]` has no effect if a scenario has it."""
+    """Warns that `[host]` has no effect if the scenario contains it."""
     if names_host(source, settings):
         warnings.warn(f"{HOST_OF_RUNS}: {why}", stacklevel=3)
 
 
 HOST_OF_RUNS = "host is only used by nacre run and nacre step"
-"""Beginning of the warning if `[host]` has no effect."""
+"""Start of the warning that `[host]` has no effect."""
 
 
 class Shipped(NamedTuple):
-    """A built-in scenario."""
+    """A built-in scenario: name, summary, and text."""
 
     name: str
     summary: str
@@ -150,14 +150,14 @@ class Shipped(NamedTuple):
 
 
 def scenarios() -> list[Shipped]:
-    """The built-in scenarios."""
+    """Returns the built-in scenarios."""
     return [Shipped(*row) for row in _core.shipped_scenarios()]
 
 
 def read(scenario: Scenario) -> Source:
-    """The source of a scenario: a built-in name, a TOML file, a table, or a typed configuration.
+    """Reads a scenario from a built-in name, a TOML file, a table, or a typed configuration.
 
-    Raises `ConfigError` for an unknown name, `FileNotFoundError` for a missing file.
+    Raises `ConfigError` for an unknown name, and `FileNotFoundError` for a missing file.
     """
     if isinstance(scenario, Source):
         return scenario
@@ -174,7 +174,7 @@ def read(scenario: Scenario) -> Source:
 
 
 def assignments(overrides: Mapping[str, object] | None) -> list[tuple[str, str]]:
-    """Overrides in the form of `--set`; strings such as `"20 kHz"` are unchanged."""
+    """Converts overrides to the form of `--set`. Strings, e.g. `"20 kHz"`, remain unchanged."""
     if overrides is None:
         return []
     if not isinstance(overrides, Mapping):
@@ -188,11 +188,11 @@ def assignments(overrides: Mapping[str, object] | None) -> list[tuple[str, str]]
 def with_functions(
     overrides: Mapping[str, object] | None,
 ) -> tuple[list[tuple[str, str]], list[tuple[str, Policy]]]:
-    """Overrides in the form of `--set`, and a table of the functions in them by name.
+    """Converts overrides to the form of `--set`, and returns the functions in them by name.
 
     A function becomes a policy `{ kind = "external", function = NAME }` for garbage collection or
-    placement or, if it is a class, for a cache. A table may have one as its `function`, with other
-    settings.
+    placement. A class becomes such a policy for a cache. A table may contain a function as
+    `function`, together with other settings.
     """
     if not isinstance(overrides, Mapping):
         return assignments(overrides), []
@@ -213,9 +213,9 @@ def with_functions(
 
 
 def imported(name: str) -> Policy:
-    """The function `module:function`, from the working directory or Python's path.
+    """Imports the function `module:function` from the working directory or Python's path.
 
-    Raises `ConfigError` if there is none.
+    Raises `ConfigError` if the function does not exist.
     """
     module, _, attribute = name.partition(":")
     here = str(Path.cwd())
@@ -233,10 +233,10 @@ def imported(name: str) -> Policy:
 
 
 def by_name(item: object) -> object:
-    """Replaces functions in the item by `{ kind = "external", function = "module:name" }`.
+    """Replaces functions in `item` with `{ kind = "external", function = "module:name" }`.
 
-    Other processes can then import the function. Raises `ConfigError` for a function without a
-    module.
+    Other processes can then import the function. Raises `ConfigError` for a function that is not at
+    the top level of a module.
     """
     if isinstance(item, Mapping) and _is_policy(item.get("function")):
         named = cast("Mapping[str, object]", by_name(item["function"]))
@@ -260,7 +260,7 @@ def by_name(item: object) -> object:
 
 
 def _is_policy(item: object) -> bool:
-    """Whether the value is a policy: a function, or a class for a cache."""
+    """Returns whether the value is a policy: a function, or a class for a cache."""
     if isinstance(item, type):
         return hasattr(item, "evict")
     return callable(item) and not hasattr(item, "to_dict")
@@ -275,9 +275,10 @@ def _assignment(path: object, item: object) -> tuple[str, str]:
 
 
 def _from_here(path: str, value: str) -> str:
-    """Replaces names of files in the working directory by absolute paths.
+    """Replaces names of files in the working directory with absolute paths.
 
-    A scenario names files relative to itself, but overrides refer to the working directory.
+    In a scenario, file names are relative to the scenario. In overrides, they are relative to the
+    working directory.
     """
     name = path.rpartition(".")[2]
     if name == "file":
@@ -294,7 +295,7 @@ def _from_here(path: str, value: str) -> str:
 
 
 def _files_from_here(name: str, item: object) -> object:
-    """The setting with this name, with absolute paths of files in the working directory."""
+    """Returns the setting with absolute paths of files in the working directory."""
     if isinstance(item, dict):
         return {key: _files_from_here(key, each) for key, each in item.items()}
     if isinstance(item, list):
@@ -304,7 +305,7 @@ def _files_from_here(name: str, item: object) -> object:
 
 
 def _whole(name: str) -> str | None:
-    """Absolute path of a file in the working directory; None if there is none."""
+    """Returns the absolute path of a file in the working directory, or None if missing."""
     if not name or "\0" in name or Path(name).is_absolute() or not Path(name).is_file():
         return None
     return str(Path(name).absolute())
@@ -358,7 +359,7 @@ STDIN = "<stdin>"
 
 @cache
 def standard_input() -> str:
-    """Standard input, which is read once and cached, because several steps read a scenario."""
+    """Reads standard input once and caches it, because several functions read a scenario."""
     return _utf8(sys.stdin.read(), "standard input")
 
 

@@ -1,4 +1,4 @@
-"""Simulations of a scenario: runs, single requests, tier mixes, plans, and power-loss tests."""
+"""Simulates scenarios: runs, single requests, tier mixes, plans, and power-loss tests."""
 
 from __future__ import annotations
 

@@ -1,13 +1,4 @@
-"""Scores every mix of the tiers of a scenario, in `steps` equal parts of their capacity.
-
-The stack of the scenario must be of kind `tiers`. The shares, sizes, and placement in the scenario
-are ignored. The workload is read once and is not simulated. `prices` converts prices in different
-currencies, as in `run`. `budget` is the maximum price per GiB of a mix. `progress` shows a bar on
-standard error, or calls your function.
-
-Raises `ConfigError` for another kind of stack, a workload without an end, more steps than extents,
-or a budget below the price of every mix. Raises `Error` if `progress` stopped the calculation.
-"""
+"""Scores every mix of the tiers of a scenario, without simulation."""
 
 from __future__ import annotations
 
@@ -35,8 +26,8 @@ Columns: TypeAlias = "Mapping[str, np.ndarray[Any, Any]]"
 STEPS_MAX = 1000
 
 Progress: TypeAlias = Callable[[int, int | None], bool | None]
-"""Called about ten times a second with requests read and total requests (or None); returning True
-stops the reading."""
+"""Function that is called about ten times a second with the number of requests read, and the total
+(or None). If it returns true, the calculation stops."""
 
 
 def mixes(
@@ -48,16 +39,15 @@ def mixes(
     budget: float | None = None,
     progress: bool | Progress = False,
 ) -> Mixes:
-    """Scores every mix of the tiers of a scenario, in `steps` equal parts of their capacity.
+    """Scores every mix of the tiers of a scenario, in `steps` equal parts of the capacity.
 
-    The stack of the scenario must be of kind `tiers`. The shares, sizes, and placement in the
+    The stack of the scenario must be of kind `tiers`. Shares, capacity, and placement in the
     scenario are ignored. The workload is read once and is not simulated. `prices` converts prices
     in different currencies, as in `run`. `budget` is the maximum price per GiB of a mix. `progress`
     shows a bar on standard error, or calls your function.
 
-    Raises `ConfigError` for another kind of stack, a workload without an end, more steps than
-    extents, or a budget below the price of every mix. Raises `Error` if `progress` stopped the
-    calculation.
+    Raises `ConfigError` for another kind of stack, an endless workload, more steps than extents, or
+    a budget below the price of every mix. Raises `Error` if `progress` stopped the calculation.
     """
     if budget is not None and not 0 < budget < math.inf:
         hint = "give the maximum price per GiB, in the currency of the prices"
@@ -72,7 +62,7 @@ def mixes(
 
 
 def _within(found: Mixes, budget: float) -> Mixes:
-    """Mixes within a budget; raises `ConfigError` if there are none."""
+    """Returns the mixes within a budget. Raises `ConfigError` if there are none."""
     within = found.within(budget)
     if not len(within):
         least = found.to_polars()["cost"].min()
@@ -93,7 +83,7 @@ def counted(
     steps: int,
     progress: Progress | None = None,
 ) -> tuple[dict[str, Any], Columns]:
-    """Input of `of`: tiers, accesses, and the columns of every mix."""
+    """Computes tiers, accesses, and the columns of every mix, which are the arguments of `of`."""
     found = source.call(_core.mixes, settings, steps, answering(progress))
     if found is None:
         raise Error("stopped before the whole workload was counted", "stopped")
@@ -114,7 +104,7 @@ def counted(
 
 
 def of(document: Mapping[str, Any], columns: Columns) -> Mixes:
-    """Mixes from the core's document."""
+    """Creates mixes from the document and columns of the core."""
     tiers = tuple(
         Tier(
             name,
@@ -140,9 +130,9 @@ def of(document: Mapping[str, Any], columns: Columns) -> Mixes:
 
 
 def _names(resolved: Mapping[str, Any]) -> list[str]:
-    """Names of the tiers: the preset, else the kind.
+    """Returns the names of the tiers, which are the presets or, without a preset, the kinds.
 
-    They are numbered if not unique.
+    Names that occur several times get a number.
     """
     presets = {
         origin["path"]: origin["value"]

@@ -1,4 +1,4 @@
-"""Finds caches and mixes of devices for a trace within a budget."""
+"""Finds caches and mixes of devices for a trace and a budget."""
 
 from __future__ import annotations
 
@@ -28,35 +28,35 @@ POLICIES = ("lru", "arc", "s3_fifo", "sieve")
 STEPS = 20
 _EXTENTS = 1024
 _SAMPLED_BLOCKS = 1 << 16
-"""Number of distinct blocks above which caches are simulated on a sample."""
+"""Number of distinct blocks above which only a sample of blocks is simulated."""
 _BLOCK = 4096
 _LEAST_BITS = 26
-"""Minimum capacity of a store in a plan, 64 MiB."""
+"""Base-2 logarithm of the minimum capacity of a store in bytes, i.e. 64 MiB."""
 _LARGEST = 1 << 40
-"""Capacity for checking a plan before the extent of the trace is known."""
+"""Capacity in bytes that is used to check a plan before the addresses of the trace are known."""
 
 Step: TypeAlias = Literal["reading", "simulating caches", "scoring mixes"]
 Progress: TypeAlias = Callable[[Step, int, int | None], bool | None]
-"""Called about ten times a second with the current step, requests done, and total requests;
-returning True stops the plan."""
+"""Function that is called about ten times a second with the current step, the number of requests
+done, and the total. If it returns true, the plan stops."""
 
 
 @dataclass(frozen=True)
 class Plan(Result):
-    """The caches and tiers that a trace needs, with adjustable prices."""
+    """Caches and tier mixes for a trace. Their prices can be changed."""
 
     trace: str
-    """Name of a built-in trace, or a path."""
+    """Name of a built-in trace, or path of a trace."""
     currency: str
-    """Currency of the prices: `USD 2023`."""
+    """Currency of the prices, e.g. `USD 2023`."""
     info: TraceInfo
     """Analysis of the trace."""
     caches: CacheCurves
-    """Miss ratios of caches of each size."""
+    """Miss ratios of caches by policy and size."""
     mixes: Mixes
-    """Every mix of the devices as tiers."""
+    """Mixes of the devices as tiers."""
     scenario: Mapping[str, Any]
-    """Scenario of the devices as tiers, with the trace as workload."""
+    """Scenario with the devices as tiers, and the trace as workload."""
     steps: int = STEPS
 
     @property
@@ -66,14 +66,14 @@ class Plan(Result):
 
     @property
     def sample(self) -> float | None:
-        """Share of the blocks in the simulated sample; None for all."""
+        """Share of the blocks that were simulated. None if all blocks were simulated."""
         return _sample(self.info)
 
     def flush_ns(self) -> dict[str, float]:
-        """Flush latency of each device, in nanoseconds.
+        """Returns the flush latency of each device in nanoseconds.
 
-        The latency is measured after a single write of 4 KiB on an idle device. Under load, it is
-        therefore a lower bound.
+        The latency is measured after a single write of 4 KiB to an idle device. Therefore, it is a
+        lower bound for a device under load.
         """
         devices = (tier["device"] for tier in self.scenario["stack"]["tier"])
         asked = (("write", 0, _BLOCK), ("flush", 0, 0))
@@ -83,9 +83,9 @@ class Plan(Result):
         }
 
     def to_polars(self) -> pl.DataFrame:
-        """One row per mix, as in `mixes`, with `flush_ns`.
+        """Returns a row per mix, as in `mixes`, with the additional column `flush_ns`.
 
-        A flush goes to every tier of a mix and takes the time of the slowest tier (see
+        A flush is sent to every tier of a mix. Its latency is that of the slowest tier (see
         `flush_ns()`).
         """
         import polars as pl
@@ -96,7 +96,7 @@ class Plan(Result):
         return self.mixes.to_polars().with_columns(slowest.alias("flush_ns"))
 
     def to_dict(self) -> dict[str, Any]:
-        """The trace, the caches, the mixes, and the scenario, as returned by their `to_dict`."""
+        """Returns a document with the trace, caches, mixes, and scenario."""
         return {
             "trace": self.trace,
             "currency": self.currency,
@@ -109,7 +109,7 @@ class Plan(Result):
         }
 
     def repriced(self, prices: Mapping[str, float]) -> Plan:
-        """The plan with other prices per GiB of some devices."""
+        """Returns the plan with other prices per GiB for some devices."""
         paid = {**self.prices, **prices}
         tree = json.loads(json.dumps(self.scenario))
         for name, given in zip(self.mixes.names, tree["stack"]["tier"], strict=True):
@@ -118,15 +118,15 @@ class Plan(Result):
         return replace(self, mixes=found, scenario=tree)
 
     def within(self, budget: float | None) -> Mixes:
-        """The mixes up to this price per GiB; possibly none."""
+        """Returns the mixes up to this price per GiB. There may be none."""
         return self.mixes if budget is None else self.mixes.within(budget)
 
     def cache_scenarios(
         self, money: float, prices: Mapping[str, float] | None = None
     ) -> list[dict[str, Any]]:
-        """A server cache of each device, as large as the budget allows, with a network store.
+        """Returns a scenario for each device: a server cache for `money`, with a network store.
 
-        `prices` maps the devices to their prices; default: those of the plan.
+        `prices` maps devices to prices per GiB. By default, these are the prices of the plan.
         """
         if not 0 < money < math.inf:
             hint = f"give a number of {self.currency}"
@@ -153,7 +153,7 @@ class Plan(Result):
         return {"name": f"{called} {name}", "workload": _workload(self.trace), "stack": stack}
 
     def if_prices_differ(self, budget: float | None = None) -> Table:
-        """Best mix if one price changes by 20 % up or down."""
+        """Returns a table of the best mix if one price changes by 20 % up or down."""
         from nacre.simulate import worth
 
         return worth.of_prices(self.mixes, budget)
@@ -165,9 +165,10 @@ class Plan(Result):
         *,
         progress: Callable[..., bool | None] | None = None,
     ) -> Table:
-        """Best mix if the latencies of one device change by 20 % up or down.
+        """Returns a table of the best mix if the latencies of one device change by 20 % up or down.
 
-        Reads the trace again for each change, unless `others` has the results of `with_latencies`.
+        Reads the trace again for each change, unless `others` contains the results of
+        `with_latencies`.
         """
         from nacre.simulate import worth
 
@@ -177,9 +178,9 @@ class Plan(Result):
     def with_latencies(
         self, *, progress: Callable[..., bool | None] | None = None
     ) -> dict[tuple[str, str], Mixes]:
-        """Mixes with one device 20 % faster or slower, by device and direction.
+        """Returns the mixes if one device is 20 % faster or slower, by device and direction.
 
-        Only for devices with constant latencies; raises `Error` if there are none.
+        Only devices with constant latencies can be changed. Raises `Error` if there are none.
         """
         from nacre.simulate import worth
 
@@ -187,7 +188,7 @@ class Plan(Result):
 
     @staticmethod
     def check(trace: str, prices: Mapping[str, float], currency: str) -> None:
-        """Raises `ConfigError` with all errors that can be found before reading the trace."""
+        """Raises `ConfigError` with all errors that can be detected before the trace is read."""
         check(_store(trace, prices, currency, _LARGEST))
 
 
@@ -200,13 +201,13 @@ def plan(
     steps: int = STEPS,
     progress: Progress | None = None,
 ) -> Plan:
-    """Reads a trace, simulates caches of many sizes for it, and scores every mix of some devices.
+    """Reads a trace, simulates caches of many sizes, and scores every mix of some devices.
 
-    `prices` maps two or more devices of the catalog to their prices per GiB in `currency`. The
-    capacity of the store covers all addresses of the trace.
+    `prices` maps two or more catalog devices to their prices per GiB in `currency`. The capacity of
+    the store covers all addresses of the trace.
 
     Raises `ConfigError` for an unknown device or policy, `TraceError` for an invalid trace, and
-    `Error` if `progress` stopped it.
+    `Error` if `progress` stopped the plan.
     """
     place = os.fspath(trace_)
     Plan.check(place, prices, currency)
@@ -236,7 +237,7 @@ def _scored(
     steps: int,
     tell: Callable[..., bool | None],
 ) -> tuple[Mixes, dict[str, Any]]:
-    """Every mix of a store that covers the addresses of the trace."""
+    """Scores the mixes of a store that covers all addresses of the trace."""
     least = footprint
     while True:
         bits = max(_LEAST_BITS, math.ceil(math.log2(max(1, least))))
@@ -250,7 +251,7 @@ def _scored(
 
 
 def _sample(info: TraceInfo) -> float | None:
-    """Share of the blocks in the simulated sample."""
+    """Returns the share of the blocks to simulate, or None for all blocks."""
     blocks = info.footprint_bytes // _BLOCK
     return None if blocks <= _SAMPLED_BLOCKS else _SAMPLED_BLOCKS / blocks
 
@@ -268,7 +269,7 @@ def _workload(place: str) -> dict[str, Any]:
 
 
 def _store(place: str, prices: Mapping[str, float], currency: str, capacity: int) -> dict[str, Any]:
-    """Scenario of these devices as tiers, with the trace as workload."""
+    """Returns a scenario with the devices as tiers, and the trace as workload."""
     share = f"{100 / max(1, len(prices)):.9g} %"
     tiers = [
         {"device": _device(name, price, currency), "share": share} for name, price in prices.items()

@@ -1,4 +1,4 @@
-"""Cuts the power of a device at many points, and checks the durability guarantees."""
+"""Cuts the power of a device at many points, and checks its durability guarantees."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from nacre.scenario.source import (
 )
 
 Progress: TypeAlias = Callable[[int, int | None], bool | None]
-"""Called about ten times a second with tested points and total points; returning True stops the
-tests."""
+"""Function that is called about ten times a second with the number of tested points and the total.
+If it returns true, the tests stop."""
 
 
 CRASH_SEED_MAX = 2**64 - 1
-"""Largest seed of the 64-bit random streams."""
+"""Largest seed, because the random streams have 64-bit seeds."""
 
 
 def faults() -> list[str]:
-    """Names of the faults that can be injected into a medium."""
+    """Returns the names of the faults that can be injected into a medium."""
     return list(_core.crash_faults())
 
 
@@ -43,13 +43,13 @@ def crash(
     faults: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Crash:
-    """Tests power loss at many random points on the stack of a scenario.
+    """Tests power losses at many random points on the stack of a scenario.
 
     The workload is random: writes, reads, trims, flushes, and transactions at a few locations. In
     every second run of the device, one of the `faults` also affects the medium. If a fault did not
-    occur, up to 64 more runs follow.
+    occur in any run, up to 64 runs are added.
 
-    Raises `ConfigError` with all errors at once. A stack without data is also an error.
+    Raises `ConfigError` with all errors at once, including a stack that cannot store data.
     """
     source = read(scenario)
     known = _core.crash_faults()
@@ -67,7 +67,7 @@ def crash(
 
 
 def crash_random(seed: int, *, points: int = 10_000, progress: Progress | None = None) -> Crash:
-    """Tests power loss on a stack, a workload, and faults that are all generated from `seed`."""
+    """Tests power losses on a random stack. `seed` determines stack, workload, and faults."""
     points, seed = _points_and_seed(points, seed)
     text, document = _core.crash_random(seed, points, answering(progress))
     source = read(tomllib.loads(text))
@@ -75,7 +75,7 @@ def crash_random(seed: int, *, points: int = 10_000, progress: Progress | None =
 
 
 def _crash(document: str, source: Source, settings: list[tuple[str, str]], **what: Any) -> Crash:
-    """Results with the origins of the stack's values."""
+    """Creates a result that includes the origins of the stack's values."""
     resolved = source.call(_core.check, settings)
     checked = source.placed(json.loads(resolved))
     of_stack = [origin for origin in checked["origins"] if origin["path"].startswith("stack")]

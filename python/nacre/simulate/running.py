@@ -18,8 +18,8 @@ from nacre.scenario.prices import Prices, priced
 from nacre.scenario.source import Scenario, Source, read, with_functions, without_workload
 
 Progress: TypeAlias = Callable[[int, int | None, float], bool | None]
-"""Called about ten times a second with requests done, total requests (or None), and simulated
-seconds; returning True stops the run, which keeps the results so far."""
+"""Function that is called about ten times a second with the number of requests done, the total (or
+None), and simulated seconds. If it returns true, the run stops and keeps the results so far."""
 
 
 def run(
@@ -33,29 +33,29 @@ def run(
     start: str | os.PathLike[str] | Record | None = None,
     save_state: str | os.PathLike[str] | None = None,
 ) -> Record:
-    """Simulates a scenario in virtual time.
+    """Simulates a scenario in simulated time.
 
     `scenario` is a built-in name, the path of a TOML file, a table, or a typed configuration.
-    `overrides` maps dotted paths to values, e.g. `{"workload.rate": "20 kHz"}`. A policy can be
-    your function (garbage collection, placement) or your class (cache replacement).
-    `nacre.policies` documents their arguments and results. `progress` shows a bar on standard
-    error, or calls your function.
+    `overrides` maps dotted paths to values, e.g. `{"workload.rate": "20 kHz"}`. A value can be a
+    policy written in Python: a function (garbage collection, placement), or a class (cache
+    replacement). `nacre.policies` documents their arguments and results. `progress` shows a bar on
+    standard error, or calls your function.
 
-    `until` extends the run until the mean latencies are precise. For example, `"1 %"` limits half
-    of the 95 % confidence interval to 1 % of the mean. A random workload then continues past its
-    number of requests or transactions, up to a thousand times this number. If the intervals are
+    `until` extends the run until the mean latencies are precise. For example, `"1 %"` limits the
+    half-width of the 95 % confidence interval to 1 % of the mean. A random workload then exceeds
+    its number of requests or transactions, by a factor of up to a thousand. If the intervals are
     still too wide, or if a trace ends earlier, the record has a finding.
 
     `prices` converts prices in different currencies, e.g. `{"USD 2009": "1.42 USD 2023"}`.
 
     `save_state` is a file for the state after the last request. `start` is such a file, or the
-    record of a run. This run continues from that state with the next request of the same workload,
-    or with another workload when the stack is idle. `start` can also be an image of a memory or of
-    a served device that is not open. Stack and seed must be the same. If `save_state` exists, it is
-    replaced only if it is an earlier state.
+    record of a run that saved its state. The new run starts from this state, with the next request
+    of the same workload, or with another workload when the stack is idle. `start` can also be the
+    image of a memory or of a served device, unless it is open. The stack and the seed must be
+    unchanged. If `save_state` exists, it is replaced only if it is an earlier state.
 
     Raises `ConfigError` with all errors at once, `TypeError` for an invalid type of scenario, and
-    exceptions of your functions.
+    any exceptions of your functions.
     """
     source, (settings, cleaners), seed = read(scenario), with_functions(overrides), _seed(seed)
     priced(source, settings, prices)
@@ -78,10 +78,10 @@ def check(
     *,
     needs_workload: bool = False,
 ) -> CheckedScenario:
-    """Resolves every value of a scenario, with its origin; raises `ConfigError` with all errors.
+    """Resolves every value of a scenario, with its origin. Raises `ConfigError` with all errors.
 
-    Serving, stepping, and power-loss tests do not need a workload, but `run` does. With
-    `needs_workload`, a missing workload is an error.
+    Only `run` requires a workload; serving, single requests, and power-loss tests do not. If
+    `needs_workload` is true, a missing workload is an error.
     """
     source, (settings, cleaners) = read(scenario), with_functions(overrides)
     none = [] if needs_workload else without_workload(source, settings)
@@ -96,7 +96,8 @@ def check(
 
 
 _FURTHER = 1000
-"""Factor by which a run may exceed its number of requests to narrow confidence intervals."""
+"""Maximum factor by which a run may exceed its number of requests to narrow confidence
+intervals."""
 _COUNTS = ("requests", "transactions")
 
 
@@ -120,7 +121,7 @@ def _seed(seed: int | None) -> int | None:
 
 
 def state_of(start: str | os.PathLike[str] | Record | None) -> str | None:
-    """The file of a state."""
+    """Returns the file of a saved state, or None if `start` is None."""
     if not isinstance(start, Record):
         return None if start is None else os.fspath(start)
     if start.state is None:

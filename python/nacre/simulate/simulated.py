@@ -1,4 +1,4 @@
-"""The best mixes of tiers on devices with queues, under the arrivals of the workload."""
+"""Simulates the best tier mixes, with queueing and with the arrivals of the workload."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MILLION = 1_000_000
 
 
 class Simulated:
-    """Mixes that were simulated, each with its record."""
+    """Simulated mixes, each with its record."""
 
     def __init__(self, chosen: pl.DataFrame, names: Sequence[str], records: Sequence[Record]):
         self.records = tuple(records)
@@ -37,18 +37,18 @@ class Simulated:
 
     @property
     def named(self) -> dict[str, Record]:
-        """Records by their mixes: `5 % pcm_ssd, 95 % disk`."""
+        """Records by descriptions of their mixes, e.g. `5 % pcm_ssd, 95 % disk`."""
         rows = self._chosen.head(len(self.records)).to_dicts()
         names = [called(row, self._names) for row in rows]
         return dict(zip(names, self.records, strict=True))
 
     def to_polars(self) -> pl.DataFrame:
-        """A row per simulated mix: its serial scores, and the results of its simulation.
+        """Returns a row per simulated mix, with its serial scores and its simulated results.
 
         `simulated_iops` is the number of requests completed per second, which equals the arrival
-        rate if nothing is saturated; `simulated_flush_ns` is the mean latency of flushes, None if
-        there were none; `busiest` is the tier with the busiest device, and `busy` the utilization
-        of its servers. `findings` are notes of the record on its own numbers, such as `saturated`.
+        rate if nothing is saturated. `simulated_flush_ns` is the mean latency of flushes, or null
+        if there are none. `busiest` is the tier with the busiest device, and `busy` is the
+        utilization of this device. `findings` are limitations of the record, e.g. `saturated`.
         """
         import polars as pl
 
@@ -89,7 +89,7 @@ class Simulated:
 
 
 def mean_ns(record: Record) -> float | None:
-    """Mean latency of reads and writes together; None if there were none."""
+    """Returns the mean latency of reads and writes together in nanoseconds, or None."""
     kinds = [of for of in (record.latency.read, record.latency.write) if of]
     requests = sum(of.count for of in kinds)
     return sum(of.count * of.mean_ns for of in kinds) / requests if requests else None
@@ -103,7 +103,10 @@ def simulate(
     *,
     progress: Progress | None = None,
 ) -> Simulated:
-    """Simulates the best mixes, with the placement of the scenario; `progress` may stop it."""
+    """Simulates the `count` best mixes, with the placement of the scenario.
+
+    `progress` may stop it.
+    """
     chosen = mixes.best(count, mixes.ordered_by)
     extent = quantity.parse(check(scenario, overrides).scenario.stack.extent)
     records: list[Record] = []
@@ -120,7 +123,10 @@ def simulate(
 
 
 def _shares(held: Sequence[int]) -> list[str]:
-    """Shares for the exact number of extents per tier: the device rounds to millionths."""
+    """Converts numbers of extents to shares.
+
+    The device rounds shares to millionths, so the shares yield exactly these numbers.
+    """
     total = sum(held)
     upto = [math.ceil(_MILLION * part / total) for part in itertools.accumulate(held)]
     return [

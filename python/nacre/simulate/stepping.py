@@ -1,4 +1,4 @@
-"""Test console: single requests to a simulated device, with latency breakdowns."""
+"""Issues single requests to a simulated device, and returns latency breakdowns."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from nacre.errors import Code, Problem, config_error
 from nacre.scenario.source import Scenario, read, with_functions, without_workload
 
 Request = tuple[str, int, int]
-"""Operation (`read`, `write`, `trim` or `flush`), first byte, and number of bytes."""
+"""Operation (`read`, `write`, `trim`, or `flush`), address of the first byte, and number of
+bytes."""
 
 OPS = ("read", "write", "trim", "flush")
 _BYTES_MAX = 2**32 - 1
 
 
 class Spent(View):
-    """One part of a request's latency: component, activity, stage, and time.
+    """One span of a request's latency: component, activity, stage, and time.
 
-    Stages of NVRAM cards are e.g. "doorbell", "link to host" or "row activate"; other devices have
-    None.
+    The stage is None, except for NVRAM cards, e.g. "doorbell", "link to host", or "row activate".
     """
 
     component: str
@@ -33,12 +33,12 @@ class Spent(View):
 
     @property
     def doing(self) -> str:
-        """Activity and stage as text: "link", "link: doorbell"."""
+        """Activity and stage as text, e.g. "link" or "link: doorbell"."""
         return f"{self.activity}: {self.stage}" if self.stage else self.activity
 
 
 class CountedOnce(View):
-    """Increase of a counter during one request."""
+    """Increase of a counter of a component during one request."""
 
     component: str
     name: str
@@ -46,7 +46,7 @@ class CountedOnce(View):
 
 
 class Answer(View):
-    """Result of one request; the sum of `spent` is the latency."""
+    """Result of one request. The sum of `spent` is the latency."""
 
     parts: ClassVar[Mapping[str, type[View]]] = {"spent": Spent, "counted": CountedOnce}
 
@@ -67,10 +67,11 @@ def step(
 ) -> list[Answer]:
     """Issues requests to the stack of a scenario, one at a time.
 
-    Each reply has `op`, `address`, `bytes`, `issued_ns`, `latency_ns`, and `is_done`. `spent` is a
-    list of times with `component`, `activity`, `stage`, and `ns`, whose sum is the latency.
-    `counted` is a list of events during the request with `component`, `name`, and `count`. Raises
-    `ConfigError` for an invalid scenario, and for a request past the end of the device.
+    Each answer has `op`, `address`, `bytes`, `issued_ns`, `latency_ns`, and `is_done`. `spent`
+    lists spans with `component`, `activity`, `stage`, and `ns`, which add up to the latency.
+    `counted` lists the counters that increased during the request, with `component`, `name`, and
+    `count`. Raises `ConfigError` for an invalid scenario, and for a request past the end of the
+    device.
     """
     source, (settings, _) = read(scenario), with_functions(overrides)
     asked = [_checked(request) for request in requests]

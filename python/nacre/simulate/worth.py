@@ -1,4 +1,4 @@
-"""Sensitivity of the best mix to a change of one value by 20 % up or down."""
+"""Finds out how the best mix depends on one price or latency, changed by 20 % up or down."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NUMERIC = (False, False, False, True, True)
 
 
 def of_prices(found: Mixes, budget: float | None) -> Table:
-    """The best mix when one price changes by 20 % up or down."""
+    """Returns a table of the best mix if one price changes by 20 % up or down."""
     rows = [_row("unchanged", "", found, budget)]
     prices = {tier.name: tier.price or 0.0 for tier in found.tiers}
     for name, price in prices.items():
@@ -33,7 +33,7 @@ def of_prices(found: Mixes, budget: float | None) -> Table:
 def of_latencies(
     found: Mixes, others: Mapping[tuple[str, str], Mixes], budget: float | None
 ) -> Table:
-    """The best mix when one latency changes by 20 % up or down, with the prices of `found`."""
+    """Returns a table of the best mix if one latency changes. The prices are those of `found`."""
     prices = {tier.name: tier.price or 0.0 for tier in found.tiers}
     rows = [
         _row(f"latency of {name}", word, other.repriced(prices, found.bases[0]), budget)
@@ -48,7 +48,10 @@ def with_latencies(
     steps: int,
     progress: Callable[..., bool | None] | None = None,
 ) -> dict[tuple[str, str], Mixes]:
-    """Reads the workload again with each constant latency increased and decreased."""
+    """Scores the mixes again with each constant latency increased and decreased.
+
+    Reads the workload each time.
+    """
     tried = list(_others(tree, found.names))
     if not tried:
         raise Error(
@@ -65,7 +68,7 @@ def with_latencies(
 def _others(
     tree: Mapping[str, Any], names: Sequence[str]
 ) -> Iterator[tuple[str, str, dict[str, object]]]:
-    """Devices with constant latencies, with the settings that change them."""
+    """Yields each device with constant latencies, and settings that change these latencies."""
     values = {origin.path: origin.value for origin in check(tree).origins}
     for number, name in enumerate(names):
         device = f"stack.tier[{number}].device"

@@ -1,6 +1,6 @@
-"""Studies: run and compare many designs, in sweeps over axes or searches.
+"""Studies run and compare many designs, in sweeps over axes or in searches.
 
-The modules follow the steps of a study. `spec` reads a study, and `points` derives its points and
+The modules follow the progress of a study. `spec` reads a study. `points` derives its points and
 their keys. An engine (`engines`) runs the points, and `keep` stores their results by key.
 `analysis` and `result` evaluate the results. `split` uses the engines to run the parts of a split
 trace.

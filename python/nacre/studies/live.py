@@ -1,4 +1,4 @@
-"""A running study: the planner with the results so far."""
+"""A running study with the results so far."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nacre.studies.spec.design import Design
 
 
 class LiveStudy:
-    """A running study; results so far can be read from any thread."""
+    """A running study. Any thread can read the results so far."""
 
     def __init__(self, design: Design, planner: Planner, kept: Memory) -> None:
         self._design, self._planner, self._kept = design, planner, kept
@@ -24,17 +24,17 @@ class LiveStudy:
         return self._planner.total
 
     def ask(self) -> Sequence[Point]:
-        """The points to run next."""
+        """Returns the next points to run."""
         asked = self._planner.ask()
         self._points = [*self._points, *asked]
         return asked
 
     def tell(self, rows: Mapping[str, Row]) -> None:
-        """Receives the columns of the points requested last."""
+        """Processes the results of the points that `ask` returned last."""
         self._planner.tell(rows)
 
     def result(self) -> StudyResult:
-        """Result of the finished points."""
+        """Returns the result for the points that have completed."""
         from nacre.studies.analysis.table import table
 
         frame = table(self._design, self._points, self._kept.rows)

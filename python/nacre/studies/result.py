@@ -1,4 +1,4 @@
-"""The result of a study."""
+"""Result of a study."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class StudyResult(Result):
-    """A table of points, and its analysis."""
+    """Result of a study: a table of points, and their analysis."""
 
     def __init__(
         self,
@@ -39,13 +39,13 @@ class StudyResult(Result):
         self._questions = questions
         self._kept, self._directory = kept, directory
         self.table = table
-        """A row per completed point; `error` explains why a point has no numbers."""
+        """Table with a row per completed point. If a point has no results, `error` explains why."""
         self.total = total
         """Number of points of the study."""
 
     @property
     def name(self) -> str:
-        """The name of the study."""
+        """Name of the study."""
         return self._questions.name
 
     @property
@@ -55,7 +55,7 @@ class StudyResult(Result):
 
     @property
     def directory(self) -> Path | None:
-        """Directory with its points, if they are saved."""
+        """Directory in which the points are saved, or None."""
         return self._directory
 
     @property
@@ -65,27 +65,27 @@ class StudyResult(Result):
 
     @property
     def failed(self) -> pl.DataFrame:
-        """Points with an error."""
+        """Points that failed, each with its error."""
         return self.table.filter(self.table["error"].is_not_null())
 
     @cached_property
     def designs(self) -> pl.DataFrame:
-        """A row per combination: means over its seeds, and whether all constraints hold.
+        """Table with a row per combination: means over its seeds, and whether all constraints hold.
 
-        `runs` is the number of seeds; each number `x` has `x_ci95`, half of its 95 % confidence
-        interval, which is null for a single run.
+        `runs` is the number of seeds. For each number `x`, `x_ci95` is the half-width of the 95 %
+        confidence interval. It is null for a single run.
         """
         from nacre.studies.analysis import table
 
         return table.designs(self._questions, self.table)
 
     def pareto(self) -> pl.DataFrame:
-        """The Pareto front: designs that no other design dominates.
+        """Returns the Pareto front: designs that no other design dominates.
 
-        The first design is the best in the first objective. Without objectives, the front is empty.
-        The fronts of all conditions follow one another. `certain` is true if no other design is
-        better in all objectives at the 95 % level, compared seed by seed. It is null if designs ran
-        only once.
+        The first design is the best in the first objective. If there are no objectives, the front
+        is empty. If there are conditions, the table contains a front for each condition. `certain`
+        is true if no other design is better in all objectives at the 95 % level, compared seed by
+        seed. If each design ran only once, `certain` is null.
         """
         import polars as pl
 
@@ -96,7 +96,7 @@ class StudyResult(Result):
         return self._front.with_columns(column.alias("certain"))
 
     def contenders(self) -> pl.DataFrame:
-        """Designs off the front that no front design beats significantly (95 %)."""
+        """Returns designs outside the front that no design on it beats significantly (95 %)."""
         import polars as pl
 
         known = self._noise
@@ -127,17 +127,18 @@ class StudyResult(Result):
         return noise.together(found)
 
     def sensitivity(self) -> pl.DataFrame:
-        """Share of each objective that each axis explains: `objective, axis, share, method`.
+        """Returns the share of each objective that each axis explains.
 
-        The shares are shares of the variance. For a search, they are those of PED-ANOVA. Without
-        objectives, the shares are computed for IOPS, p99, and cost.
+        The columns are `objective`, `axis`, `share`, and `method`. Shares are shares of the
+        variance. For a search, they are those of PED-ANOVA. If the study has no objectives, the
+        shares refer to IOPS, p99, and cost.
         """
         from nacre.studies.analysis import pareto
 
         return pareto.sensitivity(self._questions, self.table)
 
     def record(self, point: int) -> Record:
-        """Record of a point by number, without columns; raises `Error` if it has none."""
+        """Returns the record of a point, without columns. Raises `Error` if there is none."""
         found = self.table.filter(self.table["point"] == point)["key"]
         data = None
         if found.len():
@@ -150,7 +151,7 @@ class StudyResult(Result):
         return Record(data, {})
 
     def origins(self, point: int) -> Sequence[View]:
-        """Every value of a point with its origin; empty if its scenario is not saved."""
+        """Returns all values of a point with their origins. Empty if the scenario is not saved."""
         design = self._questions
         found = self.table.filter(self.table["point"] == point)["settings"]
         if not (isinstance(design, Design) and found.len()):
@@ -162,11 +163,11 @@ class StudyResult(Result):
         return tuple(View(origin) for origin in source.placed(json.loads(text))["origins"])
 
     def to_polars(self) -> pl.DataFrame:
-        """The table of points."""
+        """Returns the table of points."""
         return self.table
 
     def to_dict(self) -> dict[str, Any]:
-        """Name, number of points, and a row for each completed point."""
+        """Returns name, number of points, and a row for each completed point."""
         return {"name": self.name, "total": self.total, "points": self.table.to_dicts()}
 
     def __repr__(self) -> str:
@@ -174,7 +175,7 @@ class StudyResult(Result):
 
 
 def read(folder: Path) -> StudyResult:
-    """Reads the output of `nacre study --out`; raises `ConfigError` if there is none."""
+    """Loads the output of `nacre study --out`. Raises `ConfigError` if there is none."""
     import polars as pl
 
     kept = store.opened(folder)
@@ -193,7 +194,7 @@ def read(folder: Path) -> StudyResult:
 
 
 def summed(result: StudyResult) -> str:
-    """Formats the number of points: `24 points, 1 failed`."""
+    """Formats the number of points, e.g. `24 points, 1 failed`."""
     done = result.table.height
     text = f"{done:,} points" if result.complete else f"{done:,} of {result.total:,} points"
     failed = result.failed.height

@@ -1,4 +1,4 @@
-"""Claims judged again with other runs instead of theirs."""
+"""Evaluates claims again after some of their runs are replaced with other runs."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ from nacre.papers.spec.plan import Job, Point
 from nacre.results.record import Record
 
 JUDGED = ("prediction", "calibration", "trend")
-"""Classes that a fitted or assumed value can decide; arithmetic follows from inputs."""
+"""Classes of claims that fitted or assumed values can affect. Arithmetic claims follow from
+inputs."""
 
 Swaps: TypeAlias = Mapping[Job, Job]
-"""Replacements of runs by other runs."""
+"""Maps runs to the runs that replace them."""
 
 
 class Trial:
-    """Runs of some claims, and replacement runs."""
+    """Runs of some claims, and runs that replace them."""
 
     def __init__(self, target: Target, claims: Sequence[Claim], runs: Runs) -> None:
         self._target, self._runs = target, runs
         self._ended: dict[Job, Result | Exception] = {}
         self.jobs: dict[Job, float] = {}
         self.first: dict[Job, Job] = {}
-        """The first of a run's repeats; most runs are their only one."""
+        """Maps each run to the first of its repeats. Most runs are not repeated."""
         self._read: dict[Job, dict[str, Point]] = {}
         for claim in claims:
             self.jobs |= self._needed(claim)
@@ -40,7 +41,7 @@ class Trial:
                     self._read.setdefault(point.job, {})[claim.measure] = point
 
     def run(self, groups: Iterable[Iterable[Job]], watch: Watch | None) -> bool:
-        """Executes missing runs; returns False if `watch` stopped it."""
+        """Executes runs that have no result yet. Returns False if `watch` stopped the execution."""
         usual = max(self.jobs.values(), default=1.0)
         wanted = {job: self.jobs.get(job, usual) for group in groups for job in group}
         jobs = {job: seconds for job, seconds in wanted.items() if job not in self._ended}
@@ -49,23 +50,23 @@ class Trial:
         return complete
 
     def origins(self) -> Iterator[tuple[Job, Mapping[str, Any]]]:
-        """Every value used by a run, with its origin."""
+        """Yields each value that a run uses, with its origin."""
         for job in self.jobs:
             record = self._ended[job]
             for origin in record.origins if isinstance(record, Record) else ():
                 yield job, origin
 
     def of(self, claim: Claim) -> set[Job]:
-        """The runs of a claim."""
+        """Returns the runs of a claim."""
         return set(self._needed(claim))
 
     def judge(self, claim: Claim, swaps: Swaps) -> Row:
-        """Verdict on a claim, with some runs replaced."""
+        """Evaluates a claim after some of its runs are replaced."""
         ended = {job: self._ended[swaps.get(job, job)] for job in self.jobs}
         return row_of(claim, Results(self._target.paper, Outcomes(ended)))
 
     def numbers(self, job: Job, instead: Job) -> list[float | None]:
-        """All numbers that the claims read from a run, taken from another run instead."""
+        """Returns the numbers that the claims read from a run, but from the run `instead`."""
         results = Results(self._target.paper, Outcomes({job: self._ended[instead]}))
         found: list[float | None] = []
         for measure, point in self._read[job].items():
@@ -81,7 +82,7 @@ class Trial:
             yield from results.repeated(selection)
 
     def _needed(self, claim: Claim) -> dict[Job, float]:
-        """Runs of a claim, with their approximate durations in seconds."""
+        """Returns the runs of a claim, with their approximate durations in seconds."""
         paper = self._target.paper
         return {
             point.job: paper.plan[selection.group].seconds
@@ -91,6 +92,6 @@ class Trial:
 
 
 def with_setting(job: Job, path: str, text: str) -> Job:
-    """A run with one more setting."""
+    """Returns the run with an additional setting."""
     settings = dict(job.settings) | {path: text}
     return replace(job, settings=tuple(sorted(settings.items())))

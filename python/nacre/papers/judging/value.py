@@ -1,4 +1,4 @@
-"""A fitted or assumed value of runs, and runs in which it is changed by 20 % up or down."""
+"""A fitted or assumed value, and runs in which it is decreased or increased by 20 %."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from nacre.papers.judging.trial import with_setting
 from nacre.papers.spec.plan import Job
 
 LESS, MORE = Decimal("0.8"), Decimal("1.2")
-"""Factors applied to a value."""
+"""Factors by which a value is multiplied."""
 
 
 @dataclass(frozen=True)
 class Value:
-    """A value that was fitted or assumed."""
+    """A fitted or assumed value of a scenario."""
 
     path: str
     given: str | int | float | tuple[str, ...]
@@ -23,7 +23,7 @@ class Value:
     source: str
 
     def times(self, factor: Decimal) -> str | None:
-        """The value times a factor, as text for a scenario; None unless it is a positive number.
+        """Returns the value times a factor, as text for a scenario, or None if it is not positive.
 
         A whole number changes by at least one.
         """
@@ -40,7 +40,7 @@ class Value:
         return _times(self.given, factor)
 
     def moved(self, job: Job) -> tuple[Job, Job]:
-        """A run with the value less, and with it more."""
+        """Returns the run with the decreased value, and the run with the increased value."""
         less, more = (
             with_setting(job, self.path, self.times(factor) or "") for factor in (LESS, MORE)
         )

@@ -1,1 +1,4 @@
-"""Measures of runs for comparison with papers: common ones, and one module per paper."""
+"""Computes numbers from runs for the comparison with papers.
+
+Most papers have a module for their numbers.
+"""

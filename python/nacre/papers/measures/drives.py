@@ -1,4 +1,4 @@
-"""Measures of data sheets that are not fields of a record."""
+"""Numbers of data sheets that are not fields of a record."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from nacre.results.record import Record
 
 
 def _watts(record: Record) -> float:
-    """Mean power over the run; raises `KeyError` without an energy model."""
+    """Returns the mean power in watts over the run.
+
+    Raises `KeyError` if there is no energy model.
+    """
     return float(sum(record.energy_j.values())) / record.drained_s
 
 

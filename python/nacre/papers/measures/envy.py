@@ -1,4 +1,4 @@
-"""Measures of the eNVy paper that are not fields of a record."""
+"""Numbers of the eNVy paper that are not fields of a record."""
 
 from __future__ import annotations
 
@@ -9,29 +9,33 @@ from nacre.base.view import View
 from nacre.results.record import Component, Record
 
 _FLASH = {"cleaning": "clean", "flushing": "drain", "erasing": "erase"}
-"""Flash activities under the paper's names."""
+"""Maps the paper's names of flash activities to Nacre's names."""
 
 
 def _array(record: Record) -> Component:
-    """The eNVy device, to which the paper's times refer."""
+    """Returns the eNVy device, to which the times in the paper refer."""
     return next(part for part in record.components if part.kind == "envy")
 
 
 def _reading(record: Record) -> float:
-    """Percent of the time in which the array serves reads."""
+    """Returns the percentage of time in which the eNVy device serves reads."""
     busy = _array(record).busy
     return 100 * (_seconds(busy, "read") + _seconds(busy, "translate")) / record.simulated_s
 
 
 def _flash(activity: str) -> Callable[[Record], float]:
-    """Percentage of time that an array without concurrency spends on an activity."""
+    """Returns a function for the percentage of time that is spent on a flash activity.
+
+    The device must not run operations concurrently.
+    """
     return lambda record: 100 * _seconds(_array(record).busy, activity) / record.simulated_s
 
 
 def _shared(activity: str) -> Callable[[Record], float]:
-    """As before, including a share of the time during which flash work is suspended for the host.
+    """Returns a function like `_flash` that also includes a share of suspended time.
 
-    That time is divided in proportion to the work.
+    Flash work is suspended while the controller serves the host. This time is divided among the
+    activities in proportion to their work.
     """
 
     def share(record: Record) -> float:
@@ -50,7 +54,7 @@ def _cleaning_over_flushing(record: Record) -> float:
 
 
 def _erase_spread(record: Record) -> float:
-    """Difference between the highest and the lowest erase count of segments."""
+    """Returns the difference between the highest and the lowest erase count of segments."""
     wear = _array(record).wear
     if wear is None or wear.block_erases is None:
         raise KeyError("block_erases")
@@ -62,9 +66,10 @@ def _seconds(busy: View, activity: str) -> float:
 
 
 def _idle(record: Record) -> float:
-    """Percentage of time in which neither the controller nor the flash of an array works.
+    """Returns the percentage of time in which neither controller nor flash of the device works.
 
-    Flash work is suspended while the controller serves the host, so both never work at once.
+    Flash work is suspended while the controller serves the host, so controller and flash never work
+    at the same time.
     """
     working_s = sum(
         _seconds(resource.busy, activity)
@@ -84,17 +89,17 @@ def _flushes_per_s(record: Record) -> float:
 
 
 def _flushed_per_byte(record: Record) -> float:
-    """Bytes of the pages flushed for each byte that the host wrote."""
+    """Returns the flushed bytes per byte that the host wrote."""
     array = _array(record)
     page = float(quantity.parse(record.scenario.stack.page).value)
     return _flushes(record) * page / float(array.counters["bytes_written"])
 
 
 def _flush_ns(record: Record) -> float:
-    """Time of a saturated array per flushed page, with any number of concurrent operations.
+    """Returns the time per flushed page of a saturated device in nanoseconds, for any concurrency.
 
-    Controller time not spent on the host or on waiting belongs to the flash, and flushing gets its
-    share of the flash's work.
+    The flash has the controller time that is not spent on the host or on waiting. The share of
+    flushing is its share of the flash work.
     """
     controller, flash = (
         next(resource for resource in _array(record).resources if resource.name == name)

@@ -1,4 +1,4 @@
-"""Numbers of records by name, and numbers computed from several records."""
+"""Computes numbers of records by name, and results of claims from several records."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ OF_PAPERS: Mapping[str, Mapping[str, Callable[[Any], float | None]]] = {
     "onyx": onyx.MEASURES,
     "pcm-enterprise": pcm_enterprise.MEASURES,
 }
-"""Measures of papers that are not fields of a record."""
+"""Numbers of each paper that are not fields of a record."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Value of one point."""
+    """Number that was read from one point."""
 
     point: Point
     value: float
@@ -37,20 +37,20 @@ class Reading:
 
 @dataclass(frozen=True)
 class Results:
-    """The completed runs of a paper, with access to their values."""
+    """The completed runs of a paper, with access to their numbers."""
 
     paper: Paper
     outcomes: Outcomes
 
     def readings(self, selection: Selection, measure: str) -> list[Reading]:
-        """Value of every selected point; raises `UnknownError` if one is missing.
+        """Returns the number of every selected point. Raises `UnknownError` if a point lacks it.
 
-        Repeats, such as runs with other seeds, are averaged.
+        Repeated runs, e.g. with different seeds, are averaged.
         """
         return [self.mean(points, measure) for points in self.repeated(selection)]
 
     def repeated(self, selection: Selection | None) -> list[tuple[Point, ...]]:
-        """Selected points, grouped by repeats."""
+        """Returns the selected points, grouped so that repeats are together."""
         if selection is None:
             return []
         over, points = self.paper.plan[selection.group].over, self.paper.points(selection)
@@ -63,12 +63,15 @@ class Results:
         return [tuple(points) for points in found.values()]
 
     def mean(self, points: Sequence[Point], measure: str) -> Reading:
-        """Mean value of repeated points; raises the same errors as `reading`."""
+        """Returns the mean number of repeated points. Raises the errors of `reading`."""
         values = [self.reading(point, measure).value for point in points]
         return Reading(points[0], sum(values) / len(values))
 
     def reading(self, point: Point, measure: str) -> Reading:
-        """Value of a point; raises `UnknownError` if its run failed or has no such value."""
+        """Returns the number of a point.
+
+        Raises `UnknownError` if the run failed or lacks the number.
+        """
         result = self.outcomes.result(point)
         own = OF_PAPERS.get(self.paper.name, {}).get(measure)
         try:
@@ -80,10 +83,11 @@ class Results:
         return Reading(point, float(value))
 
     def interval(self, points: Sequence[Point], measure: str, within: str) -> dict[str, float]:
-        """Bounds of the 95 % interval of a measure.
+        """Returns the bounds of the 95 % confidence interval of a number.
 
-        For repeats it is the interval of their mean; for a single run, `within` is the measure with
-        its half-width in percent. None without such a measure, or if the run was too short.
+        For repeated runs, this is the interval of their mean. For a single run, `within` names the
+        half-width of the interval in percent. If `within` is empty or the run was too short, the
+        result is empty.
         """
         if not within:
             return {}
@@ -97,11 +101,11 @@ class Results:
         return {"low": value - found, "high": value + found}
 
     def half_width(self, points: Sequence[Point], measure: str) -> float | None:
-        """Half of the 95 % interval of a mean over repeats; None for a single run."""
+        """Returns half the 95 % confidence interval of a mean, or None for a single run."""
         return half_width([self.reading(point, measure).value for point in points])
 
     def x(self, point: Point, axis: str) -> float:
-        """Position of a point on a numeric axis."""
+        """Returns the position of a point on a numeric axis."""
         label = dict(point.labels)[axis]
         x = self.paper.plan[point.group].number(axis, label)
         if x is None:
@@ -110,7 +114,7 @@ class Results:
 
 
 def _field(result: Result, path: str) -> float | None:
-    """A field by its dotted path; None if the record lacks it."""
+    """Returns the field at a dotted path, or None if the record lacks the field."""
     found: object = result
     for key in path.split("."):
         if not isinstance(found, View) or key not in found:
@@ -123,7 +127,10 @@ Check: TypeAlias = Callable[[Results, Claim], float]
 
 
 def check(claim: Claim, results: Results) -> float:
-    """Result of the runs for a claim; raises `UnknownError` if they give none."""
+    """Returns the simulated result of a claim.
+
+    Raises `UnknownError` if the runs do not give a result.
+    """
     found = CHECKS.get(claim.check)
     if found is None:
         known = ", ".join(CHECKS)
@@ -153,7 +160,10 @@ def _value(results: Results, claim: Claim) -> float:
 
 
 def _ratios(results: Results, claim: Claim) -> list[float]:
-    """Ratios point by point; one point may be compared with all of the other side."""
+    """Returns the ratios of corresponding points.
+
+    One point can be compared with all points of the other side.
+    """
     ours, theirs = _values(results, claim), _others(results, claim)
     if len(theirs) == 1:
         theirs *= len(ours)
@@ -163,13 +173,13 @@ def _ratios(results: Results, claim: Claim) -> list[float]:
 
 
 def _single(results: Results, claim: Claim) -> list[float]:
-    """Value of every run, including repeats."""
+    """Returns the number of every run, including repeats."""
     points = results.paper.points(claim.of)
     return [results.reading(point, claim.measure).value for point in points]
 
 
 def _widest_interval(results: Results, claim: Claim) -> float:
-    """Widest half of a 95 % interval over repeats, in percent of its mean."""
+    """Returns the largest half-width of the 95 % intervals over repeats, in percent of the mean."""
     widths = []
     for points in results.repeated(claim.of):
         found = results.half_width(points, claim.measure)
@@ -185,7 +195,7 @@ def _ratio(results: Results, claim: Claim) -> float:
 
 
 def _highest_ratio(results: Results, claim: Claim) -> float:
-    """Ratio of the maxima of both sides."""
+    """Returns the ratio of the maximum of `of` to the maximum of `to`."""
     other = max(_others(results, claim))
     if not other:
         raise UnknownError(f"{claim.measure} is zero, so nothing can be compared with it")
@@ -193,7 +203,7 @@ def _highest_ratio(results: Results, claim: Claim) -> float:
 
 
 def _steps(results: Results, claim: Claim) -> list[float]:
-    """Ratio of each value to the previous one."""
+    """Returns the ratio of each value to the previous value."""
     values = _values(results, claim)
     if not all(values[:-1]):
         raise UnknownError(f"{claim.measure} is zero, so no step from it has a size")
@@ -201,7 +211,10 @@ def _steps(results: Results, claim: Claim) -> list[float]:
 
 
 def _lowest_at(results: Results, claim: Claim) -> float:
-    """Position of the minimum on the axis named in `to`, after averaging over all other axes."""
+    """Returns the position of the minimum on the axis named in `to`.
+
+    Averages over all other axes.
+    """
     (axis,) = _other(claim).where
     sums: dict[float, list[float]] = {}
     for reading in results.readings(claim.of, claim.measure):
@@ -210,14 +223,14 @@ def _lowest_at(results: Results, claim: Claim) -> float:
 
 
 def _highest_at(results: Results, claim: Claim) -> float:
-    """Position of the maximum on the axis named in `to`."""
+    """Returns the position of the maximum on the axis named in `to`."""
     (axis,) = _other(claim).where
     highest = max(results.readings(claim.of, claim.measure), key=lambda reading: reading.value)
     return results.x(highest.point, axis)
 
 
 def remark(claim: Claim, results: Results) -> str:
-    """Name of the highest point, for claims about it; empty for others."""
+    """Returns the name of the highest point for claims about it, otherwise an empty string."""
     if claim.check not in ("highest_at", "gain"):
         return ""
     try:
@@ -230,12 +243,12 @@ def remark(claim: Claim, results: Results) -> str:
 
 
 def _gain(results: Results, claim: Claim) -> float:
-    """Relative excess of the maximum of `of` over the maximum of `to`, in percent."""
+    """Returns by how many percent the maximum of `of` exceeds the maximum of `to`."""
     return _percent_above(_values(results, claim), _others(results, claim))
 
 
 def _gains(results: Results, claim: Claim) -> list[float]:
-    """Ratio for every label on the one axis on which both sides have several."""
+    """Returns the ratio for every label of the only axis with several labels on both sides."""
     ours = results.readings(claim.of, claim.measure)
     theirs = results.readings(_other(claim), claim.measure)
     (axis,) = (
@@ -258,9 +271,9 @@ def _percent_above(values: Sequence[float], others: Sequence[float]) -> float:
 
 
 def _crossing(results: Results, claim: Claim) -> float:
-    """Intersection of the curves through the points of `of` and `to`.
+    """Returns the intersection of the curves through the points of `of` and of `to`.
 
-    Both use one axis, that of the first point, and are interpolated linearly.
+    The curves have the same axis and are interpolated linearly.
     """
     ours = results.readings(claim.of, claim.measure)
     theirs = results.readings(_other(claim), claim.measure)
@@ -280,9 +293,9 @@ def _varies(readings: Sequence[Reading], axis: str, label: str) -> bool:
 
 
 def _steepening(results: Results, claim: Claim) -> float:
-    """Ratio of the mean slope over the points of `of` to that over the points of `to`.
+    """Returns the mean slope over the points of `of`, relative to that over the points of `to`.
 
-    Both select several labels on one axis.
+    Both selections have several labels on one axis.
     """
     before = _slope(results, _other(claim), claim.measure)
     if not before:
@@ -326,4 +339,4 @@ CHECKS: Mapping[str, Check] = {
     "crossing": _crossing,
     "steepening": _steepening,
 }
-"""Functions that `check` in a claim can name."""
+"""Functions that the field `check` of a claim can name."""

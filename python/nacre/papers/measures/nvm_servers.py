@@ -1,4 +1,4 @@
-"""Measures of Roberts et al. that are not fields of a record."""
+"""Numbers of Roberts et al. that are not fields of a record."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from nacre.scenario.catalog import entries
 
 
 def _spent_us(operation: str, activity: str) -> Callable[[Record], float]:
-    """Mean time per read or write that the cache, the first component, spends on an activity."""
+    """Returns a function for the mean time of a cache activity per request, in microseconds.
+
+    The cache is the first component.
+    """
 
     def spent(record: Record) -> float:
         path = record.components[0].path
@@ -25,7 +28,7 @@ def _spent_us(operation: str, activity: str) -> Callable[[Record], float]:
 
 
 def _watts(record: Record, *, disk: bool) -> float:
-    """Mean power of the disk, or of all memories."""
+    """Returns the mean power in watts of the disk, or of all memories."""
     kinds = {component.path: component.kind for component in record.components}
     joules = sum(
         energy for path, energy in record.energy_j.items() if (kinds[path] == "hdd") == disk
@@ -34,30 +37,30 @@ def _watts(record: Record, *, disk: bool) -> float:
 
 
 _MICRO_PAGES = 32_768
-"""Pages of 2 KiB of the small workloads' 64 MiB."""
+"""Number of 2 KiB pages in the 64 MiB of the small workloads."""
 
 _READING = {"read", "correct"}
 _IDLE = {"idle"}
 
 
 def _units(record: Record) -> float:
-    """Completed units of work, such as transactions."""
+    """Returns the number of completed units of work, e.g. transactions."""
     return (record.throughput.units_per_s or 0.0) * record.simulated_s
 
 
 def _joules_per_unit(record: Record) -> float:
-    """Energy of memories and disk for each unit of work."""
+    """Returns the energy of memories and disk per unit of work, in joules."""
     return float(sum(record.energy_j.values()) / _units(record))
 
 
 def _disk_accesses_per_unit(record: Record) -> float:
-    """Reads and writes of the disk for each unit of work."""
+    """Returns the number of reads and writes of the disk per unit of work."""
     (disk,) = (component for component in record.components if component.kind == "hdd")
     return float(disk.counters["reads"] + disk.counters["writes"]) / _units(record)
 
 
 def _pages_growth(record: Record) -> float:
-    """Pages in the secondary cache at the end, relative to the start of measurement."""
+    """Returns pages in the secondary cache at the end, relative to the start of measurement."""
     path = record.components[1].path
     names = ("flash.pages_valid", "pages.held")
     (name,) = (f"{path}.{name}" for name in names if f"{path}.{name}_before" in record.columns)
@@ -65,21 +68,24 @@ def _pages_growth(record: Record) -> float:
 
 
 _IDLE_MW_PER_CHIP = 80.0
-"""Idle power of a DRAM chip, as in server.toml."""
+"""Idle power of a DRAM chip in milliwatts, as in server.toml."""
 _CHIP = 128 * 2**20
-"""Bytes of a DRAM chip."""
+"""Size of a DRAM chip in bytes."""
 _TABLES = ("hash", "page_status", "block_status", "global_status")
 
 
 def _tables_mw(record: Record) -> float:
-    """Idle power of the DRAM with the tables of the flash cache."""
+    """Returns the idle power in milliwatts of the DRAM with the tables of the flash cache."""
     path = _flash(record).path
     tables = sum(float(record.columns[f"{path}.tables.{name}_bytes"][0]) for name in _TABLES)
     return tables / _CHIP * _IDLE_MW_PER_CHIP
 
 
 def _memory_watts(kind: str) -> Callable[[Record], float]:
-    """Mean power of the memories by kind of activity: read, idle, or write."""
+    """Returns a function for the mean power of memories in watts, by kind of activity.
+
+    The kinds are read, idle, and write.
+    """
 
     def is_of(activity: str) -> bool:
         known = {"read": _READING, "idle": _IDLE}
@@ -96,13 +102,13 @@ def _memory_watts(kind: str) -> Callable[[Record], float]:
 
 
 def _flash(record: Record) -> Any:
-    """The only flash cache of a record."""
+    """Returns the only flash cache of a record."""
     (flash,) = (c for c in record.components if c.kind == "flash_disk_cache")
     return flash
 
 
 def _counter(name: str) -> Callable[[Record], float]:
-    """A counter of the flash cache."""
+    """Returns a function that reads a counter of the flash cache."""
 
     def count(record: Record) -> float:
         flash = _flash(record)
@@ -112,25 +118,25 @@ def _counter(name: str) -> Callable[[Record], float]:
 
 
 def _read_hits(record: Record) -> float:
-    """Share of reads of the flash cache that it serves."""
+    """Returns the share of reads that hit in the flash cache."""
     hits, misses = (_counter(name)(record) for name in ("read_hits", "read_misses"))
     return hits / (hits + misses)
 
 
 def _hits_over_held(record: Record) -> float:
-    """Hit ratio of reads, relative to the share of the workload's pages that the flash holds."""
+    """Returns the hit ratio of reads divided by the share of the workload's pages in the flash."""
     flash = _flash(record)
     held = float(record.columns[f"{flash.path}.flash.pages_valid"][0])
     return _read_hits(record) * _MICRO_PAGES / held
 
 
 def _collections_per_write(record: Record) -> float:
-    """Pages moved by collection for each that the host writes."""
+    """Returns the pages that garbage collection moves per page that the host writes."""
     return _counter("collected_programs")(record) / _counter("host_programs")(record)
 
 
 def _life(name: str) -> Callable[[Record], float]:
-    """Pages written to the flash until the event in the column of its lifetime."""
+    """Returns a function for the pages written until an event in the lifetime of the flash."""
 
     def pages(record: Record) -> float:
         flash = _flash(record)
@@ -140,7 +146,7 @@ def _life(name: str) -> Callable[[Record], float]:
 
 
 def _pages_until_left(share: float) -> Callable[[Record], float]:
-    """Pages written until the remaining share of the flash is this small."""
+    """Returns a function for the pages written until the usable share falls to `share`."""
 
     def pages(record: Record) -> float:
         flash = _flash(record)
@@ -154,14 +160,15 @@ def _pages_until_left(share: float) -> Callable[[Record], float]:
 
 
 _NEW = (4_000, 20_000)
-"""Requests of lifetime runs after the new flash is full; time intervals are aligned to it."""
+"""Number of requests of lifetime runs after the new flash is full. Both numbers are multiples of
+the time interval."""
 
 _SPAN = 0.05
-"""Share of a lifetime's requests over which throughput is averaged."""
+"""Share of the requests in a lifetime over which throughput is averaged."""
 
 
 def _pages_until_slower(record: Record, *, by: float = 0.05) -> float:
-    """Pages written until throughput has fallen by this share of the initial value."""
+    """Returns the pages written until throughput is lower than initially by the share `by`."""
     import numpy as np
 
     flash = _flash(record)
@@ -170,7 +177,7 @@ def _pages_until_slower(record: Record, *, by: float = 0.05) -> float:
         for name in ("pages_asked", "pages_taken")
     )
     done = record.columns["time.reads"] + record.columns["time.writes"]
-    # Requests of one page each, up to the end of each interval of time.
+    # Cumulative number of requests, of one page each, at the end of each time interval.
     upto = np.concatenate([[0.0], np.cumsum(done, dtype=float)])
     is_new = (upto[:-1] >= _NEW[0]) & (upto[:-1] < _NEW[1])
     new = float(done[is_new].mean())
@@ -183,12 +190,12 @@ def _pages_until_slower(record: Record, *, by: float = 0.05) -> float:
 
 
 def _pages_after_half(record: Record) -> float:
-    """Pages written between the loss of half and of all of the flash."""
+    """Returns the pages written from the loss of half of the flash until the loss of all of it."""
     return _life("pages_to_end")(record) - _life("pages_to_half")(record)
 
 
 def _worn_at(share: float) -> Callable[[Record], float]:
-    """Pages written until the remaining share is this small, relative to the whole lifetime."""
+    """Returns a function like `_pages_until_left`, relative to the whole lifetime."""
 
     def life(record: Record) -> float:
         return _pages_until_left(share)(record) / _life("pages_to_end")(record)
@@ -197,7 +204,7 @@ def _worn_at(share: float) -> Callable[[Record], float]:
 
 
 def _density(of: str, over: str) -> Callable[[Any], float]:
-    """Density ratio of two technologies in 2009, in bits per area."""
+    """Returns a function for the density ratio of two technologies in 2009, in bits per area."""
 
     def ratio(_: object) -> float:
         areas = {value.path: float(value.value) for value in entries()["itrs_2007"].values}
@@ -207,7 +214,7 @@ def _density(of: str, over: str) -> Callable[[Any], float]:
 
 
 def _least_endurance(_: object) -> float:
-    """Smallest ratio of PCRAM's to flash's write endurance over the years."""
+    """Returns the smallest ratio of PCRAM's write endurance to that of flash, over all years."""
     cycles = {value.path: float(value.value) for value in entries()["itrs_2007"].values}
     years = {path.partition(".")[0] for path in cycles}
     known = [
@@ -219,7 +226,7 @@ def _least_endurance(_: object) -> float:
 
 
 def _slc_over_mlc_erases(record: Record) -> float:
-    """Rated erases of SLC over those of MLC."""
+    """Returns the ratio of the rated erases of SLC to those of MLC."""
     stack = record.scenario.stack
     return float(stack.slc_endurance) / float(stack.mlc_endurance)
 

@@ -1,4 +1,4 @@
-"""Measures of the NVRAM card paper that are not fields of a record."""
+"""Numbers of the NVRAM card paper that are not fields of a record."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nacre.results.record import Record
 
 
 def _latency(record: Record) -> View:
-    """Latencies of the only kind of request."""
+    """Returns the latencies of the only kind of request in the run."""
     found = record.latency.read or record.latency.write
     if found is None:
         raise KeyError("latency")
@@ -18,14 +18,15 @@ def _latency(record: Record) -> View:
 
 
 def _us(field: str) -> Callable[[Record], float]:
-    """A latency in microseconds."""
+    """Returns a function for a latency in microseconds."""
     return lambda record: float(_latency(record)[field]) / 1e3
 
 
 def _interval_percent(record: Record) -> float | None:
-    """Half-width of the 95 % interval of the mean latency, in percent.
+    """Returns the half-width of the 95 % confidence interval of the mean latency, in percent.
 
-    In a closed loop the rate is the depth over the mean latency, so it also applies to the rate.
+    In a closed loop, the rate is the queue depth divided by the mean latency. The percentage
+    therefore also applies to the rate.
     """
     latency = _latency(record)
     half_width = latency["mean_ci95_ns"]
@@ -33,7 +34,10 @@ def _interval_percent(record: Record) -> float | None:
 
 
 def _in_card(record: Record) -> float:
-    """Outstanding requests by Little's law, relative to the queue depth."""
+    """Returns the mean number of outstanding requests relative to the queue depth.
+
+    Uses Little's law.
+    """
     (depth,) = (
         int(origin["value"])
         for origin in record.origins
@@ -43,7 +47,7 @@ def _in_card(record: Record) -> float:
 
 
 def _dump(name: str) -> Callable[[Record], float]:
-    """Report of the card on a dump of its whole memory."""
+    """Returns a function that reads a value about saving the whole memory of the card."""
 
     def value(record: Record) -> float:
         card = record.components[0]

@@ -1,4 +1,4 @@
-"""Measures of the Onyx paper that are not fields of a record."""
+"""Numbers of the Onyx paper that are not fields of a record."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from nacre.results.record import Component, Record
 
 
 def _drive(record: Record) -> Component:
-    """The drive, the only component in these runs."""
+    """Returns the drive, which is the only component in these runs."""
     return record.components[0]
 
 
 def _bandwidth(record: Record) -> float:
-    """Megabytes per second, read and written."""
+    """Returns megabytes read and written per second."""
     return record.throughput.bytes_per_s / 1e6
 
 
 def _latency(record: Record) -> float:
-    """Mean latency in microseconds, of reads and writes together."""
+    """Returns the mean latency of all reads and writes in microseconds."""
     found = [latency for latency in (record.latency.read, record.latency.write) if latency]
     requests = sum(latency.count for latency in found)
     return sum(latency.mean_ns * latency.count for latency in found) / requests / 1e3
 
 
 def _most_programs(record: Record) -> float:
-    """Programs of the row that was programmed most."""
+    """Returns the number of programs of the most programmed row."""
     wear = _drive(record).wear
     if wear is None or wear.row_programs is None:
         raise KeyError("row_programs")
@@ -33,12 +33,12 @@ def _most_programs(record: Record) -> float:
 
 
 def _counter(record: Record, name: str) -> int:
-    """A counter of the drive."""
+    """Returns a counter of the drive."""
     return int(_drive(record).counters[name])
 
 
 def _worn_out_s(record: Record) -> float:
-    """Seconds until the first row is worn out."""
+    """Returns the seconds until the first row is worn out. Raises `KeyError` if no row is."""
     if record.worn_out is None:
         raise KeyError("worn_out")
     return record.worn_out.seconds

@@ -1,6 +1,6 @@
-"""Measures of Kim et al. that are not fields of a record.
+"""Numbers of Kim et al. that are not fields of a record.
 
-A store is scored as in the paper: requests are serial, so IOPS is the inverse of the mean latency,
+Scores are computed as in the paper: requests are serial, IOPS is the inverse of the mean latency,
 and the cost is the mean price per GiB.
 """
 
@@ -23,7 +23,7 @@ def _iops(record: Record) -> float | None:
 
 
 def _price(record: Record) -> float:
-    """Mean price per GiB of a tiered store or a single device."""
+    """Returns the mean price per GiB of a tiered store or of a single device."""
     store = record.components[0]
     if store.kind == "tiers":
         tiers = record.scenario.stack.tier
@@ -43,13 +43,13 @@ def _iops_per_cost(record: Record) -> float | None:
 
 
 def _cost_ns(record: Record) -> float | None:
-    """Mean latency times price, which is linear in the read share."""
+    """Returns the mean latency times the price. This product is linear in the read share."""
     mean = mean_ns(record)
     return None if mean is None else mean * _price(record)
 
 
 def _share(tier: int) -> Callable[[Record], float]:
-    """Percentage of the capacity in a tier."""
+    """Returns a function for the percentage of the capacity in a tier."""
 
     def share(record: Record) -> float:
         return float(100 * quantity.parse(record.scenario.stack.tier[tier].share).value)
@@ -58,7 +58,7 @@ def _share(tier: int) -> Callable[[Record], float]:
 
 
 def _spread(op: str) -> Callable[[Record], float | None]:
-    """The 99th percentile of a latency over its median."""
+    """Returns a function for the ratio of the 99th percentile of a latency to its median."""
 
     def spread(record: Record) -> float | None:
         found = record.latency[op]
@@ -68,19 +68,22 @@ def _spread(op: str) -> Callable[[Record], float | None]:
 
 
 def _device_ns(result: Record | Served) -> float | None:
-    """Mean modeled latency of a read, whether the device was served or simulated."""
+    """Returns the mean modeled read latency in nanoseconds, for a served or a simulated device."""
     modeled = result.server.modeled if isinstance(result, Served) else result.latency
     return modeled.read.mean_ns if modeled.read else None
 
 
 def _transaction_ns(found: Served) -> float | None:
-    """Modeled time of all reads of a transaction, without the machine that served them."""
+    """Returns the modeled time of all reads of a transaction in nanoseconds.
+
+    Excludes the serving machine.
+    """
     reads = found.server.modeled.read
     return reads.count * reads.mean_ns / found.requests if reads else None
 
 
 def _gain(found: Mixes) -> float:
-    """Excess of the best mix with the first tier over the best without it, in percent."""
+    """Returns by how many percent the best mix with the first tier beats the best without it."""
     first = found.names[0]
     best = found.best(1)["iops_per_cost"][0]
     without = found.without(first).best(1)["iops_per_cost"][0]

@@ -1,1 +1,1 @@
-"""Runs of claims, and their outcomes."""
+"""Executes the runs of papers."""

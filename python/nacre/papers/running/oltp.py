@@ -1,9 +1,9 @@
-"""sysbench's read-only OLTP benchmark on MariaDB, on a served device in dilated time.
+"""Runs sysbench's read-only OLTP benchmark with MariaDB on a served device in dilated time.
 
     scenario -> nacre serve -> nbdfuse -> loop device -> ext4 -> mariadbd -> sysbench oltp_read_only
 
-The database is laid out in real time and shut down. Then the device is served in dilated time, and
-the database starts with a small buffer pool and bypasses the page cache.
+First, the database is created in real time and shut down. Then the device is served in dilated
+time. The database restarts with a small buffer pool and bypasses the page cache.
 """
 
 from __future__ import annotations
@@ -39,19 +39,25 @@ _PROGRAMS = {
     "mariadb-admin": "mariadb-client",
 }
 _ROWS = 200_000
-"""Rows of the only table, about 60 MiB with its index."""
+"""Number of rows of the only table. The table and its index take about 60 MiB."""
 _POOL = "8M"
 _IMAGE_MIB = 700
-"""Memory for the image, which also has the state of the device."""
+"""Memory in MiB for the image, which also contains the state of the device."""
 
 
 def missing() -> list[Missing]:
-    """Requirements of a database that this machine lacks, in addition to those of `served`."""
+    """Returns requirements of databases that this machine lacks.
+
+    Does not include `served.missing`.
+    """
     return absent(_PROGRAMS)
 
 
 def _measured(folder: Path, load: Mapping[str, Any]) -> dict[str, Any]:
-    """Lays out the database in real time and queries it in dilated time; in the namespaces only."""
+    """Creates the database in real time and queries it in dilated time.
+
+    Must run in its own namespaces.
+    """
     ran("mount", "-t", "tmpfs", "-o", f"size={_IMAGE_MIB}M", "nacre", folder)
     table = ["--tables=1", f"--table-size={_ROWS}"]
     with device_file(folder, load, 1.0) as disk:
@@ -76,7 +82,7 @@ def _measured(folder: Path, load: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def document(load: Mapping[str, Any], said: str, server: Mapping[str, Any]) -> dict[str, Any]:
-    """Results of sysbench in device time; raises `Error` for unexpected output."""
+    """Converts the results of sysbench to device time. Raises `Error` for unexpected output."""
     found = re.search(r"transactions:\s+(\d+)\s+\(([\d.]+) per sec", said)
     if not found or not float(found[2]):
         raise Error(f"unexpected output of sysbench: {said}", "process-failed")
@@ -93,7 +99,7 @@ def document(load: Mapping[str, Any], said: str, server: Mapping[str, Any]) -> d
 
 @contextlib.contextmanager
 def _database(folder: Path, data: Path) -> Iterator[list[str]]:
-    """Runs a server on `data` with little memory; yields the start of sysbench's command line."""
+    """Runs MariaDB with little memory on `data`. Yields the start of sysbench's command line."""
     socket = folder / "sql"
     server = [
         "mariadbd",
@@ -124,7 +130,7 @@ if __name__ == "__main__":
     try:
         sys.stdout.write(json.dumps(_measured(Path(sys.argv[1]), json.loads(sys.argv[2]))))
     except Error as error:
-        # Programs that still run end with this process, which is the first of its namespace.
+        # Programs that still run end with this process, because it is the first of its namespace.
         sys.stderr.write(str(error))
         sys.stderr.flush()
         os._exit(1)

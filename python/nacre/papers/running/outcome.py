@@ -1,4 +1,4 @@
-"""Outcomes of the runs of a reproduction."""
+"""Results and errors of the runs of a reproduction."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ Result: TypeAlias = Record | Mixes | Served
 
 
 class UnknownError(Exception):
-    """Reason for a missing simulated number; the text is for the user."""
+    """Reason for a missing simulated number. The text is for the user."""
 
 
 class UnmadeError(UnknownError):
-    """The runs are impossible on this machine."""
+    """The runs lack a requirement on this machine."""
 
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Records and failures by job; a job in neither has not ended."""
+    """Results and exceptions by run. A run without either has not ended."""
 
     ended: Mapping[Job, Result | Exception]
 
     def result(self, point: Point) -> Result:
-        """Result of a point; raises `UnknownError` if there is none."""
+        """Returns the result of a point. Raises `UnknownError` if there is none."""
         match self.ended.get(point.job):
             case None:
                 raise UnknownError(f"not run to its end: {point.name}")
@@ -42,11 +42,11 @@ class Outcomes:
                 return result
 
     def get(self, point: Point) -> Result | None:
-        """Result of a point; None if there is none."""
+        """Returns the result of a point, or None if there is none."""
         found = self.ended.get(point.job)
         return None if isinstance(found, Exception) else found
 
     def why_not_run(self, point: Point) -> str | None:
-        """Missing requirement of a point's run; None if it is possible."""
+        """Returns the requirement that a point's run lacks on this machine, or None."""
         found = self.ended.get(point.job)
         return str(found) if isinstance(found, NotRunError) else None

@@ -1,4 +1,4 @@
-"""Progress bar of a reproduction: completed runs and estimated remaining time."""
+"""Progress bar of a reproduction, with completed runs and estimated remaining time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _STEPS = 10_000
 
 
 class RunsBar(Bar):
-    """Called with completed runs, total runs, and the completed share of all work."""
+    """A bar that is called with completed runs, total runs, and the completed share of all work."""
 
     def __init__(self) -> None:
         super().__init__("reproducing", "runs")

@@ -1,4 +1,4 @@
-"""Runs of papers, executed by the engine of studies."""
+"""Executes runs of papers with the engine of studies."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ from nacre.studies.points.point import Points
 from nacre.studies.work import End, carry_out
 
 Watch: TypeAlias = Callable[[int, int, float], bool | None]
-"""Called about ten times a second with completed runs, total runs, and the completed share of all
-work; returning True stops the reproduction, which keeps the results so far."""
+"""Function that is called about ten times a second with the number of completed runs, the total,
+and the completed share of all work. If it returns true, the reproduction stops and keeps its
+results so far."""
 
 _PLANNED = 16
-"""Runs planned between two calls of `watch`, some hundredths of a second."""
+"""Number of runs to prepare between two calls of `watch`, which takes some hundredths of a
+second."""
 
 
 class Runs:
-    """Executes requested runs, each once, and keeps their outcomes."""
+    """Executes runs and keeps their results. Each run is executed once."""
 
     def __init__(self, engine: Engine, kept: Memory) -> None:
         self._engine, self._kept = engine, kept
@@ -36,10 +38,10 @@ class Runs:
         self._tried: set[str] = set()
 
     def run(self, jobs: Mapping[Job, float], watch: Watch | None) -> bool:
-        """Runs jobs, the longest first; `jobs` has their approximate durations.
+        """Executes runs, the longest first. `jobs` contains their approximate durations in seconds.
 
-        Served devices come last, one at a time, since they run in wall-clock time. Returns False if
-        `watch` stopped it early.
+        Served devices are last and run one at a time, because they run in wall-clock time. Returns
+        False if `watch` stopped the execution.
         """
         order = sorted(jobs, key=lambda job: (-jobs[job], job.settings))
         if not self._plan(order, watch):
@@ -59,7 +61,7 @@ class Runs:
         return True
 
     def ended(self, jobs: Iterable[Job]) -> dict[Job, Result | Exception]:
-        """Outcomes of jobs; jobs that have not ended are omitted."""
+        """Returns the results or exceptions of runs. Omits runs that have not ended."""
         outcomes = {outcome.key: outcome for outcome in self._kept.ended()}
         found: dict[Job, Result | Exception] = {}
         for job in jobs:
@@ -73,7 +75,10 @@ class Runs:
         return found
 
     def _plan(self, jobs: Sequence[Job], watch: Watch | None) -> bool:
-        """Tasks of jobs; the reason for those that are impossible. False if `watch` stopped it."""
+        """Prepares the tasks of runs, and records errors of runs that cannot start.
+
+        Returns False if `watch` stopped the preparation.
+        """
         for place, job in enumerate(jobs):
             if watch is not None and place % _PLANNED == 0 and watch(0, len(jobs), 0.0):
                 return False
@@ -98,7 +103,7 @@ class Runs:
 def _told(
     watch: Watch | None, seconds: Mapping[str, float], later: set[str], runs: int
 ) -> Callable[[Mapping[str, Task]], End]:
-    """Reports progress, with `later` seconds of other work remaining."""
+    """Returns a function that reports progress. The tasks `later` count as remaining work."""
     work = sum(seconds.values()) or 1.0
 
     def tell(left: Mapping[str, Task]) -> End:

@@ -1,11 +1,11 @@
-"""Runs on a served device: sysbench on its ext4 file system, in dilated time.
+"""Runs sysbench on an ext4 file system on a served device, in dilated time.
 
 scenario -> nacre serve -> nbdfuse -> loop device -> ext4 -> sysbench
 
-The workload of the scenario sets the parameters of sysbench. All processes and mounts are in their
-own mount and process namespaces, the image in memory. When the first process of the namespace ends,
-in any way, the kernel ends the others, unmounts, and frees the loop device. That first process is
-killed when its parent dies.
+The workload of the scenario determines the parameters of sysbench. All processes and mounts are in
+separate mount and process namespaces, and the image is in memory. When the first process of the
+namespace ends, the kernel ends the other processes, unmounts the file systems, and frees the loop
+device. The first process is killed when its parent ends.
 """
 
 from __future__ import annotations
@@ -41,32 +41,36 @@ PROGRAMS = {
     "unshare": "util-linux",
     "setpriv": "util-linux",
 }
-"""Required programs, with their Debian packages."""
+"""Maps required programs to their Debian packages."""
 
 DEVICES = ("/dev/fuse", "/dev/loop-control")
 LIMIT_S = 180.0
 """Timeout of a run in seconds."""
 
 CAGE = ("setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child")
-"""Prefix of a command that runs in its own namespaces, which end with it."""
+"""Prefix of a command that runs in separate namespaces. The namespaces end with the command."""
 _READY_S = 30.0
 _CONNECTIONS = "128"
 _IMAGE_TIMES = 4
-"""Largest image as a multiple of the files: a cache has a second copy of its pages."""
+"""Maximum image size as a multiple of the size of the files. A cache holds a second copy of its
+pages."""
 _FILE_SYSTEM_MIB = 16
-"""Extra space for ext4 metadata, and for the state of the device in the image."""
+"""Extra space in MiB for the metadata of ext4, and for the state of the device in the image."""
 
 
 SERVED_FILE = "served.json"
 
 
 class NotRunError(Exception):
-    """The run is impossible on this machine; the text names the requirement."""
+    """The run lacks a requirement on this machine. The text names the requirement."""
 
 
 @dataclass(frozen=True)
 class Missing:
-    """A requirement that this machine lacks; `package` is the Debian package of a program."""
+    """A requirement that this machine lacks.
+
+    `package` is the Debian package of a missing program.
+    """
 
     name: str
     package: str = ""
@@ -75,15 +79,16 @@ class Missing:
 class Served(View):
     """Results of sysbench on a served device, in device time, and statistics of the server.
 
-    `throughput` and `latency` are those that sysbench measured: they include the machine that it
-    ran on. `server` has only the requests of the benchmark: the number of replies and of late ones,
-    and the number and mean latency of each kind as modeled and as measured by the wall clock.
+    `throughput` and `latency` are values that sysbench measured, so they include the serving
+    machine. `server` covers only the requests of the benchmark. It contains the number of replies
+    and of late replies, and the number and mean latency of each kind of request. Latencies are
+    given as modeled and as measured by the wall clock.
     """
 
     name: str
     threads: int
     requests: int
-    """Reads of files, or transactions of a database."""
+    """Number of file reads, or of transactions of a database."""
     dilation: float
     wall_s: float
     throughput: View
@@ -91,7 +96,7 @@ class Served(View):
     server: View
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
-        """Writes served.json."""
+        """Saves the result to served.json in a directory."""
         from nacre.files.staging import Staging
 
         with Staging(Path(directory)) as staging:
@@ -101,7 +106,7 @@ class Served(View):
 
 
 def missing() -> list[Missing]:
-    """Requirements of a run that this machine lacks."""
+    """Returns the requirements of a run that this machine lacks."""
     found = absent(PROGRAMS)
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         found.append(Missing("root"))
@@ -110,12 +115,12 @@ def missing() -> list[Missing]:
 
 
 def absent(programs: Mapping[str, str]) -> list[Missing]:
-    """Programs that are not installed, of a table of programs with their Debian packages."""
+    """Returns the programs that are not installed. `programs` maps programs to Debian packages."""
     return [Missing(name, package) for name, package in programs.items() if not shutil.which(name)]
 
 
 def _forbidden() -> list[Missing]:
-    """Operations that root may not do here, as in some containers."""
+    """Returns operations that root may not perform on this machine, e.g. in some containers."""
     with tempfile.TemporaryDirectory(prefix="nacre-") as folder:
         operations = {
             "the right to mount": [*CAGE, "mount", "-t", "tmpfs", "nacre", folder],
@@ -129,7 +134,7 @@ def _forbidden() -> list[Missing]:
 
 
 def check_here(more: Sequence[Missing] = ()) -> None:
-    """Raises `NotRunError` if nothing can be served and mounted, or if there is `more` missing."""
+    """Raises `NotRunError` if this machine lacks a requirement, or if `more` is not empty."""
     found = [*missing(), *more]
     if not found:
         return
@@ -145,17 +150,20 @@ def run(
     module: str = __name__,
     limit_s: float = LIMIT_S,
 ) -> str:
-    """Serves a device and runs sysbench on it; returns a `Served` as JSON text.
+    """Serves a device and runs sysbench on it. Returns a `Served` as JSON text.
 
-    `module` runs it: this one reads files. Its files are in a directory within `folder`.
-    Raises `Error` if it fails.
+    `module` is the module to execute: this module reads files. Temporary files are in a directory
+    within `folder`. Raises `Error` if the run fails.
     """
     with tempfile.TemporaryDirectory(prefix="nacre-", dir=folder) as place:
         return caged([*CAGE, sys.executable, "-m", module, place, json.dumps(load)], limit_s)
 
 
 def caged(command: Sequence[str], limit_s: float = LIMIT_S) -> str:
-    """Output of a program. The program has ended on return, also after an exception."""
+    """Runs a program and returns its output.
+
+    The program has always ended on return, even after an exception.
+    """
     with subprocess.Popen(  # noqa: S603 (our own interpreter)
         command,
         stdin=subprocess.DEVNULL,
@@ -181,7 +189,10 @@ def caged(command: Sequence[str], limit_s: float = LIMIT_S) -> str:
 
 
 def load_of(job: Job) -> dict[str, Any]:
-    """Parameters for serving and sysbench; raises `Error` for a workload without an equivalent."""
+    """Returns parameters for server and sysbench.
+
+    Raises `Error` if sysbench has no equivalent workload.
+    """
     resolved = check(job.scenario, job.overrides())
     workload = resolved.scenario.workload
     wanted = {"kind": "uniform", "start": "0 B", "read_share": "100 %", "trim_share": "0 %"}
@@ -207,7 +218,10 @@ def load_of(job: Job) -> dict[str, Any]:
 
 
 def _measured(folder: Path, load: dict[str, Any]) -> dict[str, Any]:
-    """Creates files in real time, and reads them in dilated time; runs only in the namespaces."""
+    """Creates files in real time, and reads them in dilated time.
+
+    Must run in its own namespaces.
+    """
     size = _IMAGE_TIMES * load["bytes"] + (_FILE_SYSTEM_MIB << 20)
     ran("mount", "-t", "tmpfs", "-o", f"size={size}", "nacre", folder)
     sysbench = ["sysbench", "fileio", "--file-num=16", f"--file-total-size={load['bytes']}"]
@@ -226,16 +240,16 @@ def _measured(folder: Path, load: dict[str, Any]) -> dict[str, Any]:
 
 
 def counted(folder: Path) -> dict[str, Any]:
-    """Statistics of the export of the server in `folder`, since its start."""
+    """Returns the statistics of the export of the server in `folder` since the server's start."""
     server: dict[str, Any] = json.loads(ran(*_nacre("ctl", "stats", "--json", folder / "image")))
     export: dict[str, Any] = server["exports"][0]
     return export
 
 
 def since(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Replies and latencies between two statistics of an export.
+    """Returns replies and latencies between two statistics of an export.
 
-    Quantiles cannot be subtracted, so of latencies there are numbers and means.
+    Latencies are given as numbers and means, because the difference of quantiles is not defined.
     """
     return {
         **{key: after[key] - before[key] for key in ("answered", "late")},
@@ -252,7 +266,7 @@ def since(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]
 def _between(
     before: Mapping[str, float] | None, after: Mapping[str, float] | None
 ) -> dict[str, float] | None:
-    """Number and mean of the latencies in `after` that are not in `before`; None without any."""
+    """Returns number and mean of the latencies that are only in `after`, or None."""
     old, new = before or {"count": 0, "mean_ns": 0.0}, after or {"count": 0, "mean_ns": 0.0}
     count = new["count"] - old["count"]
     if not count:
@@ -262,7 +276,7 @@ def _between(
 
 
 def document(load: dict[str, Any], said: str, server: Mapping[str, Any]) -> dict[str, Any]:
-    """Results of sysbench in device time; raises `Error` for unexpected output."""
+    """Converts the results of sysbench to device time. Raises `Error` for unexpected output."""
     found = {
         name: re.search(rf"{name}:\s+([\d.]+)", said)
         for name in ("total time", "total number of events", "avg")
@@ -283,13 +297,14 @@ def document(load: dict[str, Any], said: str, server: Mapping[str, Any]) -> dict
 
 @contextlib.contextmanager
 def device_file(folder: Path, load: Mapping[str, Any], dilation: float) -> Iterator[Path]:
-    """Exposes the device of `load` as a file with nbdfuse; its image stays."""
+    """Exposes the device of `load` as a file with nbdfuse. The image remains afterwards."""
     place, image = folder / "fuse", folder / "image"
     place.mkdir(exist_ok=True)
     settings = [part for setting in load["settings"] for part in ("--set", setting)]
     serve = _nacre("serve", load["scenario"], image, "--dilate", f"{dilation:g}", *settings)
     with started(serve, (folder / "image.sock").exists):
-        # A connection of nbdfuse is chosen at random and holds one request at a time: use many.
+        # nbdfuse selects a connection at random, and a connection has one request at a time. Use
+        # many connections.
         uri = f"nbd+unix:///?socket={folder}/image.sock"
         fuse = ["nbdfuse", "-C", _CONNECTIONS, str(place), uri]
         with started(fuse, (place / "nbd").exists):
@@ -298,9 +313,9 @@ def device_file(folder: Path, load: Mapping[str, Any], dilation: float) -> Itera
 
 
 def make_ext4(disk: Path) -> None:
-    """Makes a file system with blocks of 4 KiB, so that a read is one block of the device.
+    """Creates an ext4 file system with blocks of 4 KiB, so that a read is one block of the device.
 
-    No writes are deferred into the measurement.
+    Nothing is initialized later, so there are no such writes during the measurement.
     """
     made = ["-b", "4096", "-O", "^has_journal", "-E", "nodiscard,lazy_itable_init=0"]
     ran("mkfs.ext4", "-F", "-q", *made, disk)
@@ -308,7 +323,10 @@ def make_ext4(disk: Path) -> None:
 
 @contextlib.contextmanager
 def mounted(disk: Path, folder: Path) -> Iterator[Path]:
-    """Mounts the ext4 in a file, bypassing the page cache. The loop device ends with the mount."""
+    """Mounts the ext4 file system in a file, bypassing the page cache.
+
+    Unmounting frees the loop device.
+    """
     place = folder / "mounted"
     place.mkdir(exist_ok=True)
     ran("mount", "-t", "ext4", "-o", "loop,noatime", disk, place)
@@ -322,7 +340,10 @@ def mounted(disk: Path, folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def started(command: Sequence[str | Path], ready: Callable[[], bool]) -> Iterator[None]:
-    """A background program that is ready when the block starts, and terminated at its end."""
+    """Runs a program in the background.
+
+    It is ready when the block starts, and terminated afterwards.
+    """
     with subprocess.Popen(  # noqa: S603 (its parts are ours)
         list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     ) as process:
@@ -340,7 +361,7 @@ def _nacre(*arguments: str | Path) -> list[str]:
 
 
 def ran(*command: str | Path, cwd: Path | None = None) -> str:
-    """Output of a program; raises `Error` if it failed."""
+    """Runs a program and returns its output. Raises `Error` if the program fails."""
     done = _finished(command, cwd)
     if done.returncode:
         raise Error(f"{' '.join(map(str, command))}: {done.stdout}{done.stderr}", "process-failed")
@@ -359,7 +380,7 @@ if __name__ == "__main__":
     try:
         sys.stdout.write(json.dumps(_measured(Path(sys.argv[1]), json.loads(sys.argv[2]))))
     except Error as error:
-        # Programs that still run end with this process, which is the first of its namespace.
+        # Programs that still run end with this process, because it is the first of its namespace.
         sys.stderr.write(str(error))
         sys.stderr.flush()
         os._exit(1)

@@ -12,12 +12,12 @@ from nacre.papers.spec.plan import Point
 
 @dataclass(frozen=True)
 class Target:
-    """Figures of a paper to reproduce."""
+    """Figures of a paper that are to be reproduced."""
 
     paper: Paper
     figures: Sequence[str]
 
     @cached_property
     def points(self) -> list[Point]:
-        """Points of these figures, each once."""
+        """Points of these figures. Each point occurs once."""
         return self.paper.needed(self.figures)

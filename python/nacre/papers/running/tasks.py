@@ -1,4 +1,4 @@
-"""Runs of a plan as tasks of a study engine, and decoding of their results."""
+"""Converts runs of a plan to tasks of a study engine, and decodes their results."""
 
 from __future__ import annotations
 
@@ -21,40 +21,40 @@ from nacre.studies.points.point import Points
 
 @dataclass(frozen=True, slots=True)
 class Run(Task):
-    """A run whose whole record is needed, with columns and value origins."""
+    """A simulation whose whole record is needed, with columns and origins of values."""
 
     def carried_out(self, base: Base) -> tuple[str, Columns | None]:
-        """The record and its columns."""
+        """Runs the simulation. Returns the record and its columns."""
         data, columns = self.ran(base)
         return compact(data), columns()
 
 
 @dataclass(frozen=True, slots=True)
 class Mixing(Task):
-    """Scores every tier mix of a scenario in equal steps, without simulation."""
+    """Scores every tier mix of a scenario, in equal steps and without simulation."""
 
     steps: int = 1
 
     def carried_out(self, base: Base) -> tuple[str, Columns | None]:  # noqa: ARG002 (none is common)
-        """Scores, and the columns of the mixes."""
+        """Scores the mixes. Returns the document and the columns."""
         data, columns = counted(self.source, list(self.settings), self.steps)
         return compact(data), columns
 
 
 @dataclass(frozen=True, slots=True)
 class Serving(Task):
-    """A device that is served in dilated time and read by sysbench or by a database."""
+    """Serves a device in dilated time, and reads it with sysbench or a database."""
 
     load: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def carried_out(self, base: Base) -> tuple[str, Columns | None]:
-        """Results of sysbench and of the server."""
+        """Serves the device. Returns the results of sysbench and of the server."""
         if self.load["transactions"]:
             return served.run(self.load, base.folder, oltp.__name__, oltp.LIMIT_S), None
         return served.run(self.load, base.folder), None
 
     def check_here(self) -> None:
-        """Raises `NotRunError` if a requirement is missing here."""
+        """Raises `NotRunError` if this machine lacks a requirement."""
         served.check_here(oltp.missing() if self.load["transactions"] else ())
 
 
@@ -66,13 +66,13 @@ _FORMS: Mapping[type[Task], Callable[[dict[str, Any], Columns], Result]] = {
 
 
 def task_of(job: Job, source: Source, points: Points) -> Task:
-    """The task of a job, with a key of all inputs that determine its outcome.
+    """Creates the task of a run. Its key covers all inputs that determine the result.
 
-    Raises `ConfigError` for invalid settings, `Error` if it cannot be served.
+    Raises `ConfigError` for invalid settings, and `Error` if the scenario cannot be served.
     """
     settings = tuple(assignments(job.overrides()))
     of_model = points.point(0, 0, {}, settings).key
-    # The record also contains value origins, which the model does not use.
+    # The record also contains the origins of values, which the model does not use.
     identity = json.dumps([source.text, settings, job.mixes, job.dilate, *_oltp(job), of_model])
     key = hashlib.sha256(identity.encode()).hexdigest()[: len(of_model)]
     if job.mixes:
@@ -83,12 +83,12 @@ def task_of(job: Job, source: Source, points: Points) -> Task:
 
 
 def _oltp(job: Job) -> list[int]:
-    """Distinguishes a run of a database from one that reads files."""
+    """Returns inputs that distinguish a run with a database from a run that reads files."""
     return [job.transactions] if job.transactions else []
 
 
 def result_of(task: Task, outcome: Outcome) -> Result | None:
-    """Result of a successful task; None for others."""
+    """Decodes the result of a task. Returns None if the task failed."""
     if outcome.record is None:
         return None
     return _FORMS[type(task)](json.loads(outcome.record), outcome.columns or {})

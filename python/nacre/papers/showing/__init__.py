@@ -1,1 +1,1 @@
-"""Recomputed papers as tables, figures and pages."""
+"""Tables and figures of reproduced papers."""

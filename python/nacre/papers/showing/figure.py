@@ -1,4 +1,4 @@
-"""A published figure redrawn with simulated results and the paper's values."""
+"""Figures of papers with simulated and published results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Data = list[dict[str, Any]]
 
 
 def figure(results: Results, name: str) -> alt.VConcatChart:
-    """The figure `name`, with a line for each claim about it."""
+    """Plots the figure `name`, with a line of text for each claim about it."""
     drawing = results.paper.drawings[name]
     found = rows(results, [name])
     panel: alt.LayerChart | alt.Chart | alt.HConcatChart
@@ -64,7 +64,10 @@ def figure(results: Results, name: str) -> alt.VConcatChart:
 def _lines(
     results: Results, drawing: Drawing, claims: Sequence[Claim]
 ) -> tuple[alt.LayerChart, bool]:
-    """Simulated points joined by lines; published numbers as diamonds and rules."""
+    """Plots simulated points with lines, and published numbers as diamonds and horizontal lines.
+
+    Returns the panel, and a flag from `_marks`.
+    """
     simulated = _simulated(results, drawing)
     if not simulated:
         raise Error("there is nothing to draw: no run of this figure has ended", "no-data")
@@ -124,7 +127,10 @@ def _simulated(results: Results, drawing: Drawing) -> Data:
 
 
 def _marks(results: Results, drawing: Drawing, claims: Sequence[Claim]) -> Data:
-    """Published numbers: with an x value if they concern one point, else for all."""
+    """Returns marks for the published numbers.
+
+    A number about one point has an x value, other numbers have none.
+    """
     found: Data = []
     for claim in claims:
         if not isinstance(claim.published, float):
@@ -165,7 +171,7 @@ def _y(drawing: Drawing) -> alt.Y:
 
 
 def _bars(found: Sequence[Row]) -> alt.LayerChart:
-    """Simulated bars with the published number as a tick over each."""
+    """Plots simulated values as bars, and published values as ticks on the bars."""
     numbers = [row for row in found if not isinstance(row["published"], str)]
     data = [
         {
@@ -195,7 +201,7 @@ def _bars(found: Sequence[Row]) -> alt.LayerChart:
 
 
 def _statements(found: Sequence[Row]) -> alt.Chart:
-    """A line of text for each claim, colored by its verdict."""
+    """Plots a line of text for each claim, colored by its verdict."""
     data = [
         {"line": i, "text": _statement(row), "color": _COLORS.get(verdict(row), theme.FAINT)}
         for i, row in enumerate(found)

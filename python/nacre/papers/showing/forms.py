@@ -1,4 +1,4 @@
-"""Figures other than lines: columns, surfaces, distributions, and time courses."""
+"""Figures other than lines: columns, surfaces, distributions, and values over time."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from nacre.studies.analysis.interval import half_width
 
 _HEIGHT = 280
 _ROOM = 60
-"""Columns of this width fit their number."""
+"""Minimum width in pixels of a column with its number above it."""
 
 _LETTER = 7
-"""The width of a letter of a label."""
+"""Width in pixels of a letter in a label."""
 
 _GAP = 60
-"""Between panels side by side."""
+"""Distance in pixels between panels side by side."""
 
 Data = list[dict[str, Any]]
 
 
 def columns(results: Results, drawing: Drawing) -> alt.LayerChart:
-    """A bar chart: for every x, one bar per label of the series, with its value written above.
+    """Plots a column for every x and label of the series, with its value above the column.
 
-    If the figure has intervals, they are drawn instead of the written values.
+    If the figure has confidence intervals, the figure shows them instead of the values.
     """
     (measure,) = drawing.measures.values()
     rows: Data = []
@@ -77,12 +77,12 @@ def columns(results: Results, drawing: Drawing) -> alt.LayerChart:
 
 
 def _fit(places: list[str]) -> bool:
-    """Whether all labels of the x axis fit side by side."""
+    """Returns whether all labels of the x axis fit side by side."""
     return max(map(len, places)) * _LETTER < theme.WIDTH / len(places)
 
 
 def surface(results: Results, drawing: Drawing) -> alt.LayerChart:
-    """A field per point, colored by its value; the highest is ringed and named."""
+    """Plots a cell per point, colored by its value. The highest cell is marked and labeled."""
     rows: Data = []
     for point in results.paper.points(drawing.points) if drawing.points else []:
         labels = dict(point.labels)
@@ -101,10 +101,10 @@ def surface(results: Results, drawing: Drawing) -> alt.LayerChart:
 
 
 def distribution(results: Results, drawing: Drawing) -> alt.HConcatChart:
-    """Cumulative distribution of latencies: a line for every label of the series.
+    """Plots cumulative distributions of latencies, with a line for every label of the series.
 
-    Every label of `x` has its own panel and latency axis. For repeated runs, the line is the mean
-    share over its 95 % interval.
+    Each label of `x` has a separate panel and latency axis. For repeated runs, the figure shows the
+    mean share and its 95 % confidence interval.
     """
     (op,) = drawing.measures.values()
     panels: dict[str, Data] = {}
@@ -117,7 +117,7 @@ def distribution(results: Results, drawing: Drawing) -> alt.HConcatChart:
         rows = panels.setdefault(labels.get(drawing.x, ""), [])
         before = (0.0, 0.0, 0.0)
         for upto_us, shares in _shares(records, "read" if op == "read" else "write"):
-            # A step line, because no request lies between the bins.
+            # Use a step line, because no latency lies between two bins.
             rows += [
                 {"x": upto_us, "value": value, "low": low, "high": high}
                 | {"series": labels[drawing.series]}
@@ -138,9 +138,9 @@ def distribution(results: Results, drawing: Drawing) -> alt.HConcatChart:
 def _shares(
     records: Sequence[Record], op: Op
 ) -> Iterator[tuple[float, tuple[float, float, float]]]:
-    """Latencies in microseconds with cumulative shares of requests.
+    """Yields latencies in microseconds with cumulative shares of requests.
 
-    The share is the mean over the records, with the bounds of its interval.
+    The share is the mean over the records, with the bounds of its confidence interval.
     """
     frames = [record.latency_distribution(op) for record in records]
     ends = [frame["upto_ns"].to_numpy() for frame in frames]
@@ -155,10 +155,13 @@ def _shares(
 
 
 def _steps(rows: Data, series: list[str], drawing: Drawing, label: str) -> alt.LayerChart:
-    """Lines of one panel; later ones are thinner and dashed, so that those below stay visible."""
+    """Plots the lines of one panel.
+
+    Later lines are thinner and dashed, so that earlier ones stay visible.
+    """
     low, high = (end(row["x"] for row in rows) for end in (min, max))
     room = max(0.1 * (high - low), 0.01 * high)
-    # Lines extend to both edges.
+    # Extend the lines to both edges of the panel.
     whole = list(rows)
     for name in series:
         for x, share in ((low - room, 0.0), (high + room, 1.0)):
@@ -184,7 +187,7 @@ def _steps(rows: Data, series: list[str], drawing: Drawing, label: str) -> alt.L
 
 
 def course(results: Results, drawing: Drawing) -> alt.LayerChart:
-    """A column of each record over another: a line for every point, to its last value."""
+    """Plots one column of each record over another column, with a line for every point."""
     (measure,) = drawing.measures.values()
     rows: Data = []
     for point in results.paper.points(drawing.points) if drawing.points else []:

@@ -1,4 +1,4 @@
-"""The rows of a reproduction as a frame."""
+"""Converts the rows of a reproduction to a Polars table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ _TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
 
 
 def frame(rows: Sequence[Row]) -> pl.DataFrame:
-    """A row per claim; `published` is null for a statement, which is in `stated`."""
+    """Returns a table with a row per claim.
+
+    For a statement, `published` is null, and `stated` is its text.
+    """
     split = []
     for row in rows:
         published = row["published"]

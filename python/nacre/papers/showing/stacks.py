@@ -1,4 +1,4 @@
-"""Stacked bars, with a second measure on its own axis."""
+"""Figures with stacked bars, and a second measure on a separate axis."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Data = list[dict[str, Any]]
 
 
 def stacks(results: Results, drawing: Drawing) -> alt.LayerChart:
-    """Stacked bars of the measures, for every x and label of the series.
+    """Plots a stacked bar of all measures for every x and label of the series.
 
     Diamonds on the right axis are `second_axis` relative to the first bar of their group.
     """
@@ -46,7 +46,7 @@ def stacks(results: Results, drawing: Drawing) -> alt.LayerChart:
         )
     )
     sums = alt.Chart(theme.data([row for row in bars if row["last"]]))
-    # A diamond may cover the sum in the middle of the bar, so the sum is to its left.
+    # A diamond may cover the sum at the middle of a bar, so the sum is to its left.
     words = sums.mark_text(
         dx=-10 if diamonds else 0, dy=-8, fontSize=11, align="right" if diamonds else "center"
     ).encode(x=x, y="end:Q", text="said:N")
@@ -65,7 +65,7 @@ def stacks(results: Results, drawing: Drawing) -> alt.LayerChart:
 
 
 def _rows(results: Results, drawing: Drawing) -> tuple[Data, Data]:
-    """Segments of the bars, from the bottom up, and the diamonds."""
+    """Returns the segments of the bars, from the bottom up, and the diamonds."""
     bars: Data = []
     diamonds: Data = []
     first: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""Rows as people read them."""
+"""Tables and notes about the rows of a reproduction."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COLUMNS = (
 
 
 def claims(rows: Sequence[Row]) -> Table:
-    """One line per claim: published value, simulated value, verdict."""
+    """Returns a table with a line per claim: published value, simulated value, and verdict."""
     several = len({row["paper"] for row in rows}) > 1
     cells = [
         [
@@ -38,7 +38,7 @@ def claims(rows: Sequence[Row]) -> Table:
 
 
 def verdict(row: Row) -> str:
-    """`pass`, `miss` where that is known, `FAIL` where not; `unclosed`; `not run`."""
+    """Returns the verdict: `pass`, `miss` (known), `FAIL` (not known), `unclosed`, or `not run`."""
     if row["kind"] == "unclosed":
         return "unclosed"
     if failed(row):
@@ -47,19 +47,22 @@ def verdict(row: Row) -> str:
 
 
 def error(row: Row) -> str:
-    """Signed relative error; empty without a reference."""
+    """Formats the relative error with its sign.
+
+    Returns a placeholder if there is no reference value.
+    """
     off = row["error"]
     return NOTHING if off is None else f"{round(100 * off, 1) + 0.0:+.1f} %"
 
 
 def published(row: Row) -> str:
-    """Published value as text."""
+    """Formats the published value."""
     said = row["published"]
     return said if isinstance(said, str) else number(said, row["unit"])
 
 
 def notes(rows: Sequence[Row]) -> list[str]:
-    """Notes on single rows, and on fitted values."""
+    """Returns notes about single rows, and about fitted values."""
     said: dict[str, None] = {}
     for row in rows:
         about = f"{row['figure']}, {row['metric']}"
@@ -76,7 +79,7 @@ def notes(rows: Sequence[Row]) -> list[str]:
 
 
 def moves(found: Sequence[Sensitivity]) -> list[Table]:
-    """Confidence intervals of rows over seeds, and the values that change them."""
+    """Returns tables of confidence intervals over seeds, and of values that affect rows."""
     seeds = [[row["figure"], row["metric"], _simulated(row), _half_width(row)] for row in found]
     values = [
         [row["figure"], row["metric"], doubt["value"], doubt["confidence"], *_moved(row, doubt)]
@@ -99,7 +102,7 @@ def moves(found: Sequence[Sensitivity]) -> list[Table]:
 
 
 def without(found: Sequence[Held]) -> Table:
-    """A line for each row that a fitted value changes by more than 1 %, or decides."""
+    """Returns a table of rows that a fitted value changes by more than 1 %, or decides."""
     cells = [
         [held["value"], held["neutral"], row["figure"], row["metric"], *_compared(row)]
         for held in found
@@ -143,7 +146,7 @@ def _moved(row: Sensitivity, doubt: Doubt) -> list[str]:
 
 
 def matters(row: Sensitivity, doubt: Doubt) -> bool:
-    """Whether a value changes a row by more than 1 %."""
+    """Returns whether a change of the value changes the result of a row by more than 1 %."""
     base = row["simulated"]
     ends = [at["simulated"] for at in (doubt["less"], doubt["more"])]
     return any(_differ(base, end) for end in ends)

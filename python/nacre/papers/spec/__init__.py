@@ -1,1 +1,1 @@
-"""Documents of a paper: claims, plans, points."""
+"""Input files of a paper: claims, plan, and points."""

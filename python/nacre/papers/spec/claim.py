@@ -1,4 +1,4 @@
-"""A claim: published value, tolerance, and value as evidence."""
+"""A claim, with its published value, tolerance, and class as evidence."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from nacre.papers.spec.plan import Group, Selection, selection
 
 Kind: TypeAlias = Literal["exact", "close", "trend", "unclosed"]
 Class: TypeAlias = Literal["prediction", "calibration", "arithmetic", "trend", "unclosed"]
-"""Class of a row as evidence; only predictions count."""
+"""Class of a row as evidence. Only predictions are evidence for a model."""
 _WITHIN = {"exact": 0.02, "close": 0.10}
-"""Default tolerance relative to the published value."""
+"""Default tolerance of each kind of claim, relative to the published value."""
 _BOUNDS = ("above", "at_least", "at_most", "below")
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """Tolerance of a simulated number: distance to the published value or a law, and bounds."""
+    """Tolerance of a simulated number.
+
+    It consists of a maximum distance to the published or closed-form value, and of bounds.
+    """
 
     relative: float | None = None
     absolute: float | None = None
@@ -29,10 +32,11 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Claim:
-    """One published number or statement, with the way to compute it.
+    """One published number or statement, and the computation of its simulated result.
 
-    `published` is None if the paper gives no number: then the reference is the law in its
-    tolerance. `because` explains why a row is not a prediction, `misses` why it is a known miss.
+    If the paper gives no number, `published` is None. The reference is then the closed-form value
+    `law` of the tolerance. `because` explains why a row is not a prediction. `misses` explains why
+    a row is a known miss.
     """
 
     id: str
@@ -54,7 +58,7 @@ class Claim:
 
 
 def read_claim(entry: Entry, groups: Mapping[str, Group]) -> Claim:
-    """The claim of an entry; every reference to the plan is checked."""
+    """Reads a claim from an entry. Checks every reference to the plan."""
     kind = cast("Kind", entry.one_of("kind", get_args(Kind)))
     published: Any = entry.value("published", (str, int, float), None)
     claim = Claim(
@@ -81,7 +85,7 @@ def read_claim(entry: Entry, groups: Mapping[str, Group]) -> Claim:
 
 
 def _graded(entry: Entry, claim: Claim) -> None:
-    """Checks that a row's class does not overstate its evidence."""
+    """Checks that the class of a claim does not overstate its evidence."""
     if claim.kind == "unclosed" and not claim.note:
         raise entry.error('it is unclosed: add the reason as "note"')
     if claim.kind == "unclosed" and claim.misses:

@@ -1,4 +1,4 @@
-"""Reads the tables of a paper's files; the first error is raised, with file, entry and key."""
+"""Reads the tables of a paper's files. Raises the first error, with file, entry, and key."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ class _AtOnce(studies.Errors):
         given: object = None,
         where: str = "",
     ) -> NoReturn:
-        """Raises the error."""
+        """Raises an `Error` for this problem."""
         shown = "" if given is None else f", given {studies.brief(given)}"
         told = f"{where or self.name}: {path}: {problem}{shown}" + (f"; {hint}" if hint else "")
         raise Error(told, "invalid-content" if code == "wrong-type" else code)
 
 
 class Entry(studies.Entry):
-    """One table of a file; every key must be read once."""
+    """One table of a file. Each key must be read exactly once."""
 
     def value(self, key: str, kind: type[T] | tuple[type[T], ...], default: Any = _REQUIRED) -> T:
-        """Value of a key; whole numbers are accepted as fractions."""
+        """Returns the value of a key. If a float is expected, an integer is also accepted."""
         kinds: Any = (int, float) if kind is float else kind
         what = _WHAT.get(kind, "a value of another type")
         if default is _REQUIRED:
@@ -54,20 +54,20 @@ class Entry(studies.Entry):
         return cast("T", taken)
 
     def one_of(self, key: str, allowed: Sequence[str], default: str = _REQUIRED) -> str:
-        """Value of a key that must be one of the allowed words."""
+        """Returns the value of a key, which must be one of the allowed words."""
         word = self.value(key, str, default)
         if word not in allowed:
             self.wrong("unknown-name", key, f"it is one of: {', '.join(allowed)}", given=word)
         return word
 
     def error(self, what: str) -> Error:
-        """An error about the whole entry."""
+        """Returns an error about the whole entry."""
         told = [self.where() or self.errors.name, self.path, what]
         return Error(": ".join(filter(None, told)), "invalid-content")
 
 
 def file(path: Path) -> Entry:
-    """A file as one entry."""
+    """Reads a TOML file as one entry."""
     try:
         text = path.read_text(encoding="utf-8")
         return Entry(tomllib.loads(text), _AtOnce(f"{path.parent.name}/{path.name}", text))

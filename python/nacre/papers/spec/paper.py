@@ -1,4 +1,4 @@
-"""A paper: published results, tolerances, and runs."""
+"""A paper: published results with tolerances, and runs."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from nacre.papers.spec.entry import Entry
 from nacre.papers.spec.plan import Group, Plan, Point, Selection
 
 SHIPPED = Path(__file__).parent.parent / "systems"
-"""Folder of the papers: one folder each, with `claims.toml` and `plan.toml`."""
+"""Folder of all papers. Each paper has a folder with `claims.toml` and `plan.toml`."""
 
 Form: TypeAlias = Literal["lines", "columns", "bars", "surface", "distribution", "stacks", "course"]
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """How a figure is drawn.
+    """Form and content of a figure.
 
     `lines`: a line per label of `series` over `x`; `columns`: a column for each of them at every
     `x`; `bars`: the numbers of its claims; `surface`: the measures `x`, `y` and `value` of every
@@ -30,9 +30,9 @@ class Drawing:
     `series`, a stacked bar of all measures, with `second_axis` on its own axis; `course`: a column
     of every point's record over the column `x`.
 
-    `stated` is the paper's statement about its figure; `ordinal` spaces the labels on x evenly,
-    `log` makes the value axis logarithmic; `join` connects the published numbers; `interval` is the
-    measure with the half-width of each value's interval, in percent.
+    `stated` is the paper's statement about the figure. `ordinal` spaces the labels on x evenly.
+    `log` makes the value axis logarithmic. `join` connects the published numbers. `interval` names
+    the measure that is the half-width of the confidence interval in percent.
     """
 
     form: Form
@@ -54,7 +54,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """A fitted value and its neutral replacement, with the reason."""
+    """A fitted value and its neutral replacement, with the reason for the replacement."""
 
     path: str
     fitted: str
@@ -64,7 +64,7 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class Paper:
-    """A published system, its claims in the order of the paper, and the plan of its runs."""
+    """A published system with its claims, in the order of the paper, and the plan of its runs."""
 
     name: str
     title: str
@@ -75,15 +75,18 @@ class Paper:
 
     @property
     def figures(self) -> list[str]:
-        """Figures with claims: `fig8`, `lifetime`."""
+        """Names of the figures about which there are claims, e.g. `fig8` or `lifetime`."""
         return list(dict.fromkeys(claim.figure for claim in self.claims))
 
     def points(self, selection: Selection) -> list[Point]:
-        """Points of a selection."""
+        """Returns the points of a selection."""
         return list(self.plan[selection.group].points(selection.where))
 
     def needed(self, figures: Sequence[str]) -> list[Point]:
-        """Points that the claims and drawings of these figures need, each once."""
+        """Returns the points that the claims and plots of these figures need.
+
+        Each point occurs once.
+        """
         found: dict[Point, None] = {}
         for selection in self._selections(figures):
             found |= dict.fromkeys(self.points(selection))
@@ -101,12 +104,12 @@ class Paper:
 
 
 def papers(folder: Path = SHIPPED) -> list[str]:
-    """All papers, by name."""
+    """Returns the names of all papers."""
     return sorted(path.parent.name for path in folder.glob("*/claims.toml"))
 
 
 def find(name: str, folder: Path = SHIPPED) -> Paper:
-    """The paper called `name`; raises `ConfigError` if there is none."""
+    """Returns the paper called `name`. Raises `ConfigError` if there is none."""
     known = papers(folder)
     if name not in known:
         raise config_error([unknown("no paper called", name, known)])
@@ -114,14 +117,14 @@ def find(name: str, folder: Path = SHIPPED) -> Paper:
 
 
 def figure_of(paper: Paper, name: str) -> str:
-    """The figure called `name`; raises `ConfigError` if the paper has none."""
+    """Returns `name` if the paper has such a figure, otherwise raises `ConfigError`."""
     if name not in paper.figures:
         raise config_error([unknown(f"{paper.name} has no figure called", name, paper.figures)])
     return name
 
 
 def read(folder: Path) -> Paper:
-    """The paper in a folder; every reference from a claim to the plan is checked."""
+    """Reads the paper in a folder. Checks every reference from a claim to the plan."""
     groups = plan.read(folder / "plan.toml")
     document = entry.file(folder / "claims.toml")
     title = document.value("title", str)

@@ -1,4 +1,4 @@
-"""Plan of a paper: groups of runs, each a study with axes."""
+"""Plan of a paper: groups of runs. Each group is a study with axes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from nacre.studies.spec.axis import Axis, Chosen
 
 @dataclass(frozen=True)
 class Job:
-    """A run: a scenario and its settings. Equal jobs are run once.
+    """A run: a scenario and its settings. Equal runs are executed once.
 
-    With `mixes`, nothing is simulated: every mix of its tiers in that many steps is scored. With
-    `dilate`, the device is served, slowed down by that factor, and sysbench reads files on it or,
-    with `transactions`, runs that many per thread on a database.
+    If `mixes` is set, the tier mixes are scored in this number of steps, without simulation. If
+    `dilate` is set, the device is served, slowed down by this factor. sysbench then reads files on
+    the device. With `transactions`, sysbench runs this number of transactions per thread on a
+    database.
     """
 
     scenario: str
@@ -34,13 +35,13 @@ class Job:
     transactions: int = 0
 
     def overrides(self) -> dict[str, object]:
-        """The settings for `nacre.run`."""
+        """Returns the settings as overrides for `nacre.run`."""
         return dict(self.settings)
 
 
 @dataclass(frozen=True)
 class Point:
-    """One run of a group, with its labels on the group's axes."""
+    """One run of a group, with its labels on the axes of the group."""
 
     group: str
     labels: tuple[tuple[str, str], ...]
@@ -48,14 +49,14 @@ class Point:
 
     @property
     def name(self) -> str:
-        """`cleaners: greedy, 50/50`."""
+        """Name of the point, e.g. `cleaners: greedy, 50/50`."""
         labels = ", ".join(label for _, label in self.labels)
         return f"{self.group}: {labels}" if labels else self.group
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Points of a group with the given labels on some axes, and any label on the others."""
+    """Points of a group that have the given labels on some axes, and any label on other axes."""
 
     group: str
     where: Mapping[str, tuple[str, ...]]
@@ -65,9 +66,10 @@ class Selection:
 class Group:
     """Runs of one scenario that differ along axes.
 
-    `seconds` estimates the duration of one run: the longest start first, and progress is weighted
-    by it. `mixes`, `dilate`, and `transactions` are those of its `Job`s. `over` is the axis that
-    repeats a run, such as its seed: numbers are means over it.
+    `seconds` is the estimated duration of one run. It determines the order of runs, the longest
+    first, and the weight of a run in the progress. `mixes`, `dilate`, and `transactions` have the
+    meaning of the fields of `Job`. `over` is the axis along which runs are repeated, e.g. the seed.
+    Results are means over this axis.
     """
 
     name: str
@@ -80,10 +82,10 @@ class Group:
     transactions: int = 0
     over: str = ""
     numbers: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """Position of each label by axis, which may differ from the label."""
+    """Position of each label on each axis in a figure, which may differ from the label."""
 
     def axis(self, name: str) -> Axis:
-        """The axis called `name`; raises `Error` if there is none."""
+        """Returns the axis called `name`. Raises `Error` if there is none."""
         for axis in self.axes:
             if axis.name == name:
                 return axis
@@ -93,11 +95,11 @@ class Group:
         )
 
     def number(self, axis: str, label: str) -> float | None:
-        """Position of a label on an axis; None if the axis is not numeric."""
+        """Returns the position of a label on an axis, or None if the axis is not numeric."""
         return self.numbers.get(axis, {}).get(label)
 
     def points(self, where: Mapping[str, Sequence[str]]) -> Iterator[Point]:
-        """Points with those labels, in the order of the axes."""
+        """Yields the points with these labels, in the order of the axes."""
         for name in where:
             self.axis(name)
         axes = [_only(axis, where.get(axis.name)) for axis in self.axes]
@@ -117,7 +119,10 @@ class Group:
 
 
 def _only(axis: Axis, labels: Sequence[str] | None) -> Axis:
-    """The axis with only those labels, in that order; raises `Error` if it lacks one."""
+    """Returns the axis with only these labels, in this order.
+
+    Raises `Error` if it lacks a label.
+    """
     if labels is None:
         return axis
     choices = {str(choice.label): choice for choice in axis.choices}
@@ -134,7 +139,7 @@ Plan = Mapping[str, Group]
 
 
 def read(path: Path) -> dict[str, Group]:
-    """Groups of a plan file; a scenario named `x.toml` is in the same folder."""
+    """Reads the groups of a plan file. A scenario named `x.toml` is in the folder of this file."""
     document = entry.file(path)
     groups = [_group(entry, path.parent) for entry in document.entries("runs")]
     document.done()
@@ -145,7 +150,7 @@ def read(path: Path) -> dict[str, Group]:
 
 
 def as_study(group: Group) -> dict[str, Any]:
-    """Runs of a group as a study file for users."""
+    """Returns the runs of a group as a study for users."""
     document: dict[str, Any] = {"name": group.name, "scenario": group.scenario}
     if group.scenario.endswith(".toml"):
         document["scenario"] = tomllib.loads(Path(group.scenario).read_text())
@@ -161,7 +166,7 @@ def _as_table(axis: Axis) -> dict[str, Any]:
 
 
 def selection(entry: Entry, key: str, groups: Mapping[str, Group]) -> Selection:
-    """Selection in `key` of an entry: `{ runs = "rates", rate = [5000, 10000] }`."""
+    """Reads the selection in `key` of an entry, e.g. `{ runs = "rates", rate = [5000, 10000] }`."""
     table = dict(entry.value(key, dict))
     name = table.pop("runs", None)
     if name not in groups:
@@ -205,9 +210,9 @@ def _group(entry: Entry, folder: Path) -> Group:
 
 
 def _axis(runs: Entry, table: Mapping[str, Any], number: int) -> tuple[Axis, dict[str, float]]:
-    """An axis of a study, and the position of each label in a figure.
+    """Reads an axis of a study, and the position of each label in a figure.
 
-    The position is the `x` of the label if given, otherwise the label itself if it is a number.
+    The position is `x` if it is given, otherwise the label if it is a number.
     """
     values = table.get("values")
     given = {"values": [_without_number(item) for item in values]} if values else {}
@@ -223,12 +228,12 @@ def _axis(runs: Entry, table: Mapping[str, Any], number: int) -> tuple[Axis, dic
 
 
 def _without_number(item: Any) -> Any:
-    """The value for a study, without `x`, its position in a figure."""
+    """Returns the value for a study, without `x`, which is its position in a figure."""
     return {k: v for k, v in item.items() if k != "x"} if isinstance(item, Mapping) else item
 
 
 def _number(item: Any, runs: Entry) -> float | None:
-    """Position of a label: its `x`, or its value if that is a number."""
+    """Returns the position of a label: its `x`, its value if that is a number, or None."""
     x = item.get("x", item.get("value")) if isinstance(item, Mapping) else item
     if isinstance(item, Mapping) and "x" in item and not isinstance(x, int | float):
         raise runs.error(f'"x" is {x!r}')

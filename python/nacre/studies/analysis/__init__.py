@@ -1,1 +1,1 @@
-"""Analysis of points: means, confidence intervals, Pareto front, influence of axes."""
+"""Analyzes points: means, confidence intervals, Pareto front, influence of axes."""

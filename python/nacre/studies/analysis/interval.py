@@ -10,7 +10,7 @@ _SMALL = {1: 12.7062, 2: 4.3027, 3: 3.1824, 4: 2.7764, 5: 2.5706, 6: 2.4469}
 
 
 def student_t(freedom: int) -> float:
-    """Student's t at 97.5 %, within .03 % (Abramowitz and Stegun, 26.7.5)."""
+    """Returns Student's t at 97.5 %, within 0.03 % (Abramowitz and Stegun, 26.7.5)."""
     if freedom < 1:
         return math.nan
     z, v = _Z, float(freedom)
@@ -23,7 +23,7 @@ def student_t(freedom: int) -> float:
 
 
 def half_width(values: Sequence[float]) -> float | None:
-    """Half of the 95 % confidence interval of the mean; None for fewer than two values."""
+    """Returns half the 95 % confidence interval of the mean, or None for fewer than two values."""
     if len(values) < 2:
         return None
     import numpy as np

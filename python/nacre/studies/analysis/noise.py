@@ -1,8 +1,8 @@
-"""Significance of differences between designs, by paired runs with equal seeds.
+"""Tests whether differences between designs are significant, by paired runs with equal seeds.
 
-Every design runs with the same seeds, and with one seed two designs get the same requests at the
-same times (common random numbers). Differences between designs are taken per seed, which removes
-the effect of the seed.
+Every design runs with the same seeds. With equal seeds, two designs receive the same requests at
+the same times (common random numbers). Differences between designs are computed per seed, which
+removes the effect of the seed.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ Flags: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
 
 @dataclass(frozen=True)
 class Front:
-    """For each design: on the front by its means, and whether chance could change that."""
+    """Designs that are on the Pareto front, or could be within the confidence intervals."""
 
     certain: frozenset[int]
-    """On the front, and no other design could be better in all objectives."""
+    """Designs on the front for which no other design could be better in all objectives."""
     contenders: frozenset[int]
-    """Off the front by its means, but no design on the front is significantly better."""
+    """Designs whose means are not on the front, but that no design on the front beats
+    significantly."""
 
 
 def together(fronts: Sequence[Front | None]) -> Front | None:
-    """Combines the fronts under all conditions; None if significance is unknown."""
+    """Combines the fronts of all conditions. Returns None if significance is unknown."""
     known = [front for front in fronts if front is not None]
     if not known:
         return None
@@ -48,9 +49,9 @@ def front(
     on_front: Sequence[int],
     objectives: Sequence[Objective],
 ) -> Front | None:
-    """Significance of the front; None if designs ran once.
+    """Tests the significance of the Pareto front. Returns None if each design ran only once.
 
-    Each comparison has a confidence of 95 %, so a few of many comparisons are wrong.
+    Each comparison has a confidence of 95 %. If there are many comparisons, some of them are wrong.
     """
     able = designs.filter(
         pl.col("feasible"), *(pl.col(o.column).is_not_null() for o in objectives)
@@ -61,7 +62,7 @@ def front(
     place = {design: row for row, design in enumerate(able)}
     certain, contenders = set(on_front), set(able) - set(on_front)
     for design in on_front:
-        # Significantly better and worse than the design, or equal to it.
+        # Other designs that are significantly better, significantly worse, or equal.
         pairs = [_against(each, place[design]) for each in values]
         loses = np.logical_or.reduce([losing for _, losing, _ in pairs])
         same = np.logical_and.reduce([equal for _, _, equal in pairs])
@@ -75,7 +76,10 @@ def front(
 
 
 def _by_seed(points: pl.DataFrame, able: Sequence[int], objective: Objective) -> Numbers:
-    """A row per design and a column per seed; lower is better; NaN if it did not run."""
+    """Returns a row per design and a column per seed.
+
+    Lower values are better, and NaN means no result.
+    """
     seeds = {seed: column for column, seed in enumerate(points["seed"].unique().sort())}
     rows = {design: row for row, design in enumerate(able)}
     found = np.full((len(able), len(seeds)), np.nan)
@@ -87,7 +91,7 @@ def _by_seed(points: pl.DataFrame, able: Sequence[int], objective: Objective) ->
 
 
 def _against(values: Numbers, row: int) -> tuple[Flags, Flags, Flags]:
-    """Compares every design with that of a row: better, worse, or equal for every seed."""
+    """Compares every design with the design of a row: better, worse, or equal for every seed."""
     apart = values - values[row]
     known = ~np.isnan(apart)
     count = known.sum(axis=1)

@@ -1,4 +1,4 @@
-"""Pareto front of a study, and influence of its axes."""
+"""Pareto front of a study, and influence of the axes on the objectives."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ _USUAL = (Objective("iops", "max"), Objective("p99_ns", "min"), Objective("cost"
 
 
 def conditions(questions: Questions) -> list[str]:
-    """Axes that are conditions: designs are compared separately for each of their values."""
+    """Returns the axes that are conditions. Designs are compared only within equal conditions."""
     return [axis.name for axis in questions.axes if axis.condition]
 
 
 def groups(designs: pl.DataFrame, names: Sequence[str]) -> list[pl.DataFrame]:
-    """Designs under each condition, in the order of the study; all without conditions."""
+    """Divides the designs by their conditions, in the order of the study.
+
+    Without conditions, returns one group.
+    """
     found = designs.partition_by(names, maintain_order=True) if names else []
     return found or [designs]
 
@@ -30,9 +33,9 @@ def groups(designs: pl.DataFrame, names: Sequence[str]) -> list[pl.DataFrame]:
 def pareto(
     designs: pl.DataFrame, objectives: Sequence[Objective], given: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """Feasible designs that no other design dominates.
+    """Returns feasible designs that no other design dominates.
 
-    Each condition has its own front.
+    Each condition has a separate front.
     """
     if given:
         return pl.concat([pareto(group, objectives) for group in groups(designs, given)])
@@ -50,10 +53,10 @@ def pareto(
 
 
 def _undominated(values: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[Any]]:
-    """For each row, whether no other row dominates it."""
+    """Returns whether each row is dominated by no other row."""
     kept = np.zeros(len(values), dtype=bool)
     front: list[int] = []
-    # In this order, no later row dominates an earlier one.
+    # In this order, no row dominates an earlier row.
     for index in np.lexsort(values.T[::-1]):
         row = values[index]
         rivals = values[front]
@@ -65,17 +68,18 @@ def _undominated(values: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[An
 
 
 def sensitivity(questions: Questions, points: pl.DataFrame) -> pl.DataFrame:
-    """Share of each objective that each axis explains: `objective`, `axis`, `share`, `method`.
+    """Returns the share of each objective that each axis explains.
 
-    A study of axes has shares of the variance of the objective explained by each axis alone
-    (first-order Sobol indices of a full grid); the remainder is due to interactions and the seed.
-    If combinations are missing, axes are correlated and shares are meaningless, so none are
-    returned. A search samples good regions, so the variance of its points is meaningless. Its
-    shares are those of PED-ANOVA (Watanabe et al., IJCAI 2023), which compares the best 10 % of the
-    points with all points.
+    For a study of axes, the share of an axis is the share of the objective's variance that the axis
+    alone explains (first-order Sobol index of a full grid). Interactions and the seed explain the
+    rest. If combinations are missing, axes are correlated and the shares have no meaning, so the
+    result is empty. A search prefers good regions, so the variance of its points has no meaning.
+    For a search, the shares are those of PED-ANOVA (Watanabe et al., IJCAI 2023), which compares
+    the best 10 % of the points with all points. The columns are `objective`, `axis`, `share`, and
+    `method`.
 
-    If there are conditions, an objective is divided by its mean under each condition, so that
-    shares describe only the other axes.
+    If there are conditions, each objective is divided by its mean under each condition. The shares
+    then describe only the other axes.
     """
     schema = {"objective": pl.String, "axis": pl.String, "share": pl.Float64, "method": pl.String}
     rows = []
@@ -123,20 +127,20 @@ def _shares(
 
 
 def _with_common_seeds(known: pl.DataFrame) -> pl.DataFrame:
-    """Runs with the seeds that all designs have."""
+    """Returns the runs whose seed all designs have in common."""
     everyone = known["design"].n_unique()
     return known.filter(pl.col("design").n_unique().over("seed") == everyone)
 
 
 def _is_factorial(known: pl.DataFrame, names: Sequence[str]) -> bool:
-    """Whether every combination of the values of all axes occurs once."""
+    """Returns whether every combination of the values of all axes occurs once."""
     sizes = [known[name].n_unique() for name in names]
     complete = all(known[name].null_count() == 0 for name in names)
     return complete and int(np.prod(sizes)) == known.height
 
 
 def _between(known: pl.DataFrame, name: str, column: str) -> float:
-    """Sum of squares between the group means."""
+    """Returns the sum of squares between the group means."""
     values = known.select(pl.col(name).alias("group"), pl.col(column).alias("value"))
     groups = values.group_by("group", maintain_order=True).agg(
         pl.len().alias("count"), pl.col("value").mean().alias("mean")

@@ -1,4 +1,4 @@
-"""The results of a study as frames with a row per point or a row per design."""
+"""Tables of the results of a study, with a row per point or per design."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from nacre.studies.spec.design import Questions
 from nacre.studies.spec.metrics import METRICS, REMARKS, Value
 
 COSTS = ("cost", "iops_per_cost")
-"""Columns without meaning if prices have different currencies."""
+"""Columns that have no meaning if prices are in different currencies."""
 _COUNTS = ("erases", "requests", "request_errors")
 
 
 def table(
     questions: Questions, points: Iterable[Point], rows: Mapping[str, Mapping[str, Value]]
 ) -> pl.DataFrame:
-    """A row per point that has ended, in the order of the study."""
+    """Returns a row per point that has ended, in the order of the study."""
     found = []
     for point in points:
         row = point.refused if point.error else rows.get(point.key)
@@ -32,18 +32,18 @@ def table(
 
 
 def labels(axis: Axis) -> list[str]:
-    """Columns of an axis: its labels, and their numbers if they are quantities."""
+    """Returns the columns of an axis: its labels and, for quantities, its values in base units."""
     base = axis.base
     return [axis.name] if base is None else [axis.name, f"{axis.name}_{base}"]
 
 
 def designs(questions: Questions, points: pl.DataFrame) -> pl.DataFrame:
-    """One row per design: means over its seeds, null if a run failed.
+    """Returns a row per design with means over its seeds, or null if a run failed.
 
-    `runs` is the number of seeds, and `iops_ci95` is half of the 95 % confidence interval of
-    `iops`, and likewise for every number; null for a single run. `feasible` is true if all
-    constraints hold; an unknown value fails its constraint. Costs in different currencies are not
-    compared: they are null.
+    `runs` is the number of seeds. `iops_ci95` is the half-width of the 95 % confidence interval of
+    `iops`, and null for a single run. Other numbers have such columns, too. `feasible` is true if
+    all constraints hold. An unknown value violates its constraint. Costs in different currencies
+    cannot be compared, so they are null.
     """
     if len(bases(points)) > 1:
         points = points.with_columns(
@@ -77,24 +77,24 @@ def designs(questions: Questions, points: pl.DataFrame) -> pl.DataFrame:
 
 
 def ci95(name: str) -> str:
-    """The column of the half-width of a column."""
+    """Returns the name of the column with the half-width of the confidence interval of a column."""
     return f"{name}_ci95"
 
 
 def _intervals(frame: pl.DataFrame, spreads: Iterable[str]) -> pl.DataFrame:
-    """The frame with half-widths of 95 % confidence intervals instead of standard deviations."""
+    """Replaces standard deviations with half-widths of 95 % confidence intervals."""
     factors = {n: student_t(n - 1) / n**0.5 if n > 1 else None for n in frame["runs"].unique()}
     factor = pl.Series([factors[n] for n in frame["runs"]], dtype=pl.Float64)
     return frame.with_columns(pl.col(name) * factor for name in spreads)
 
 
 def bases(points: pl.DataFrame) -> list[str]:
-    """Currencies of the costs of all points, each once."""
+    """Returns the currencies of the costs of all points, without duplicates."""
     return points["cost_basis"].drop_nulls().unique(maintain_order=True).to_list()
 
 
 def _findings() -> pl.Expr:
-    """Findings of the records about their numbers, each once."""
+    """Returns an expression for the findings of the records, without duplicates."""
     kinds = pl.col("findings").drop_nulls().str.split(", ").explode().unique(maintain_order=True)
     joined = kinds.str.join(", ")
     return pl.when(joined != "").then(joined).alias("findings")

@@ -1,1 +1,1 @@
-"""Engines that run points: local processes, or a Dask cluster."""
+"""Engines that run points: local processes or a Dask cluster."""

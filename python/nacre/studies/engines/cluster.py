@@ -1,4 +1,4 @@
-"""Runs points on a Dask cluster: an existing one, or a temporary one on this machine."""
+"""Runs points on a Dask cluster: an existing cluster, or a temporary cluster on this machine."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from nacre.studies.engines.tls import SCHEME, Tls
 CHUNK_S = 1.0
 CHUNK_MAX = 256
 AHEAD = 2
-"""Chunks in flight per thread of the cluster."""
+"""Number of outstanding chunks per thread of the cluster."""
 CONNECT_S = 5.0
 WORKERS_S = 30.0
 LOOK_S = 1.0
 """Seconds between checks of the number of workers."""
 ALONE_S = 60.0
-"""Seconds that a cluster may be without workers."""
+"""Maximum time in seconds that the cluster may have no workers."""
 
 _LOGGERS = ("distributed", "tornado", "asyncio")
 MISSING = Problem(
@@ -40,7 +40,7 @@ MISSING_KEYS = Problem(
 
 
 class Cluster:
-    """Workers of a Dask cluster at an address; without an address, one local worker per core."""
+    """Runs points on a Dask cluster. Without an address, starts a local worker per core."""
 
     def __init__(self, address: str | None, tls: Tls | None = None) -> None:
         self._address, self._tls = address, tls
@@ -63,7 +63,7 @@ class Cluster:
         self._stack.close()
 
     def outcomes(self, base: Base, tasks: Sequence[Task]) -> Iterator[Outcome | None]:
-        """Yields each outcome as it completes, and None when none does for a while."""
+        """Yields each outcome when a task ends, and None if no task ends for a while."""
         chunks = Chunks(tasks, CHUNK_S, CHUNK_MAX)
         ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
         pending: dict[str, tuple[Any, list[Task]]] = {}
@@ -83,21 +83,23 @@ class Cluster:
                 while len(chunks) and len(pending) < takers:
                     submit(chunks.next(takers))
                 if not pending:
-                    # Dask blames a crash on all tasks of the worker, so each is retried alone.
+                    # Dask attributes a crash to all tasks of the worker. Each task is therefore
+                    # repeated alone.
                     trying = True
                     submit([suspects.pop(0)])
                 try:
                     future = ended.get(timeout=PATIENCE_S)
                 except queue.Empty:
-                    # Dask may not call back for unusual failures.
+                    # After unusual failures, Dask may not call back.
                     for future in [future for future, _ in pending.values() if future.done()]:
                         ended.put(future)
                     yield None
                     continue
                 status = future.status
                 if future.key not in pending or status in ("lost", "pending"):
-                    # Its worker died with the result, and the scheduler computes it again. Dask
-                    # does not call back a second time, so the result is polled above.
+                    # The worker ended before it sent the result, so the scheduler computes the
+                    # result again. Dask does not call back a second time, so the loop above polls
+                    # the result.
                     continue
                 _, chunk = pending.pop(future.key)
                 found = _result(future, status, self._name)
@@ -119,7 +121,7 @@ class Cluster:
         return self._address or "of this machine"
 
     def _place(self, stack: ExitStack) -> tuple[str, Any]:
-        """Address of the cluster, and credentials for it."""
+        """Returns the address of the cluster and the credentials for it."""
         if self._address is not None:
             return self._address, self._tls.security() if self._tls else None
         try:
@@ -134,7 +136,7 @@ class Cluster:
             ) from error
 
     def _check(self) -> None:
-        """Checks that there are workers, and that they have the same version of Nacre."""
+        """Checks that the cluster has workers, and that they have this version of Nacre."""
         try:
             self._client.wait_for_workers(1, timeout=WORKERS_S)
         except TimeoutError:
@@ -163,7 +165,10 @@ class Cluster:
                 )
 
     def _threads(self) -> int:
-        """Number of parallel points; raises `Error` after a long time without workers."""
+        """Returns the number of threads of the cluster.
+
+        Raises `Error` if there are no workers for too long.
+        """
         if self._client.status in ("closed", "closing"):
             raise Error(f"the connection to the cluster {self._name} was lost", "no-answer")
         now = time.monotonic()
@@ -180,7 +185,7 @@ class Cluster:
 
 
 def _result(future: Any, status: str, name: str) -> list[Outcome] | None:
-    """Outcomes of a chunk; None if its workers died."""
+    """Returns the outcomes of a chunk, or None if its workers crashed."""
     import distributed
 
     if status == "finished":
@@ -201,7 +206,7 @@ def _connected(address: str, security: Any) -> Any:
     import distributed
 
     if address.startswith(SCHEME) and security is None and not _has_certificates():
-        # Checked here, because Dask would fail and print a traceback 10 s later.
+        # Check this here, because Dask would fail only 10 s later, with a traceback.
         raise _user_error(
             "invalid-certificate",
             "the cluster requires certificates",
@@ -226,7 +231,7 @@ def _connected(address: str, security: Any) -> Any:
 
 
 def _has_certificates() -> bool:
-    """Whether Dask's own configuration has client certificates."""
+    """Returns whether Dask's configuration contains client certificates."""
     import distributed
 
     known = distributed.Security()  # type: ignore[no-untyped-call]
@@ -244,7 +249,7 @@ def _close(client: Any) -> None:
 
 
 def _quiet() -> ExitStack:
-    """Suppresses Dask's log output; Nacre reports the errors."""
+    """Suppresses Dask's log output, because Nacre reports the errors."""
     import logging
 
     try:

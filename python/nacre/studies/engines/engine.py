@@ -1,4 +1,4 @@
-"""Interface of engines, which run the points of a study."""
+"""Interface of engines. An engine runs the points of a study."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from nacre.studies.engines.task import Base, Outcome, Task
 Name = Literal["local", "dask"]
 
 PATIENCE_S = 0.1
-"""Maximum time in seconds without a result or None."""
+"""Maximum time in seconds until an engine yields an outcome or None."""
 
 
 class Engine(Protocol):
-    """Runs points in parallel. Entering checks that it can; leaving stops all work."""
+    """Runs points in parallel.
+
+    At its start, the block checks that this is possible; its end stops all work.
+    """
 
     def __enter__(self) -> Self: ...
 
@@ -27,18 +30,18 @@ class Engine(Protocol):
     ) -> None: ...
 
     def outcomes(self, base: Base, tasks: Sequence[Task]) -> Iterator[Outcome | None]:
-        """Yields each outcome as it completes, and None when none does for a while.
+        """Yields each outcome when a task ends, and None if no task ends for a while.
 
-        A failed point is an outcome; an exception here is an error of the engine.
+        If a point fails, its outcome contains the error. An exception means that the engine failed.
         """
         ...
 
 
 class Chunks:
-    """Divides tasks into chunks of about `seconds`, estimated from completed tasks.
+    """Divides tasks into chunks that take about `seconds`, estimated from completed tasks.
 
-    Short points are sent in large chunks to save overhead, long ones singly to balance the load at
-    the end.
+    Short tasks are sent in large chunks, which saves overhead. Long tasks are sent one by one, so
+    that all workers finish at about the same time.
     """
 
     def __init__(self, tasks: Sequence[Task], seconds: float, most: int) -> None:
@@ -48,16 +51,16 @@ class Chunks:
 
     @property
     def mean_s(self) -> float:
-        """Mean duration of a point in seconds; infinite if unknown."""
+        """Mean duration of a task in seconds. It is infinite until a task has completed."""
         return float("inf") if self._mean_s is None else self._mean_s
 
     def took(self, seconds: float) -> None:
-        """Records the duration of a point."""
+        """Updates the mean duration with the duration of a task."""
         past = seconds if self._mean_s is None else self._mean_s
         self._mean_s = 0.8 * past + 0.2 * seconds
 
     def next(self, takers: int) -> list[Task]:
-        """Next chunk, limited to a fair share of the remaining tasks."""
+        """Returns the next chunk. It is limited to a fair share of the remaining tasks."""
         fair = -(-len(self._left) // (2 * takers))
         wanted = int(self._seconds / max(self.mean_s, 1e-6))
         size = max(1, min(wanted, fair, self._most))

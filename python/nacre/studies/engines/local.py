@@ -1,7 +1,7 @@
-"""Runs points on all cores of this machine: one process per core, which takes chunks.
+"""Runs points on all cores of this machine. Each core has a process that receives chunks of tasks.
 
-Processes are used instead of threads, although the core releases the GIL, because records are then
-also built in parallel, and a point that crashes its process does not affect other points.
+Threads would run in parallel, too, because the core releases the GIL. However, processes also build
+records in parallel, and a point that crashes its process does not affect other points.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ WORKER = ("-m", "nacre.studies.engines.worker")
 CHUNK_S = 0.25
 CHUNK_MAX = 64
 SHORT_S = 0.05
-"""Points below this duration in seconds are sent before the worker has finished the previous
-ones."""
+"""If a task takes less than this time in seconds, the next chunk is sent before the previous chunk
+is finished."""
 PLENTY = 4
-"""Number of points per worker above which long points are also sent ahead."""
+"""If there are more tasks per worker than this, long tasks are also sent ahead."""
 DEATHS = 2
-"""Number of crashes of a worker, running a point alone, after which the point has failed."""
+"""A task fails if its worker crashes this number of times while it runs the task alone."""
 
 
 class Local:
-    """Engine on the cores of this machine."""
+    """Engine that uses the cores of this machine."""
 
     def __init__(self, workers: int | None = None) -> None:
         self._number = workers or cores()
@@ -58,7 +58,7 @@ class Local:
         self._workers = []
 
     def outcomes(self, base: Base, tasks: Sequence[Task]) -> Iterator[Outcome | None]:
-        """Yields each outcome as it completes, and None when none does for a while."""
+        """Yields each outcome when a task ends, and None if no task ends for a while."""
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="nacre-study-")
         folder = self._folder.name
@@ -86,16 +86,19 @@ class Local:
                     for outcome in found:
                         chunks.took(outcome.seconds)
                     missing -= len(found)
-                    # Send the next chunks before these results are used.
+                    # Send the next chunks before these outcomes are processed.
                     self._feed(self._workers[place], chunks, alone)
                     yield from found
         finally:
             if missing:
-                # The results of these points are no longer needed.
+                # The outcomes of these tasks are no longer needed.
                 self.stop()
 
     def _feed(self, worker: _Worker, chunks: Chunks, alone: deque[Task]) -> None:
-        """Sends work to a worker: suspects of a crash singly, others in chunks."""
+        """Sends tasks to a worker.
+
+        Tasks that may have caused a crash are sent one by one, other tasks in chunks.
+        """
         if alone and not worker.held:
             worker.send([alone.popleft()])
             worker.is_trying = True
@@ -107,7 +110,10 @@ class Local:
 
 
 def _bury(worker: _Worker, alone: deque[Task], deaths: Counter[str]) -> list[Outcome]:
-    """Retries the points of a crashed worker one by one, except a point that always crashes."""
+    """Schedules the tasks of a crashed worker one by one.
+
+    Returns an outcome for a task that crashed too often.
+    """
     if not worker.started:
         raise Error(f"a worker process did not start: {worker.complaint()}", "process-failed")
     worker.kill()
@@ -121,7 +127,7 @@ def _bury(worker: _Worker, alone: deque[Task], deaths: Counter[str]) -> list[Out
 
 
 class _Worker:
-    """A process that runs points; it keeps no state between them."""
+    """A process that runs tasks. It has no state between tasks."""
 
     def __init__(self, base: Base, folder: str) -> None:
         self.held: deque[Task] = deque()
@@ -145,14 +151,14 @@ class _Worker:
         return len(self._ends)
 
     def send(self, tasks: list[Task]) -> None:
-        """Sends tasks; a dead worker is noticed when its outcomes are received."""
+        """Sends tasks. If the worker is dead, `receive` detects this."""
         self.held.extend(tasks)
         self._ends.append(len(tasks))
         with suppress(OSError):
             self.connection.send(tasks)
 
     def receive(self) -> list[Outcome] | None:
-        """New outcomes; None if the worker is dead."""
+        """Returns new outcomes, or None if the worker is dead."""
         try:
             found: list[Outcome] = self.connection.recv()
         except (EOFError, OSError):
@@ -175,7 +181,7 @@ class _Worker:
             self._process.stderr.close()
 
     def complaint(self) -> str:
-        """Last lines of its standard error."""
+        """Returns the last line of the worker's error output."""
         self._process.wait()
         said = self._process.stderr.read() if self._process.stderr else b""
         lines = said.decode(errors="replace").strip().splitlines()
@@ -183,11 +189,12 @@ class _Worker:
 
 
 def _started(folder: str) -> tuple[Connection, subprocess.Popen[bytes]]:
-    """A worker process, and our end of the pipe to it."""
+    """Starts a worker process. Returns this process' end of the pipe, and the worker process."""
     ours, theirs = Pipe()
     try:
         with theirs:
-            # Its own session, so that Ctrl-C reaches only the process that waits for the points.
+            # Use a separate session, so that Ctrl-C reaches only the process that waits for the
+            # tasks.
             process = subprocess.Popen(  # noqa: S603 (our own interpreter)
                 [sys.executable, "-P", *WORKER, str(theirs.fileno()), folder],
                 pass_fds=[theirs.fileno()],
@@ -204,7 +211,7 @@ def _started(folder: str) -> tuple[Connection, subprocess.Popen[bytes]]:
 
 
 def cores() -> int:
-    """The processors this process may use."""
+    """Returns the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,7 +1,8 @@
-"""Temporary Dask cluster on this machine, private to this run.
+"""Temporary Dask cluster on this machine, which only this run can use.
 
-Everything listens on the loopback address, with TLS on both sides; the key is generated for the run
-and known only to its processes. Dask's HTTP servers, which have no authentication, are disabled.
+All parts listen on the loopback address and require TLS certificates from both sides. The key is
+generated for the run, and only processes of the run have it. Dask's HTTP servers are disabled,
+because they have no authentication.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ LOOPBACK = "127.0.0.1"
 
 
 class _WithoutHttp:
-    """A part of a cluster with its HTTP pages (dashboard, metrics, health) disabled."""
+    """A part of a cluster without its HTTP pages (dashboard, metrics, health)."""
 
     def start_http_server(self, routes: Any, *_: Any, **__: Any) -> None:
-        """A stub of the server that other parts of Dask expect, which does not listen."""
+        """Creates a server that does not listen, because other parts of Dask require one."""
         from distributed.http.routing import RoutingApplication
 
         self.http_application = RoutingApplication(routes)  # type: ignore[no-untyped-call]
@@ -40,9 +41,9 @@ class Worker(_WithoutHttp, distributed.Worker):
 
 
 def start(stack: ExitStack) -> tuple[str, Any]:
-    """Runs a scheduler in this process and workers in other processes, until `stack` closes.
+    """Runs a scheduler in this process and workers in other processes until `stack` closes.
 
-    Returns its address, and the credentials for clients.
+    Returns the address of the scheduler, and the credentials for clients.
     """
     keys: Any = distributed.Security.temporary()  # type: ignore[no-untyped-call]
     options = {"host": LOOPBACK, "port": 0, "protocol": "tls://", "security": keys}
@@ -59,9 +60,9 @@ def start(stack: ExitStack) -> tuple[str, Any]:
 
 
 def _worker(address: str, keys: Any) -> subprocess.Popen[bytes]:
-    """A worker, and the nanny that restarts it when it dies."""
+    """Starts a worker with a nanny. The nanny restarts the worker if it crashes."""
     tls = "DASK_DISTRIBUTED__COMM__TLS__"
-    # Keys are in the environment: files would survive a kill, and arguments are public.
+    # Pass the keys in the environment. Files would remain after a kill, and arguments are public.
     environment = {
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
         "DASK_DISTRIBUTED__COMM__REQUIRE_ENCRYPTION": "True",
@@ -84,7 +85,7 @@ def _worker(address: str, keys: Any) -> subprocess.Popen[bytes]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends a worker with its nanny and all other processes of its session."""
+    """Kills a worker, its nanny, and all other processes of its session."""
     import signal
 
     with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Runs a task in any process."""
+"""Tasks that can run in any process."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ DIED = (
     "the process that ran this point crashed at every attempt;"
     " its stack may need more memory than is available"
 )
-"""Error of a point that crashed its worker, the same for every engine."""
+"""Error message for a point that crashed its worker. All engines use it."""
 
 
 @dataclass(frozen=True)
 class Base:
-    """Common data of all tasks, such as the version of Nacre that must run them."""
+    """Data that all tasks share, e.g. the version of Nacre that must run them."""
 
     nacre: str
     folder: str | None = None
-    """Folders of a machine's workers: shared preconditioned states, and private files."""
+    """Folder that the workers of a machine share, for preconditioned states and temporary files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A scenario to run; its record is returned without data that can be recomputed."""
+    """A scenario to run. Its record omits data that can be recomputed."""
 
     key: str
     source: Source
     settings: tuple[tuple[str, str], ...]
     is_prepared: bool = False
-    """Whether other tasks have the same preconditioning, so that its state should be saved."""
+    """Whether other tasks have an equal precondition, so that its final state should be saved."""
 
     def carried_out(self, base: Base) -> tuple[str, Columns | None]:
-        """The document as JSON text, and the requested columns."""
-        # Without value origins, which are long and can be recomputed from the scenario.
+        """Runs the task. Returns the document as JSON text, and the requested columns."""
+        # Omit the origins of values, because they are long and can be recomputed from the scenario.
         data, _ = self.ran(base, origins=False)
         del data["origins"]
         return compact(data), None
@@ -55,9 +55,11 @@ class Task:
     def ran(
         self, base: Base, *, origins: bool = True
     ) -> tuple[dict[str, Any], Callable[[], Columns]]:
-        """Record of the run and its columns; value origins are included only if requested.
+        """Runs the scenario.
 
-        The second function converts the columns to arrays.
+        Returns the record, and a function that converts its columns to arrays.
+
+        The record contains the origins of values only if `origins` is true.
         """
         source = self.source
         with source.cited():
@@ -69,15 +71,15 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Part(Task):
-    """A part of a split run; its text becomes one record together with the other parts."""
+    """A part of a split run. The texts of all parts are combined to one record."""
 
     def carried_out(self, base: Base) -> tuple[str, Columns | None]:  # noqa: ARG002 (none is common)
-        """The text of the part."""
+        """Runs the part. Returns the text of the part."""
         return self.source.call(_core.run_part, self.settings), None
 
 
 class Outcome(NamedTuple):
-    """Outcome of a task: its document as JSON text, or the error; and its duration."""
+    """Outcome of a task: the document as JSON text or the error, and the duration in seconds."""
 
     key: str
     record: str | None
@@ -85,16 +87,16 @@ class Outcome(NamedTuple):
     seconds: float
     columns: Columns | None = None
     code: Code | None = None
-    """Error code."""
+    """Code of the error, or None if there is no error."""
 
 
 def died(task: Task) -> Outcome:
-    """Outcome of a point that crashed its worker."""
+    """Returns the outcome of a task that crashed its worker."""
     return Outcome(task.key, None, DIED, 0.0, code="process-failed")
 
 
 def evaluate(base: Base, tasks: Sequence[Task]) -> list[Outcome]:
-    """Runs the tasks one after another."""
+    """Runs the tasks one after another. Raises `Error` if they need another version of Nacre."""
     if base.nacre != identity():
         raise Error(
             f"a worker has another version of Nacre: {identity()}, not {base.nacre}",
@@ -110,7 +112,7 @@ def identity() -> str:
 
 
 def compact(data: Mapping[str, Any]) -> str:
-    """A document as JSON text without blanks."""
+    """Encodes a document as JSON text without spaces."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -1,4 +1,4 @@
-"""TLS certificates for a Dask cluster, and the authority that Nacre trusts."""
+"""TLS certificates for a Dask cluster, including the certificate authority."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _NAMES = ("--tls-ca", "--tls-cert", "--tls-key")
 
 
 class Tls(NamedTuple):
-    """Three PEM files: the cluster's authority, our certificate and our key."""
+    """Three PEM files: CA certificate of the cluster, client certificate, and private key."""
 
     ca: Path
     certificate: Path
     key: Path
 
     def security(self) -> Any:
-        """The certificates as a Dask security object."""
+        """Returns the certificates as a Dask security object."""
         import distributed
 
         return distributed.Security(  # type: ignore[no-untyped-call]
@@ -39,9 +39,9 @@ class Tls(NamedTuple):
 def tls_of(
     address: str | None, ca: Place | None, certificate: Place | None, key: Place | None
 ) -> Tls | None:
-    """The certificate files, or None if none are given.
+    """Returns the certificate files, or None if the user gave none.
 
-    Raises `ConfigError` if some are missing or unusable, or the address needs none.
+    Raises `ConfigError` if files are missing or unusable, or if the address does not use TLS.
     """
     given = (ca, certificate, key)
     if ca is None or certificate is None or key is None:
@@ -63,7 +63,7 @@ def tls_of(
 
 def _check(tls: Tls) -> None:
     for name, place in zip(_NAMES, tls, strict=True):
-        # A cluster reads the files more than once, so pipes are rejected.
+        # Reject pipes, because a cluster reads the files more than once.
         if place.exists() and not (place.is_file() or place.is_dir()):
             problem, hint = "it is a pipe, a socket or a device", "give PEM files"
             raise invalid("not-a-file", name, problem, given=str(place), hint=hint)
@@ -77,7 +77,7 @@ def _check(tls: Tls) -> None:
         except OSError as error:
             raise _unusable(name, place, error, "") from None
     try:
-        # A key with a passphrase is rejected, because a worker cannot ask for it.
+        # Reject a key with a passphrase, because a worker cannot ask for it.
         context.load_cert_chain(tls.certificate, tls.key, password=lambda: "")
     except OSError as error:
         raise _unusable(_NAMES[1], tls.certificate, error, "a certificate and its key") from None

@@ -1,7 +1,7 @@
 """A worker process: `python -m nacre.studies.engines.worker DESCRIPTOR FOLDER`.
 
-The worker receives chunks of tasks and sends outcomes over the descriptor. If the process at the
-other end exits, the worker exits immediately and removes their common folder.
+The worker receives chunks of tasks and sends outcomes over the descriptor. If the other process
+exits, the worker exits immediately and removes the shared folder.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Never
 from nacre.studies.engines.task import Base, Outcome, Task, evaluate
 
 _SILENCE_S = 0.1
-"""Time in seconds that outcomes wait to be sent together."""
+"""Time in seconds for which outcomes are collected before they are sent together."""
 
 
 def main() -> None:
-    """Runs points until the pipe closes."""
+    """Runs tasks until the pipe closes."""
     descriptor, folder = sys.argv[1:]
     try:
         _work(Connection(int(descriptor)), folder)
@@ -34,7 +34,7 @@ def _work(connection: Connection, folder: str) -> None:
     base: Base = connection.recv()
     chunks: queue.SimpleQueue[list[Task]] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(connection, folder, chunks), daemon=True).start()
-    # Reports that the worker is ready.
+    # An empty list means that the worker is ready.
     connection.send([])
     while True:
         outcomes: list[Outcome] = []

@@ -1,1 +1,1 @@
-"""Stores the results of points as they complete."""
+"""Stores the results of points when they complete."""

@@ -1,4 +1,4 @@
-"""Lock of a directory of points: a file with the writer's process number, locked while it runs."""
+"""Lock of a directory of points. It is a locked file with the process ID of the writer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nacre.files.atomic import replacing
 LOCK = ".lock"
 _OURS = re.compile(rb"nacre ([0-9]{1,10})\n")
 _LONGEST = 64
-"""Maximum number of bytes to read, which is more than the size of a lock file of Nacre."""
+"""Maximum number of bytes to read. A lock file of Nacre is shorter."""
 
 
 class ForeignLockError(Exception):
@@ -21,14 +21,14 @@ class ForeignLockError(Exception):
 
 
 class HeldError(Exception):
-    """Another process holds the lock; the error has its process number if it can be read."""
+    """Another process holds the lock. The text is its process ID, or "?"."""
 
 
 class Lock:
     """Holds the lock of a directory until the process ends.
 
-    An existing file is not changed before `sign`. Raises `HeldError`, `ForeignLockError`, or
-    `OSError` if the file cannot be created.
+    An existing file is not changed before `sign`. Raises `HeldError`, `ForeignLockError`, or, if
+    the file cannot be created, `OSError`.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -43,19 +43,19 @@ class Lock:
             raise
 
     def check(self) -> None:
-        """Raises `ForeignLockError` unless the file is a lock file of Nacre or empty."""
+        """Raises `ForeignLockError` unless the file is empty or a lock file of Nacre."""
         text = os.pread(self._file, _LONGEST, 0)
         if not _OURS.fullmatch(text):
             raise ForeignLockError
 
     def sign(self) -> None:
-        """Writes the number of this process into the file."""
+        """Writes the ID of this process into the file."""
         text = _signature()
         os.pwrite(self._file, text, 0)
         os.truncate(self._file, len(text))
 
     def remove(self) -> None:
-        """Removes the file if this lock created it and it still has its name."""
+        """Removes the file if this lock created it and the path still refers to it."""
         if self._is_made and self._is_at():
             self._path.unlink()
 
@@ -72,18 +72,18 @@ class Lock:
                 raise HeldError(found[1].decode() or "?") from None
             raise ForeignLockError from None
         if not self._is_at():
-            # The creator has removed the file, and another process may hold a new one.
+            # The creator has removed the file. Another process may hold a new lock file.
             raise HeldError("?")
 
     def _is_at(self) -> bool:
-        """Whether the name still refers to the locked file."""
+        """Returns whether the path still refers to the locked file."""
         with suppress(FileNotFoundError):
             return os.path.samestat(self._path.lstat(), os.fstat(self._file))
         return False
 
 
 def _make(path: Path) -> bool:
-    """Creates the complete file; returns False if a file exists."""
+    """Creates the lock file with its content. Returns False if a file exists."""
     try:
         path.lstat()
     except FileNotFoundError:

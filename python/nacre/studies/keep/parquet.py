@@ -1,7 +1,7 @@
-"""Parquet files of points: conversion of outcomes to rows and back.
+"""Converts outcomes of points to rows of Parquet files, and back.
 
-A file has a row for every outcome: key, document, error with its code, seconds and, if requested,
-the columns as the bytes of an npz file.
+A file has a row for every outcome: key, document, error with its code, duration in seconds, and, if
+requested, columns as the bytes of an npz file.
 """
 
 from __future__ import annotations
@@ -21,16 +21,19 @@ if TYPE_CHECKING:
 POINTS = "points"
 _COLUMNS = "columns"
 _LATER = (_COLUMNS, "code")
-"""Columns that do not exist in older files."""
+"""Columns that older files lack."""
 
 
 def parts(directory: Path) -> list[Path]:
-    """The files of a directory, in the order in which they were written."""
+    """Returns the Parquet files of a directory, in the order in which they were written."""
     return sorted((directory / POINTS).glob("[0-9]*.parquet"))
 
 
 def table(files: Iterable[Path], *, with_columns: bool = True) -> pl.DataFrame:
-    """Rows of several files, with only the latest row of each key."""
+    """Returns the rows of several files.
+
+    If a key occurs several times, only the latest row is included.
+    """
     import polars as pl
 
     names = [name for name in _schema() if with_columns or name != _COLUMNS]
@@ -52,7 +55,7 @@ def table(files: Iterable[Path], *, with_columns: bool = True) -> pl.DataFrame:
 
 
 def frame(outcomes: Iterable[Outcome]) -> pl.DataFrame:
-    """Outcomes as the rows of a file."""
+    """Converts outcomes to the rows of a file."""
     import polars as pl
 
     rows = [(*each[:4], _packed(each.columns), each.code) for each in outcomes]
@@ -60,13 +63,13 @@ def frame(outcomes: Iterable[Outcome]) -> pl.DataFrame:
 
 
 def outcomes(rows: pl.DataFrame) -> Iterator[Outcome]:
-    """Outcomes of the rows of a file."""
+    """Converts the rows of a file to outcomes."""
     for row in rows.iter_rows(named=True):
         yield Outcome(**{**row, _COLUMNS: _unpacked(row.get(_COLUMNS))})
 
 
 def record(directory: Path, key: str) -> dict[str, Any] | None:
-    """Record stored under a key, without the origins of its values."""
+    """Returns the record stored under a key, without origins of values, or None."""
     import polars as pl
 
     for part in reversed(parts(directory)):
@@ -79,7 +82,7 @@ def record(directory: Path, key: str) -> dict[str, Any] | None:
 
 
 def _unpacked(packed: bytes | None) -> Columns | None:
-    """Columns decoded from npz bytes."""
+    """Decodes columns from the bytes of an npz file. Returns None if there are none."""
     if packed is None:
         return None
     import numpy as np

@@ -1,8 +1,9 @@
-"""Stores the records of a study's points by key, in append-only Parquet files.
+"""Stores the results of a study's points by key, in Parquet files that are never changed.
 
-A directory holds `study.json`, which describes it; `points/*.parquet`, each with the records of
-several points, written completely or not at all; and derived files. One process writes at a time. A
-killed process loses the points of its last seconds; a resumed study runs them again.
+A directory contains `study.json`, which describes the study, and derived files. Each file in
+`points/*.parquet` contains the results of several points, and is written completely or not at all.
+Only one process can write at a time. If this process is killed, the points of the last seconds are
+lost, and a resumed study runs them again.
 """
 
 from __future__ import annotations
@@ -35,27 +36,28 @@ FIGURE_FILES = tuple(
     f"{name}.{suffix}" for name in ("by_axis", "pareto", "sensitivity") for suffix in ("svg", "png")
 )
 FLUSH_S = (0.25, 2.0)
-"""Seconds for which points are collected before they are written: at first, and later with many
+"""Time in seconds for which points are collected before they are written: initially, and after many
 files."""
 FLUSH_POINTS = 256
 POINT_BYTES = 1024
-"""Approximate compressed bytes per point."""
+"""Approximate compressed size of a point in bytes."""
 MARGIN_BYTES = 1 << 20
 
 Row = dict[str, Value]
 
 
 class Memory:
-    """Keeps outcomes in memory only.
+    """Keeps outcomes in memory.
 
-    `paths` are columns of its rows in addition to the standard ones; with None, rows only record
-    whether a point failed.
+    `paths` are additional columns of the rows. If `paths` is None, rows contain only the errors of
+    points.
     """
 
     def __init__(self, paths: Mapping[str, str] | None) -> None:
         self.rows: dict[str, Row] = {}
         self.found: frozenset[str] = frozenset()
-        """Keys of points that completed earlier, in this study or an older version of it."""
+        """Keys of points that were completed in an earlier session, for this version of the study
+        or another."""
         self._paths = paths
         self._ended: dict[str, Outcome] = {}
 
@@ -63,7 +65,7 @@ class Memory:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Does nothing, because there are no files."""
+        """Does nothing, because there are no files to close."""
 
     def add(self, outcome: Outcome) -> None:
         """Adds the outcome of a point."""
@@ -71,19 +73,22 @@ class Memory:
         self._ended[outcome.key] = outcome
 
     def flush(self, *, at_once: bool = False) -> None:
-        """Makes added outcomes durable, if due."""
+        """Makes added outcomes durable if they have waited long enough.
+
+        `at_once` does so immediately.
+        """
 
     def has(self, key: str) -> bool:
-        """Whether the point completed successfully, so that it need not run again."""
+        """Returns whether the point completed without an error and need not run again."""
         return key in self.rows and self.rows[key]["error"] is None
 
     def record(self, key: str) -> dict[str, Any] | None:
-        """The record of a point."""
+        """Returns the record of a point, or None if there is none."""
         found = self._ended.get(key)
         return None if found is None or found.record is None else json.loads(found.record)
 
     def ended(self) -> Iterator[Outcome]:
-        """Outcomes of all points, with the requested columns."""
+        """Yields the outcomes of all points, with the requested columns."""
         yield from self._ended.values()
 
     def _note(self, outcome: Outcome) -> None:
@@ -94,7 +99,7 @@ class Memory:
 
 
 class Store(Memory):
-    """A directory of points; `what` is their kind in a word, with approximate bytes per point."""
+    """Stores outcomes in a directory. `what` names the kind of result in messages."""
 
     def __init__(
         self,
@@ -135,14 +140,14 @@ class Store(Memory):
             self._unlock()
 
     def add(self, outcome: Outcome) -> None:
-        """Adds the outcome of a point; it is durable after the next flush."""
+        """Adds the outcome of a point. The outcome is durable after the next flush."""
         self._note(outcome)
         if not self._pending:
             self._since = time.monotonic()
         self._pending.append(outcome)
 
     def flush(self, *, at_once: bool = False) -> None:
-        """Writes added outcomes as one file, if there are many or the delay has elapsed."""
+        """Writes the added outcomes to one file if they are many or have waited long enough."""
         first, later = FLUSH_S
         patience = min(later, first * 2 ** min(self._written, 10))
         waited = time.monotonic() - self._since
@@ -151,23 +156,23 @@ class Store(Memory):
             self._pending = []
 
     def record(self, key: str) -> dict[str, Any] | None:
-        """The record of a point."""
+        """Returns the record of a point, or None if there is none."""
         return record(self.directory, key)
 
     def ended(self) -> Iterator[Outcome]:
-        """Outcomes of all points, with the requested columns."""
+        """Yields the outcomes of all points, with the requested columns."""
         self.flush(at_once=True)
         if files := parts(self.directory):
             yield from outcomes(table(files))
 
     def expect(self, points: int) -> None:
-        """Sets the number of points of the study, if it was unknown at the start."""
+        """Sets the number of points if it was unknown when the study started."""
         if points != self._expected:
             self._expected = points
             _write(self.directory / STUDY_FILE, _json(self._identity()))
 
     def compact(self) -> None:
-        """Merges all files into one; a kill during the merge leaves some points in two files."""
+        """Merges all files into one. If the process is killed, some points may be in two files."""
         self.flush(at_once=True)
         files = parts(self.directory)
         if len(files) > 1:
@@ -181,7 +186,7 @@ class Store(Memory):
                 path.mkdir()
                 self._made.insert(0, path)
         if _identity(self.directory) is None:
-            # Checked before the lock is created, so that a foreign directory stays unchanged.
+            # Check this before the lock is created, so that a foreign directory is not changed.
             self._check_empty()
         self._lock = self._take_lock()
         found = _identity(self.directory)
@@ -236,7 +241,7 @@ class Store(Memory):
             self._lock = None
 
     def _check_empty(self) -> None:
-        """Raises an error if the directory has files that do not belong to a store."""
+        """Raises an error if the directory contains files that do not belong to a store."""
         points = self.directory / POINTS
         ours = {LOCK, *(path.name for path in unfinished(self.directory, LOCK))}
         found = {path.name for path in self.directory.iterdir()} - ours
@@ -262,7 +267,7 @@ class Store(Memory):
             )
 
     def _load(self) -> None:
-        """Loads existing points; removes incomplete files."""
+        """Loads existing points, and removes incomplete files."""
         for path in unfinished(self.directory, LOCK, STUDY_FILE, TABLE_FILE):
             path.unlink()
         for path in unfinished(self.directory / POINTS, "*.parquet"):
@@ -292,7 +297,7 @@ class Store(Memory):
         }
 
     def _remove_made(self) -> None:
-        """Removes what was created in a directory that did not become a store."""
+        """Removes everything that was created in a directory in which no store was created."""
         with suppress(OSError):
             if self._lock is not None and not (self.directory / STUDY_FILE).exists():
                 self._lock.remove()
@@ -302,7 +307,10 @@ class Store(Memory):
 
 
 def opened(directory: Path) -> dict[str, Any]:
-    """Content of `study.json` of a directory; raises `ConfigError` if it is not a store."""
+    """Returns the content of `study.json` in a directory.
+
+    Raises `ConfigError` if it is not a store.
+    """
     found = _identity(directory)
     if found is None:
         raise invalid(

@@ -1,1 +1,1 @@
-"""The points of a study: a grid, or a search; their keys and repeats."""
+"""Points of a study, i.e. of a grid or a search, with their keys and repeats."""

@@ -1,4 +1,4 @@
-"""The points of a study of axes: every combination, in a fixed order."""
+"""Plans the points of a study of axes, i.e. every combination in a fixed order."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ Row = Mapping[str, Value]
 
 
 class Planner(Protocol):
-    """Chooses the points to run, and receives their results."""
+    """Selects the points to run, and receives their results."""
 
     @property
     def total(self) -> int:
-        """Number of points; a search may not know it before its end."""
+        """Number of points. For a search, the number may be unknown until the end."""
         ...
 
     def ask(self) -> Sequence[Point]:
-        """Points to run next; empty when the study is done."""
+        """Returns the next points to run. The sequence is empty when the study is complete."""
         ...
 
     def tell(self, rows: Mapping[str, Row]) -> None:
-        """Receives the columns of the points requested last, by key."""
+        """Receives the results of the points that `ask` returned last, by key."""
         ...
 
 
 class Grid:
-    """Full grid; the first axis varies slowest, the seed fastest."""
+    """Full grid of all combinations. The first axis varies slowest, and the seed varies fastest."""
 
     def __init__(self, points: Sequence[Point]) -> None:
         self._points = points
@@ -44,18 +44,18 @@ class Grid:
         self._asked = False
 
     def ask(self) -> Sequence[Point]:
-        """All points, once."""
+        """Returns all points at the first call, and none afterwards."""
         if self._asked:
             return ()
         self._asked = True
         return self._points
 
     def tell(self, rows: Mapping[str, Row]) -> None:
-        """Ignores results: a grid is fixed."""
+        """Ignores the results, because a grid is fixed."""
 
 
 def sound(given: document.Given) -> tuple[Design, Planner]:
-    """The study and its planner; raises `ConfigError` with all errors."""
+    """Returns the study and its planner. Raises `ConfigError` with all errors."""
     reading = document.read(_plain(given) if isinstance(given, Mapping) else given)
     design = reading.design
     if design is None:
@@ -79,7 +79,7 @@ def sound(given: document.Given) -> tuple[Design, Planner]:
 
 
 def _plain(given: Mapping[str, object]) -> dict[str, object]:
-    """Table of a study with functions replaced by names, where settings allow them."""
+    """Returns a study whose functions are replaced with names where settings allow functions."""
     plain = {key: by_name(item) if key in _SETTINGS else item for key, item in given.items()}
     axes = given.get("axis")
     if isinstance(axes, list):
@@ -88,7 +88,7 @@ def _plain(given: Mapping[str, object]) -> dict[str, object]:
 
 
 def _axis(given: object) -> object:
-    """An axis whose values may be functions, labeled by their names."""
+    """Returns an axis in which functions are replaced with their names and labeled by them."""
     if not isinstance(given, Mapping) or not isinstance(given.get("values"), list):
         return by_name(given)
     values = [
@@ -101,11 +101,11 @@ def _axis(given: object) -> object:
 
 
 _SETTINGS = ("set", "axis", "scenario")
-"""Keys of a study whose tables hold settings of a scenario."""
+"""Keys of a study whose values contain settings of a scenario."""
 
 
 def combinations(axes: Sequence[Axis]) -> Iterator[Chosen]:
-    """Every combination of choices that the conditions allow."""
+    """Yields every combination of choices that the conditions of the axes allow."""
     if not axes:
         yield {}
         return
@@ -124,7 +124,7 @@ def combinations(axes: Sequence[Axis]) -> Iterator[Chosen]:
 
 
 def one_by_one(axes: Sequence[Axis]) -> Iterator[Chosen]:
-    """For each choice of each axis, one combination that contains it."""
+    """Yields one combination for each choice of each axis."""
     for number, axis in enumerate(axes):
         for sample in axis.samples:
             wanted: dict[str, Label] = {axis.name: sample.label}
@@ -153,7 +153,7 @@ def _combination(
 
 
 def _planned(design: Design) -> Planner:
-    """Planner of all combinations; raises `ConfigError` if there are errors."""
+    """Plans all combinations. Raises `ConfigError` if there are errors."""
     points = Points(design.source, design.settings, design.prices)
     confidence = design.confidence
     repeats = confidence.least if confidence else len(design.seeds) or 1
@@ -178,7 +178,7 @@ def _planned(design: Design) -> Planner:
     unused = [axis for axis in design.axes if all(each[axis.name] is None for each in chosen)]
     wrong_settings = problems(points.resolved, points, wrong) + [_unused(axis) for axis in unused]
     if not wrong_settings:
-        # Builds each value of each axis once, with the first values of the other axes.
+        # Build the stack once for each value of each axis, with the first values of the other axes.
         trials = ((each, design.axes) for each in one_by_one(design.axes))
         wrong_settings = problems(points.built, points, trials)
     if wrong_settings:
@@ -191,7 +191,7 @@ def _planned(design: Design) -> Planner:
 
 
 def _first_seeds(design: Design, points: Points, chosen: Chosen) -> Sequence[int | None]:
-    """The seeds with which every design runs."""
+    """Returns the seeds with which every design runs first. None means the scenario's seed."""
     if design.confidence is None:
         return design.seeds or (None,)
     from nacre.studies.points.repeats import seeds

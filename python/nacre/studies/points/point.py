@@ -1,4 +1,4 @@
-"""Points of a study: settings, and the key of the result."""
+"""Points of a study, i.e. settings with the key of their result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ _KEY_DIGITS = 32
 class Point:
     """One run of a study.
 
-    `design` numbers the combinations of labels; the points of one design differ in their seed.
+    `design` is the number of the combination of labels. The points of a design differ only in their
+    seed.
     """
 
     index: int
@@ -39,16 +40,19 @@ class Point:
     key: str
     error: str | None = None
     code: Code | None = None
-    """Error code."""
+    """Code of the error, or None if there is no error."""
 
     @property
     def refused(self) -> dict[str, str | None]:
-        """The row of a point with an error."""
+        """Row of a point with an error."""
         return {"error": self.error, "error_code": self.code}
 
 
 def merged(base: Mapping[str, object], chosen: Iterable[Choice]) -> dict[str, object]:
-    """Merges common settings with those of the axes; the latest value of a path is last."""
+    """Merges common settings with settings of the axes.
+
+    If a path occurs several times, the last value applies.
+    """
     together = dict(base)
     for choice in chosen:
         for path, value in choice.settings.items():
@@ -58,7 +62,7 @@ def merged(base: Mapping[str, object], chosen: Iterable[Choice]) -> dict[str, ob
 
 
 class Points:
-    """Makes points of one scenario, in order."""
+    """Creates the points of a scenario."""
 
     def __init__(
         self, source: Source, settings: Mapping[str, object], prices: Prices | None = None
@@ -67,7 +71,7 @@ class Points:
         self._files: dict[str, str] = {}
 
     def settings(self, chosen: Iterable[Choice], seed: int | None) -> tuple[tuple[str, str], ...]:
-        """Settings in order: common ones, those of the axes, and the seed."""
+        """Returns the settings in order: common settings, settings of the axes, and the seed."""
         together = merged(self._base, chosen)
         if seed is not None:
             together["run.seed"] = seed
@@ -76,16 +80,18 @@ class Points:
         return tuple(settings)
 
     def resolved(self, settings: Sequence[tuple[str, str]]) -> dict[str, Any]:
-        """Every resolved value; raises `ConfigError`."""
+        """Resolves all values of the scenario. Raises `ConfigError` for errors."""
         with self._source.cited():
             text = parsed(self._source).resolve(list(settings))
         document: dict[str, Any] = json.loads(text)
         return document
 
     def built(self, settings: Sequence[tuple[str, str]]) -> None:
-        """Builds the stack as a run does; raises `ConfigError` if the workload does not fit.
+        """Builds the stack as a run does.
 
-        A trace file may exist only where the points run.
+        Raises `ConfigError` if the workload does not fit the stack.
+
+        Ignores missing trace files, because they may exist only where the points run.
         """
         source = self._source
         try:
@@ -102,7 +108,7 @@ class Points:
         labels: Mapping[str, Label | None],
         settings: tuple[tuple[str, str], ...],
     ) -> Point:
-        """Point with these settings; raises `ConfigError` if they are invalid."""
+        """Creates a point with these settings. Raises `ConfigError` if they are invalid."""
         resolved = self.resolved(settings)
         return Point(index, design, labels, resolved["run"]["seed"], settings, self._key(resolved))
 
@@ -114,14 +120,17 @@ class Points:
         settings: tuple[tuple[str, str], ...],
         error: ConfigError,
     ) -> Point:
-        """The point that cannot be run, with the reason."""
+        """Creates a point that cannot be run, with the error."""
         seed = dict(settings).get("run.seed", "0")
         text = json.dumps([self._source.text, settings])
         key = hashlib.sha256(text.encode()).hexdigest()[:_KEY_DIGITS]
         return Point(index, design, labels, int(seed), settings, key, str(error), error.code)
 
     def _key(self, resolved: dict[str, Any]) -> str:
-        """Key of a point: a hash of the inputs of its record (values, files, models, version)."""
+        """Returns the key of a point, a hash of all inputs that determine its record.
+
+        These are values, files, versions of models, and the version of Nacre.
+        """
         values = {key: value for key, value in resolved.items() if key not in _NOT_OF_THE_MODEL}
         identity = {
             "scenario": values,
@@ -134,7 +143,7 @@ class Points:
         return hashlib.sha256(text.encode()).hexdigest()[:_KEY_DIGITS]
 
     def _file(self, name: str) -> str:
-        """Hash of a file's content; its name if it does not exist."""
+        """Returns the hash of a file's content, or "missing" if the file does not exist."""
         if name not in self._files:
             shipped = _TRACES / f"{name}.nacre.zst"
             own = Path(self._source.directory, name)
@@ -148,9 +157,10 @@ def problems(
     points: Points,
     trials: Iterable[tuple[Mapping[str, Choice | None], Sequence[Axis]]],
 ) -> list[Problem]:
-    """Errors of settings, each reported once with its axis instead of every point.
+    """Returns the errors of settings. Each error is reported once, with the axis that causes it.
 
-    `ask` raises the errors: `Points.resolved`, or `Points.built` to also build the stack.
+    `ask` raises the errors. It is `Points.resolved`, or `Points.built`, which also builds the
+    stack.
     """
     found: dict[tuple[str, str, str, str], Problem] = {}
     for chosen, axes in trials:
@@ -165,10 +175,13 @@ def problems(
 
 
 def _placed(problem: Problem, chosen: Mapping[str, Choice | None], axes: Sequence[Axis]) -> Problem:
-    """The problem attributed to the axis that sets its path; the core knows it as `--set`."""
+    """Attributes an error to the axis that sets the path.
+
+    The core reports such an error as one of `--set`.
+    """
     where, override = problem["where"], problem["override"]
     if not where and "." not in problem["path"]:
-        # An error of the whole scenario, such as a workload that does not fit the stack.
+        # This error concerns the whole scenario, e.g. a workload that does not fit the stack.
         labels = (f"{name} is {choice.label}" for name, choice in chosen.items() if choice)
         return Problem(**{**problem, "where": f"where {', '.join(labels)}"})
     if not override:
@@ -212,7 +225,7 @@ def _kinds(values: object) -> Iterable[str]:
 
 
 def _named_files(values: object) -> Iterable[str]:
-    """Values of all keys `file` and `files`."""
+    """Yields the values of all keys `file` and `files`."""
     if isinstance(values, dict):
         if isinstance(name := values.get("file"), str):
             yield name

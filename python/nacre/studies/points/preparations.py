@@ -1,4 +1,4 @@
-"""Finds points of a study with equal preconditioning."""
+"""Finds points of a study with equal preconditions."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from nacre.scenario.source import parsed
 from nacre.studies.engines.task import Part, Task
 
 _WAYS = ("precondition", "until_steady", "fill")
-"""Settings of `run` that precondition a stack before simulated time starts."""
+"""Settings of `run` that prepare a stack before simulated time starts."""
 _SETTINGS = tuple(f"run.{way}" for way in _WAYS)
 
 
 def prepared_alike(tasks: Mapping[str, Task]) -> list[list[str]]:
-    """Groups of two or more keys of tasks with equal preconditioning."""
+    """Groups tasks with equal preconditions. Each group contains two or more keys."""
     alike: dict[str, list[str]] = defaultdict(list)
     for key, task in tasks.items():
         if len(tasks) < 2 or isinstance(task, Part) or not _preconditions(task):

@@ -1,8 +1,8 @@
-"""Repeats designs with more seeds until their results are precise enough.
+"""Repeats designs with more seeds until their results are sufficiently precise.
 
 All designs use the same seeds in the same order. Each design first runs with the first few seeds.
-Designs whose intervals are too wide then run again, as often as their spread requires; each time,
-the number of runs is at most doubled.
+Designs whose intervals are too wide are then repeated, depending on the spread of their results.
+Each time, the number of runs at most doubles.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from nacre.studies.spec.metrics import Value
 Row = Mapping[str, Value]
 
 USUAL = ("iops", "mean_ns")
-"""Columns to measure if the study has no objectives."""
+"""Columns whose precision is required if the study has no objectives."""
 
 
 class Repeats:
-    """Full grid, each combination with as many seeds as necessary."""
+    """Full grid that repeats each combination with as many seeds as necessary."""
 
     def __init__(
         self,
@@ -43,12 +43,12 @@ class Repeats:
         self.total = len(self._next)
 
     def ask(self) -> Sequence[Point]:
-        """First runs of every design; then missing runs."""
+        """Returns the first runs of every design, and later the missing runs."""
         asked, self._next = self._next, ()
         return asked
 
     def tell(self, rows: Mapping[str, Row]) -> None:
-        """Receives the results of the runs requested last, and decides which designs repeat."""
+        """Receives the results of the last runs, and determines the designs to repeat."""
         self._rows |= rows
         more: list[Point] = []
         for number, runs in enumerate(self._runs):
@@ -62,7 +62,7 @@ class Repeats:
         self.total += len(more)
 
     def _runs_of(self, rows: Sequence[Row]) -> int:
-        """Number of runs of a design, by its widest interval."""
+        """Returns the required number of runs of a design, according to its widest interval."""
         wanted = len(rows)
         if any(row["error"] is not None for row in rows):
             return wanted
@@ -80,7 +80,10 @@ class Repeats:
 
 
 def runs_wanted(values: Sequence[float], share: float) -> int:
-    """Number of runs needed according to these values, at most twice the current number."""
+    """Returns the required number of runs according to these values.
+
+    It is at most twice the current number.
+    """
     runs, within = len(values), half_width(values)
     allowed = share * abs(sum(values)) / runs
     if within is None or within <= allowed:
@@ -90,12 +93,12 @@ def runs_wanted(values: Sequence[float], share: float) -> int:
 
 
 def columns(design: Questions) -> Sequence[str]:
-    """Columns to measure: the objectives, or the default ones."""
+    """Returns the columns whose precision is required: the objectives, or the default columns."""
     return [objective.column for objective in design.objectives] or USUAL
 
 
 def seeds(design: Design, own: int) -> Iterator[int]:
-    """Seeds of every design: those of the study, or from the scenario's seed upward."""
+    """Yields the seeds for every design: seeds of the study, then increasing numbers."""
     yield from design.seeds
     begin = max(design.seeds) + 1 if design.seeds else own
     yield from (seed % (SEED_MAX + 1) for seed in count(begin))

@@ -1,11 +1,11 @@
-"""Searches with Optuna: points are chosen in batches, based on earlier results.
+"""Searches with Optuna, which selects points in batches from earlier results.
 
-The study sets the size of batches, and results are reported in the order of the requests. The
-points therefore do not depend on the number of parallel runs or on the order in which they end. A
-resumed search requests the same points again and finds them in the store.
+The study determines the batch size, and results are reported in the order of the requests. The
+points therefore do not depend on the number of parallel runs, or on the order in which the runs
+end. A resumed search requests the same points again, and finds their results in the store.
 
-A sampler may choose a design twice. The second time, the design is not run again: the sampler
-receives the result of the first run and chooses another design.
+A sampler may select a design twice. The second time, the design does not run again. Instead, the
+sampler receives the result of the first run, and selects another design.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ Row = Mapping[str, Value]
 Key = tuple[tuple[str, "Label | None"], ...]
 
 REPEATS_MAX = 100
-"""Number of consecutive repeats after which a search ends: hardly any new designs are left."""
+"""Number of consecutive repeated selections after which a search ends, because hardly any new
+designs remain."""
 
 
 class Searching:
-    """Points chosen by an Optuna sampler. A trial is a design: one point for each seed."""
+    """Points that an Optuna sampler selects. A trial is a design, with one point for each seed."""
 
     def __init__(self, design: Design, points: Points) -> None:
         self._design, self._points = design, points
@@ -46,9 +47,10 @@ class Searching:
         self._count = 0
 
     def ask(self) -> Sequence[Point]:
-        """The points of the next batch of trials."""
+        """Returns the points of the next batch of trials."""
         number = min(self._search.batch, self._trials - self._count)
-        # All are asked for before any is looked at: the choice of one must not see the others.
+        # Select all designs of a batch before any result is reported, so that selections do not
+        # affect each other.
         batch: dict[Key, list[Point]] = {}
         repeats = 0
         while len(batch) < number and repeats < REPEATS_MAX:
@@ -70,7 +72,7 @@ class Searching:
         return [point for points in batch.values() for point in points]
 
     def tell(self, rows: Mapping[str, Row]) -> None:
-        """Receives the results of the trials requested last, in their order."""
+        """Receives the results of the trials that `ask` returned last, in their order."""
         for trial, points in self._asked:
             found = [rows[point.key] for point in points]
             self._ran[tuple(points[0].labels.items())] = found
@@ -96,7 +98,7 @@ class Searching:
         return chosen
 
     def _points_of(self, chosen: Mapping[str, Choice | None]) -> list[Point]:
-        """Points of a new design: one for each seed."""
+        """Returns the points of a new design, one for each seed."""
         labels = _labels(chosen)
         points = [
             self._point(self._count * len(self._seeds) + place, labels, chosen, seed)
@@ -131,9 +133,12 @@ def _labels(chosen: Mapping[str, Choice | None]) -> dict[str, Label | None]:
 def importances(
     axes: Sequence[Axis], rows: Sequence[Row], objective: Objective
 ) -> dict[str, float]:
-    """Influence of each axis on being among the best points, by PED-ANOVA; sums to 1.
+    """Returns the influence of each axis on whether a point is among the best.
 
-    `rows` have a column for each axis; an axis that is missing in some points is left out.
+    The values add up to 1.
+
+    Uses PED-ANOVA. `rows` contain a column for each axis. Axes that are missing in some points are
+    omitted.
     """
     optuna = _optuna()
     always = [axis for axis in axes if all(row[axis.name] is not None for row in rows)]
@@ -149,7 +154,7 @@ def importances(
         )
         study.add_trial(trial)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that lower is better: it is, here
+        warnings.simplefilter("ignore")  # PED-ANOVA warns that it assumes that lower is better
         evaluator = optuna.importance.PedAnovaImportanceEvaluator()
         found = optuna.importance.get_param_importances(study, evaluator=evaluator)
     return {axis.name: float(found[axis.name]) for axis in always if axis.name in found}
@@ -223,14 +228,14 @@ def _parameter(axis: Axis, label: Value) -> Any:
 
 
 def _mean(rows: Sequence[Row], column: str) -> float | None:
-    """Mean over the seeds; None if the number is missing for one of them."""
+    """Returns the mean over the seeds, or None if the value is missing for one of them."""
     values = [row[column] for row in rows if row["error"] is None]
     numbers = [float(v) for v in values if isinstance(v, int | float) and math.isfinite(v)]
     return sum(numbers) / len(numbers) if len(numbers) == len(rows) else None
 
 
 def _excess(constraint: Constraint, value: float | None) -> float:
-    """Excess of a constraint; an unknown value violates it."""
+    """Returns the amount by which a value violates a constraint. An unknown value violates it."""
     return 1e300 if value is None else constraint.excess(value)
 
 

@@ -1,1 +1,1 @@
-"""The document of a study: axes, metrics, objectives, constraints."""
+"""Reads the file of a study: axes, metrics, objectives, and constraints."""

@@ -1,4 +1,4 @@
-"""Axes of a study: lists, ranges, log ranges, values that change together, conditions."""
+"""Axes of a study: lists, ranges, log ranges, values that change together, and conditions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PLACE = re.compile(r"\[\d+\]")
 
 @dataclass(frozen=True)
 class Choice:
-    """A value of an axis: its label and its settings."""
+    """A value of an axis, with its label and its settings."""
 
     label: Label
     settings: Mapping[str, object] = field(hash=False)
@@ -34,7 +34,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Span:
-    """A continuous range for a search, of numbers or of quantities in their base unit."""
+    """A continuous range for a search, of numbers or of quantities in base units."""
 
     path: str
     low: float
@@ -45,26 +45,29 @@ class Span:
     step: Quantity | None = None
 
     def choice(self, number: Number) -> Choice:
-        """Choice for a number within the range."""
+        """Returns the choice for a number within the range."""
         if self.example is None:
             return Choice(number, {self.path: number})
         text = quantity.like(Decimal(repr(float(number))), self.example, self.step).text()
         return Choice(text, {self.path: text})
 
     def ends(self) -> tuple[Choice, Choice]:
-        """Both ends of the range."""
+        """Returns both ends of the range."""
         if self.whole:
             return self.choice(int(self.low)), self.choice(int(self.high))
         return self.choice(self.low), self.choice(self.high)
 
 
 Chosen = Mapping[str, "Choice | None"]
-"""A combination: the choice of each axis by name, None if the axis does not apply."""
+"""A combination: the choice for each axis, or None if the axis does not apply."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: choices, or a range; it may apply only under a condition."""
+    """An axis, which consists of choices or of a range.
+
+    It may apply only for some labels of earlier axes.
+    """
 
     name: str
     choices: tuple[Choice, ...]
@@ -72,25 +75,26 @@ class Axis:
     when: Mapping[str, tuple[Label, ...]] = field(hash=False)
     where: str
     condition: bool = False
-    """Whether the axis is a condition, such as the workload: designs are compared within it."""
+    """Whether the axis is a condition, e.g. the workload. Designs are compared only within equal
+    conditions."""
 
     def applies(self, labels: Mapping[str, Label | None]) -> bool:
-        """Whether the axis applies with these labels of earlier axes."""
+        """Returns whether the axis applies for these labels of earlier axes."""
         return all(labels.get(name) in allowed for name, allowed in self.when.items())
 
     @property
     def samples(self) -> tuple[Choice, ...]:
-        """The choices, or the ends of the span."""
+        """The choices, or both ends of the range."""
         return self.span.ends() if self.span else self.choices
 
     @cached_property
     def first(self) -> Choice | None:
-        """First sample."""
+        """First choice, or the lower end of the range. None if there is none."""
         return next(iter(self.samples), None)
 
     @cached_property
     def by_label(self) -> Mapping[Label, Choice]:
-        """First sample with each label."""
+        """First choice with each label."""
         return {choice.label: choice for choice in reversed(self.samples)}
 
     @cached_property
@@ -100,16 +104,16 @@ class Axis:
 
     @cached_property
     def base(self) -> str | None:
-        """Base unit of the labels, if all are quantities of one kind."""
+        """Base unit of the labels if all of them are quantities of one kind, otherwise None."""
         found = [quantity.maybe(choice.label) for choice in self.samples]
         bases = {None if each is None else each.base for each in found}
         return bases.pop() if len(bases) == 1 else None
 
 
 def read(entry: Entry, *, search: bool, taken: Collection[str] = ()) -> Axis | None:
-    """Parses the axis of a table; records errors and then returns None.
+    """Parses an axis from a table. If there are errors, records them and returns None.
 
-    Names in `taken` are those of other columns.
+    `taken` contains the names of other columns.
     """
     before = len(entry.errors.found)
     path = entry.take("path", str, "the path of a setting, as in `nacre run --set`", "")
@@ -138,7 +142,7 @@ def read(entry: Entry, *, search: bool, taken: Collection[str] = ()) -> Axis | N
 
 
 def _extent(entry: Entry, path: str, *, search: bool) -> tuple[tuple[Choice, ...], Span | None]:
-    """Values of the axis, in any of its forms."""
+    """Parses the values of an axis, which can have several forms."""
     values = entry.take("values", (list, tuple), "a list")
     moving = entry.take("zip", Mapping, "a table of paths and lists of one length")
     linear = entry.take("range", Mapping, "a table such as { from = 1, to = 8, step = 1 }")
@@ -163,7 +167,10 @@ def _extent(entry: Entry, path: str, *, search: bool) -> tuple[tuple[Choice, ...
 
 
 def _values(entry: Entry, values: Sequence[Any], path: str) -> tuple[Choice, ...]:
-    """Values at the path of the axis; a table may have `label`, `value`, and more in `set`."""
+    """Parses a list of values at the path of the axis.
+
+    An item may be a table with `label`, `value`, and `set`.
+    """
     if not values:
         entry.wrong("missing-setting", "values", "it is empty: there is nothing to study")
     choices = []
@@ -205,7 +212,10 @@ def _spelled(entry: Entry, item: Mapping[str, Any], path: str) -> Choice:
 
 
 def _zipped(entry: Entry, moving: Mapping[str, Any]) -> tuple[Choice, ...]:
-    """Settings that change together: the first values of all lists, then the second values."""
+    """Parses settings that change together.
+
+    Each choice consists of the values at one index of all lists.
+    """
     rows = {path: row for path, row in moving.items() if isinstance(row, list | tuple)}
     if len(rows) < len(moving) or len({len(row) for row in rows.values()}) != 1:
         lengths = {path: len(row) for path, row in rows.items()}
@@ -232,7 +242,7 @@ def _zipped(entry: Entry, moving: Mapping[str, Any]) -> tuple[Choice, ...]:
 
 
 class _Range:
-    """`range` or `log`: numbers, or quantities, between two ends."""
+    """Parses `range` or `log`, i.e. numbers or quantities between two ends."""
 
     def __init__(self, entry: Entry, key: str, table: Mapping[str, Any], path: str) -> None:
         self._axis, self._key, self._path = entry, key, path
@@ -300,7 +310,7 @@ class _Range:
             else:
                 plain = round(number) if whole else float(f"{number:.12g}")
                 found.append(Choice(plain, {self._path: plain}))
-        # Rounding may make neighboring values equal.
+        # Rounding may make adjacent values equal.
         return tuple({choice.label: choice for choice in found}.values())
 
     def _numbers(
@@ -370,7 +380,7 @@ class _Range:
 
 
 def _is_text(step: Any) -> bool:
-    """Whether the value is text but not a quantity."""
+    """Returns whether the value is text that is not a quantity."""
     return isinstance(step, str) and quantity.maybe(step) is None
 
 
@@ -397,6 +407,9 @@ def _unlike(entry: Entry, choices: Sequence[Choice]) -> None:
 
 
 def _name_of(path: str, taken: Collection[str]) -> str:
-    """Short name of a path: `capacity`, or `device_capacity` if the shorter name is taken."""
+    """Returns a short name for a path, e.g.
+
+    `capacity`, or `device_capacity` if the shorter name is taken.
+    """
     *before, last = _PLACE.sub("", path).split(".")
     return "_".join([*before[-1:], last]) if last in taken else last

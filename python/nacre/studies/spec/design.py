@@ -1,4 +1,4 @@
-"""A parsed study: axes, objectives, and budget."""
+"""A valid study: axes, objectives, and budget."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Method = Literal["nsga2", "tpe", "random"]
 
 @dataclass(frozen=True)
 class Objective:
-    """A column to maximize or minimize."""
+    """A column to be maximized or minimized."""
 
     column: str
     goal: metrics.Goal
@@ -23,14 +23,17 @@ class Objective:
 
 @dataclass(frozen=True)
 class Constraint:
-    """The limits of a column."""
+    """Limits of a column."""
 
     column: str
     at_least: float | None
     at_most: float | None
 
     def excess(self, value: float) -> float:
-        """Amount by which the constraint is violated; at most 0 if it holds."""
+        """Returns the amount by which the value violates the constraint.
+
+        It is at most 0 if the constraint holds.
+        """
         over = -float("inf") if self.at_most is None else value - self.at_most
         under = -float("inf") if self.at_least is None else self.at_least - value
         return max(over, under)
@@ -38,7 +41,7 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Search:
-    """Sampler that chooses points instead of running all combinations."""
+    """Settings of a sampler, which selects points instead of running all combinations."""
 
     method: Method
     batch: int
@@ -47,7 +50,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Budget:
-    """Limits of a study: points, and wall-clock seconds."""
+    """Limits of a study: number of points, and wall-clock time in seconds."""
 
     points: int | None
     seconds: float | None
@@ -55,10 +58,10 @@ class Budget:
 
 @dataclass(frozen=True)
 class Confidence:
-    """Required precision: every design is repeated with other seeds until it is reached.
+    """Required precision. Every design is repeated with other seeds until it has this precision.
 
-    `share` limits the half-width of the 95 % confidence interval relative to the mean; a design
-    runs at least `least` and at most `most` times.
+    `share` limits the half-width of the 95 % confidence interval relative to the mean. A design
+    runs at least `least` times and at most `most` times.
     """
 
     share: float
@@ -83,7 +86,7 @@ class Questions:
 
 @dataclass(frozen=True)
 class Design(Questions):
-    """A valid study; its scenario may still reject settings."""
+    """A study without errors in its file. Its scenario may still reject settings."""
 
     source: Source
     settings: Mapping[str, object]

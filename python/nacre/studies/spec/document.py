@@ -1,4 +1,4 @@
-"""Parses a study: axes or a search, a scenario, objectives, a budget."""
+"""Parses a study: axes or search, scenario, objectives, and budget."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PARTS = ("workload", "stack", "host", "run")
 
 @dataclass(frozen=True)
 class Reading:
-    """Result of parsing: a design if it is valid."""
+    """Result of parsing a study. If the study is valid, it contains the design."""
 
     questions: Questions
     design: Design | None
@@ -38,7 +38,7 @@ class Reading:
 
 
 def read(given: Given) -> Reading:
-    """Reads a TOML file or a table; errors are collected in the result."""
+    """Reads a study from a TOML file or a table. Collects errors in the result."""
     document, name, text, folder = _document(given)
     errors = Errors(name, text)
     entry = Entry(document, errors)
@@ -108,7 +108,7 @@ def read(given: Given) -> Reading:
 
 
 def _document(given: Given) -> tuple[Mapping[str, Any], str, str | None, Path]:
-    """The table, its name in messages, its text if any, and its folder."""
+    """Returns the table of a study, its name for messages, its text or None, and its folder."""
     if isinstance(given, Mapping):
         to_dict = getattr(given.get("scenario"), "to_dict", None)
         own = {"scenario": to_dict()} if callable(to_dict) else {}

@@ -1,4 +1,4 @@
-"""The tables of a study that bound its work: `search`, `study` and `budget`."""
+"""Reads the tables of a study that limit its work: `search`, `study`, and `budget`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from nacre.studies.spec.entry import Entry
 POINTS_MAX = 1_000_000
 BATCH = 16
 REPEATS = 5
-"""Minimum number of runs of a design before its spread determines the number of runs. With this
-value, sequentially stopped intervals of normal values contain the mean in 93 to 95 % of the cases;
-with 3 runs, in 92 %."""
+"""Minimum number of runs of a design before the spread of its results determines the number of
+runs. With this minimum, sequentially stopped 95 % intervals of normally distributed values contain
+the mean in 93 to 95 % of the cases. With a minimum of 3, they do so in 92 %."""
 REPEATS_MAX = 50
 REPEATS_LIMIT = 10_000
 _METHODS = ("nsga2", "tpe", "random")
 
 
 def read_search(entry: Entry | None) -> Search | None:
-    """Table `search`; None for a sweep over all points."""
+    """Reads the table `search`. Returns None for a study of axes."""
     if entry is None:
         return None
     method = entry.take("method", str, f"one of {', '.join(_METHODS)}", "nsga2")
@@ -42,7 +42,7 @@ def read_search(entry: Entry | None) -> Search | None:
 
 
 def read_confidence(entry: Entry | None, *, searches: bool) -> Confidence | None:
-    """Table `study`; None if every design runs once per seed."""
+    """Reads the table `study`. Returns None if every design runs once per seed."""
     if entry is None:
         return None
     given = entry.take("confidence", str, 'a share such as "2 %"')
@@ -80,7 +80,7 @@ def read_confidence(entry: Entry | None, *, searches: bool) -> Confidence | None
 
 
 def read_budget(entry: Entry | None) -> Budget:
-    """The table `budget`; no limits if it is missing."""
+    """Reads the table `budget`. If the table is missing, there are no limits."""
     if entry is None:
         return Budget(None, None)
     points = entry.take("points", int, "a whole number")

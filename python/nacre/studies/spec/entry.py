@@ -1,4 +1,4 @@
-"""Reads tables of studies and papers, and records every error with its location."""
+"""Reads tables of studies and papers. Records each error with its location."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHOWN = 60
 
 
 class Errors:
-    """Errors found so far, with their locations in the text."""
+    """Errors so far, with their locations in the text."""
 
     def __init__(self, name: str, text: str | None) -> None:
         self.found: list[Problem] = []
@@ -37,9 +37,9 @@ class Errors:
         )
 
     def place(self, section: str, index: int, key: str = "") -> str:
-        """Location of a key in the given section, such as `study.toml:7`.
+        """Returns the location of a key in the given section, e.g. `study.toml:7`.
 
-        Empty without text.
+        If the study has no text, the location is empty.
         """
         if not self._lines:
             return ""
@@ -65,7 +65,7 @@ class Errors:
 
 
 class Entry:
-    """One table of a document; unread keys are errors."""
+    """A table of a document. Keys that are never read are errors."""
 
     def __init__(
         self, table: Mapping[str, Any], errors: Errors, section: str = "", index: int = -1
@@ -77,22 +77,25 @@ class Entry:
 
     @property
     def path(self) -> str:
-        """Path of the table, such as `axis[1]`."""
+        """Path of the table, e.g. `axis[1]`."""
         return f"{self._section}[{self._index}]" if self._index >= 0 else self._section
 
     def where(self, key: str = "") -> str:
-        """Location of a key."""
+        """Returns the location of a key."""
         return self.errors.place(self._section, max(self._index, 0), key)
 
     def wrong(
         self, code: Code, key: str, problem: str, hint: str = "", *, given: object = None
     ) -> None:
-        """Records an error at a key."""
+        """Records an error in the value of a key."""
         path = ".".join(part for part in (self.path, key) if part) or "the study"
         self.errors.add(code, path, problem, hint, given=given, where=self.where(key))
 
     def take(self, key: str, kind: type | tuple[type, ...], what: str, default: Any = None) -> Any:
-        """Value of a key, or the default if absent; a value of the wrong type is an error."""
+        """Returns the value of a key, or the default if the key is absent.
+
+        Records an error for a wrong type.
+        """
         self._known.append(key)
         value = self.table.get(key, default)
         if value is default:
@@ -104,7 +107,10 @@ class Entry:
         return value
 
     def need(self, key: str, kind: type | tuple[type, ...], what: str) -> Any:
-        """Value of a required key; None after recording an error if it is missing or invalid."""
+        """Returns the value of a required key.
+
+        If it is missing or invalid, records an error and returns None.
+        """
         if key not in self.table:
             self._known.append(key)
             self.wrong("missing-setting", key, f"it is missing: give {what}")
@@ -112,7 +118,7 @@ class Entry:
         return self.take(key, kind, what)
 
     def entries(self, key: str) -> list[Self]:
-        """The tables of a list."""
+        """Returns the tables of a list."""
         rows = self.take(key, (list, tuple), f"a list of tables, [[{key}]]", ())
         found = []
         for index, row in enumerate(rows):
@@ -123,12 +129,12 @@ class Entry:
         return found
 
     def entry(self, key: str) -> Self | None:
-        """A nested table, if present."""
+        """Returns a nested table, or None if it is absent."""
         table = self.take(key, Mapping, f"a table, [{key}]")
         return None if table is None else type(self)(table, self.errors, key)
 
     def belongs(self, key: str, place: str) -> None:
-        """Records an error for a key that belongs in another table."""
+        """If the key is present, records an error that the key belongs in another table."""
         if key in self.table:
             self._known.append(key)
             self.wrong(
@@ -136,7 +142,7 @@ class Entry:
             )
 
     def done(self) -> None:
-        """Records an error for each unread key."""
+        """Records an error for each key that was never read."""
         for key in self.table:
             if key not in self._known:
                 meant = nearest(str(key), self._known)
@@ -148,7 +154,7 @@ class Entry:
 
 
 def brief(item: object) -> str:
-    """A value as text for a scenario, truncated if long."""
+    """Formats a value as in a scenario, and truncates long text."""
     try:
         text = toml.value(item)
     except TypeError:
@@ -157,6 +163,6 @@ def brief(item: object) -> str:
 
 
 def listed(items: Sequence[object], most: int = 3) -> str:
-    """The first values of many."""
+    """Formats the first values of a sequence, and the number of other values."""
     more = f" and {len(items) - most} more" if len(items) > most else ""
     return ", ".join(str(item) for item in items[:most]) + more

@@ -1,4 +1,4 @@
-"""The objectives and constraints in a study's file."""
+"""Reads the objectives and constraints of a study."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _GOALS = ("max", "min")
 
 
 def read_objective(entry: Entry, paths: Mapping[str, str]) -> Objective | None:
-    """An `objective`; None after an error. `paths` are the columns that the study defines."""
+    """Reads an `objective`.
+
+    Returns None after an error. `paths` are the columns that the study defines.
+    """
     column = _column(entry, paths)
     goal = entry.take("goal", str, "max or min")
     entry.done()
@@ -29,7 +32,10 @@ def read_objective(entry: Entry, paths: Mapping[str, str]) -> Objective | None:
 
 
 def read_constraint(entry: Entry, paths: Mapping[str, str]) -> Constraint | None:
-    """A `constraint`; None after an error. `paths` are the columns that the study defines."""
+    """Reads a `constraint`.
+
+    Returns None after an error. `paths` are the columns that the study defines.
+    """
     column = _column(entry, paths)
     limits = [_limit(entry, key, column) for key in ("at_least", "at_most")]
     entry.done()

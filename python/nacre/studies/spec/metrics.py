@@ -1,4 +1,4 @@
-"""Columns of a study computed from a record, and custom columns by path."""
+"""Columns of a study that are computed from a record, and columns that users define by path."""
 
 from __future__ import annotations
 
@@ -86,17 +86,18 @@ METRICS: Mapping[str, Callable[[Data], Any]] = {
     "requests": _at("requests", "completed"),
     "request_errors": _at("requests", "errors"),
 }
-"""Function of the record for each column; null if the record lacks the value."""
+"""Maps each column to a function of the record, which returns None if the record lacks the
+value."""
 
 REMARKS: Mapping[str, Callable[[Data], str | None]] = {
     "cost_basis": lambda record: _basis(record),
     "findings": lambda record: ", ".join(found["kind"] for found in record["findings"]) or None,
 }
-"""Findings about the numbers of a column in its record."""
+"""Maps columns with remarks about the numbers to functions of the record."""
 
 
 def _basis(record: Data) -> str | None:
-    """Currency of the costs; None without costs."""
+    """Returns the currency of the costs, or None if there are no costs."""
     return " and ".join(record["cost_by_basis"]) or None
 
 
@@ -115,7 +116,7 @@ _NEITHER = {"simulated_s", "requests"}
 
 
 def column(name: str) -> str | None:
-    """Column for a name without unit: `p99_ns` for `p99`."""
+    """Returns the column for a name without unit, e.g. `p99_ns` for `p99`, or None."""
     if name in METRICS:
         return name
     if name in _BY_NAME:
@@ -124,7 +125,7 @@ def column(name: str) -> str | None:
 
 
 def names() -> Iterator[str]:
-    """The shortest name of each column."""
+    """Yields the shortest name of each column."""
     for known in METRICS:
         yield next(
             (
@@ -137,7 +138,10 @@ def names() -> Iterator[str]:
 
 
 def unit_of(known: str) -> tuple[str, float] | None:
-    """Base unit of a column, and the factor to it."""
+    """Returns the base unit of a column, and the factor by which to divide.
+
+    Returns None if there is no unit.
+    """
     if known in _PER_S:
         return _PER_S[known]
     if known.endswith("_per_s"):
@@ -146,24 +150,24 @@ def unit_of(known: str) -> tuple[str, float] | None:
 
 
 def usual_goal(known: str) -> Goal | None:
-    """Default direction of an objective; None if there is none."""
+    """Returns the default direction of an objective, or None if there is none."""
     if known in _LARGER_IS_BETTER:
         return "max"
     return "min" if known in METRICS and known not in _NEITHER else None
 
 
 def measured(record: Data, paths: Mapping[str, str]) -> dict[str, Value]:
-    """Standard columns of a record, and custom paths by name."""
+    """Computes the standard columns of a record, and the columns that are defined by paths."""
     row: dict[str, Value] = {name: value(record) for name, value in METRICS.items()}
     row |= {name: value(record) for name, value in REMARKS.items()}
     return row | {name: at(record, path) for name, path in paths.items()}
 
 
 def at(record: Data, path: str) -> Value:
-    """Value at a dotted path of a record; None if absent.
+    """Returns the value at a dotted path of a record, or None if it is absent.
 
-    A component may be selected by its path: `components["stack.level[0].device"].utilization`, and
-    a tenant by its name: `tenants["logs"].latency.write.p99_ns`.
+    A component can be selected by its path, e.g. `components["stack.level[0].device"].utilization`.
+    A tenant can be selected by its name, e.g. `tenants["logs"].latency.write.p99_ns`.
     """
     found: Any = record
     for index, quoted, key in _PART.findall(path):
@@ -179,12 +183,12 @@ def at(record: Data, path: str) -> Value:
 
 
 def _names(part: object) -> tuple[object, ...]:
-    """Names that select an item of a list."""
+    """Returns the names by which an item of a list can be selected."""
     return (part.get("path"), part.get("name")) if isinstance(part, Mapping) else ()
 
 
 def fault_of(path: str) -> str | None:
-    """Reason why no record can have such a path; None if one might."""
+    """Returns the reason why no record can have this path, or None if a record may have it."""
     parts = _PART.findall(path)
     if not parts or "".join(match.group(0) for match in _PART.finditer(path)) != path:
         return "it is not a path in a record"

@@ -1,4 +1,4 @@
-"""The names of axes and columns in a study's file."""
+"""Checks the names of axes and columns of a study."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ COLUMNS = (
     *metrics.METRICS,
     *metrics.REMARKS,
 )
-"""Columns of every table; axes cannot use these names."""
+"""Columns of every table. Axes cannot have these names."""
 
 
 def check_names(entry: Entry, found: Sequence[Axis]) -> None:
-    """Checks that names are unique, and that conditions refer to earlier axes."""
+    """Checks that names of axes are unique, and that axes depend only on earlier axes."""
     before: dict[str, Axis] = {}
     for axis in found:
         hint = "give the axis another name"
@@ -83,7 +83,7 @@ def _condition(
 
 
 def read_columns(entry: Entry) -> Mapping[str, str]:
-    """Table `columns`: paths in a record, by column name."""
+    """Reads the table `columns`, which maps names of columns to paths in a record."""
     table = entry.take("columns", Mapping, "a table of names and paths in a record", {})
     found = {}
     for name, path in table.items():
