@@ -1,10 +1,10 @@
-"""Checks that the crash simulator detects the mutants of `crash_mutants.toml`.
+"""Checks that power-loss tests detect the bugs in `crash_mutants.toml`.
 
     python tools/crash_mutants.py FOLDER FROM STACKS [NAME...]
 
-A copy of the tree, with mutants, and its build are in FOLDER. All mutants are compiled together,
-and one at a time is active. The corpus is that of `xtask crash FROM STACKS`: it must report nothing
-without a mutant, and must detect each mutant. NAME selects mutants.
+FOLDER contains a copy of the source tree with the bugs, and its build. All bugs are compiled
+together, and an environment variable activates one of them. The corpus is that of `xtask crash FROM
+STACKS`. The tests must report nothing without a bug, and must detect each bug. NAME selects bugs.
 """
 
 from __future__ import annotations
@@ -22,19 +22,23 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 LIST = Path(__file__).with_suffix(".toml")
 VARIABLE = "NACRE_CRASH_MUTANT"
-"""Environment variable with the name of the active mutant."""
+"""Environment variable with the name of the active bug."""
 PLANTED = (
     "({ static IS: std::sync::OnceLock<bool> = std::sync::OnceLock::new(); "
     '*IS.get_or_init(|| std::env::var("NACRE_CRASH_MUTANT").is_ok_and(|name| name == %s)) })'
 )
-"""Rust expression: whether the mutant of this name is active."""
+"""Rust expression that is true if the bug with this name is active."""
 CORPUS_LIMIT_S = 1_800
-"""Timeout, longer than the corpus on a slow machine: a mutant that hangs counts as detected."""
+"""Timeout in seconds, which is longer than the corpus takes on a slow machine. If the tests hang,
+the bug counts as detected."""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A bug: `old` becomes `new` in `file`, and the violation must contain the text `finding`."""
+    """A bug: in `file`, `old` is replaced with `new`.
+
+    The violation must contain the text `finding`.
+    """
 
     name: str
     component: str
@@ -46,7 +50,8 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of the corpus: the violation, if any, with its stack and the points until then."""
+    """Result of the corpus: the violation, if any, with its stack and the number of points until
+    then."""
 
     finding: str
     stack: int | None
@@ -55,7 +60,7 @@ class Outcome:
 
 
 def main(folder: Path, first_seed: int, stacks: int, names: list[str]) -> int:
-    """Runs the mutants, prints a table, and returns the exit status."""
+    """Tests the bugs, prints a table, and returns the exit status."""
     mutants = [Mutant(**entry) for entry in tomllib.loads(LIST.read_text())["mutant"]]
     if unknown := set(names) - {mutant.name for mutant in mutants}:
         say(f"error: no mutant is called {', '.join(sorted(unknown))}; see {LIST.name}")
@@ -86,7 +91,7 @@ def main(folder: Path, first_seed: int, stacks: int, names: list[str]) -> int:
 
 
 def build(folder: Path, tree: Path) -> None:
-    """Compiles the copy into a separate target directory."""
+    """Compiles the copy of the source tree into a separate target directory."""
     environment = {**os.environ, "CARGO_TARGET_DIR": str(folder / "target"), "MAKEFLAGS": ""}
     command = ["cargo", "build", "--quiet", "--locked", "--profile", "checked", "--bin", "xtask"]
     built = subprocess.run(command, cwd=tree, env=environment, stderr=subprocess.PIPE, check=False)
@@ -96,7 +101,7 @@ def build(folder: Path, tree: Path) -> None:
 
 
 def crashed(folder: Path, mutant: Mutant | None, first_seed: int, stacks: int) -> Outcome:
-    """Runs the corpus on a mutant, or on the unchanged copy."""
+    """Runs the corpus with a bug, or with none."""
     environment = {**os.environ, VARIABLE: mutant.name if mutant else ""}
     program = folder / "target" / "checked" / "xtask"
     began = time.monotonic()
@@ -123,13 +128,13 @@ def crashed(folder: Path, mutant: Mutant | None, first_seed: int, stacks: int) -
 
 
 def say(line: str) -> None:
-    """Prints a line and flushes it."""
+    """Prints a line, and flushes standard output."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 def row(mutant: Mutant, outcome: Outcome, *, is_caught: bool) -> str:
-    """A line of the table."""
+    """Formats a line of the table."""
     stack = "-" if outcome.stack is None else str(outcome.stack)
     points = "-" if outcome.points is None else f"{outcome.points:,}"
     finding = outcome.finding[:150] or "NOT CAUGHT"
@@ -139,16 +144,16 @@ def row(mutant: Mutant, outcome: Outcome, *, is_caught: bool) -> str:
 
 
 def source(mutant: Mutant) -> str:
-    """The original file of a mutant; empty if it does not exist."""
+    """Returns the original file of a bug, or an empty string if the file does not exist."""
     path = ROOT / mutant.file
     return path.read_text() if path.exists() else ""
 
 
 def copy_tree(tree: Path, mutants: list[Mutant]) -> None:
-    """Updates the copy with the files that git tracks or would add, and with the mutants.
+    """Updates the copy with the files that git tracks or would add, and inserts the bugs.
 
-    An environment variable selects the active mutant. Equal files keep their modification times,
-    so that cargo compiles only what has changed.
+    An environment variable selects the active bug. Files without changes keep their modification
+    times, so that cargo compiles only changed files.
     """
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listed, cwd=ROOT, capture_output=True, check=True).stdout

@@ -1,11 +1,11 @@
-"""A database on a file system: commits rows and prints each result, or checks existing rows.
+"""Uses a database in a file system: commits rows and prints each result, or checks existing rows.
 
     python3 tools/database_worker.py ENGINE make|work|check FOLDER SOCKETS [ACKNOWLEDGED]
 
-Used by `databases_under_faults.py`. The text of row N is a function of N. `work` prints one line
-for each row: `ok N SECONDS` or `error TEXT`, and continues after errors with the next row. `check`
-reads the numbers of acknowledged rows from a file, and prints one JSON object with missing rows,
-wrong rows, and failures. Needs `plyvel` for LevelDB, and the programs of PostgreSQL.
+Used by `databases_under_faults.py`. The text of row N depends only on N. `work` prints one line for
+each row, `ok N SECONDS` or `error TEXT`. After an error, it continues with the next row. `check`
+reads the numbers of acknowledged rows from a file. It prints one JSON object with missing rows,
+wrong rows, and failures. Requires `plyvel` for LevelDB, and the programs of PostgreSQL.
 """
 
 from __future__ import annotations
@@ -22,35 +22,35 @@ from pathlib import Path
 from typing import Any, Protocol
 
 AGAIN_S = 0.05
-"""Seconds between an error and the next attempt."""
+"""Time in seconds between an error and the next attempt."""
 STARTS_WITHIN_S = 60.0
-"""Timeout for the start of the PostgreSQL server, in seconds."""
+"""Maximum time in seconds for the start of the PostgreSQL server."""
 
 
 def text_of(number: int) -> str:
-    """The content of row `number`."""
+    """Returns the content of row `number`."""
     return f"{number:08d}" * 60
 
 
 class FailedError(Exception):
-    """A database reports that an operation failed."""
+    """The database reported that an operation failed."""
 
 
 class Engine(Protocol):
     """An open database."""
 
     def insert(self, number: int) -> None:
-        """Commits row `number`; raises `FailedError` if the database reports an error."""
+        """Commits row `number`. Raises `FailedError` if the database reports an error."""
 
     def rows(self) -> Iterator[tuple[int, str]]:
-        """All rows with their content."""
+        """Yields all rows with their content."""
 
     def whole(self) -> str:
-        """The damage reported by the database's own check; empty if there is none."""
+        """Runs the database's check. Returns the reported damage, or an empty string."""
 
 
 class Sqlite:
-    """SQLite with a write-ahead log that every commit syncs."""
+    """SQLite with a write-ahead log. Every commit syncs this log."""
 
     def __init__(self, folder: Path) -> None:
         self.base = sqlite3.connect(folder / "base", isolation_level=None, timeout=1)
@@ -66,17 +66,17 @@ class Sqlite:
             raise FailedError(str(error)) from None
 
     def rows(self) -> Iterator[tuple[int, str]]:
-        """Every row."""
+        """Yields all rows with their content."""
         yield from self.base.execute("select number, text from rows")
 
     def whole(self) -> str:
-        """Runs SQLite's integrity check."""
+        """Runs SQLite's integrity check. Returns the reported damage, or an empty string."""
         (said,) = self.base.execute("pragma integrity_check(1)").fetchone()
         return "" if said == "ok" else str(said)
 
 
 class Leveldb:
-    """LevelDB, whose writes are synced and whose blocks are verified."""
+    """LevelDB with synced writes and verified blocks."""
 
     def __init__(self, folder: Path) -> None:
         import plyvel
@@ -97,17 +97,17 @@ class Leveldb:
             raise FailedError(str(error)) from None
 
     def rows(self) -> Iterator[tuple[int, str]]:
-        """Every row, with its checksum verified."""
+        """Yields all rows with their content, and verifies checksums."""
         for key, value in self.base.iterator(verify_checksums=True):
             yield int(key), value.decode(errors="replace")
 
     def whole(self) -> str:
-        """LevelDB has no check except the checksums verified by `rows`."""
+        """Returns an empty string, because LevelDB's only check is that of checksums in `rows`."""
         return ""
 
 
 class Postgresql:
-    """A psql session with PostgreSQL, restarted after an error."""
+    """A psql session with PostgreSQL. After an error, a new session starts."""
 
     def __init__(self, sockets: Path) -> None:
         self.sockets = sockets
@@ -138,13 +138,13 @@ class Postgresql:
             raise FailedError(said or "the server is gone")
 
     def rows(self) -> Iterator[tuple[int, str]]:
-        """Every row."""
+        """Yields all rows with their content."""
         for line in self._asked("select number, text from rows").splitlines():
             number, _, text = line.partition("|")
             yield int(number), text
 
     def whole(self) -> str:
-        """Verifies indexes against their tables."""
+        """Verifies indexes against their tables. Returns an empty string if they are consistent."""
         self._asked("create extension if not exists amcheck")
         self._asked("select bt_index_check('rows_pkey', true)")
         return ""
@@ -162,12 +162,15 @@ class Postgresql:
 
 
 def psql(sockets: Path) -> list[str]:
-    """The command of a session."""
+    """Returns the command of a psql session."""
     return [*as_postgres("psql"), "-X", "-q", "-A", "-t", "-h", str(sockets), "postgres"]
 
 
 def as_postgres(program: str) -> list[str]:
-    """A program of PostgreSQL, run as user postgres: the server does not run as root."""
+    """Returns a command that runs a program of PostgreSQL as the user `postgres`.
+
+    The server does not run as root.
+    """
     found = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
     user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"]
     return [*user, str(found / program)]
@@ -175,7 +178,7 @@ def as_postgres(program: str) -> list[str]:
 
 @contextmanager
 def opened(engine: str, folder: Path, sockets: Path) -> Iterator[Engine]:
-    """The database in `folder`; raises `FailedError` if it cannot be opened."""
+    """Opens the database in `folder`. Raises `FailedError` if it cannot be opened."""
     try:
         if engine == "sqlite":
             yield Sqlite(folder)
@@ -190,8 +193,8 @@ def opened(engine: str, folder: Path, sockets: Path) -> Iterator[Engine]:
 
 @contextmanager
 def server(folder: Path, sockets: Path) -> Iterator[None]:
-    """A running PostgreSQL server."""
-    # After a reboot, a process with the number in this file is not the server.
+    """Runs a PostgreSQL server while the block runs."""
+    # After a reboot, a process with the ID in this file is not the server.
     (folder / "base" / "postmaster.pid").unlink(missing_ok=True)
     shutil.rmtree(sockets, ignore_errors=True)
     sockets.mkdir(parents=True)
@@ -220,7 +223,7 @@ def server(folder: Path, sockets: Path) -> Iterator[None]:
 
 
 def make(engine: str, folder: Path, sockets: Path) -> None:
-    """Creates the database."""
+    """Creates a database without rows."""
     if engine == "postgresql":
         base = folder / "base"
         base.mkdir(mode=0o700)
@@ -251,7 +254,10 @@ def work(engine: str, folder: Path, sockets: Path) -> None:
 
 
 def check(engine: str, folder: Path, sockets: Path, acknowledged: set[int]) -> dict[str, Any]:
-    """Checks acknowledged rows: the numbers of missing and wrong ones, and the reported damage."""
+    """Checks acknowledged rows.
+
+    Returns the numbers of missing and wrong rows, and reported damage.
+    """
     found: dict[int, str] = {}
     failed = ""
     try:
@@ -260,7 +266,7 @@ def check(engine: str, folder: Path, sockets: Path, acknowledged: set[int]) -> d
             for number, text in base.rows():
                 found[number] = text
     except Exception as error:
-        # A database may raise any error for damaged data: each is a result.
+        # A database may raise any error for damaged data. Each error is a result.
         failed = (
             f"{error}" if isinstance(error, FailedError) else f"{type(error).__name__}: {error}"
         )
@@ -270,13 +276,13 @@ def check(engine: str, folder: Path, sockets: Path, acknowledged: set[int]) -> d
 
 
 def tell(line: str) -> None:
-    """Prints a line and flushes it."""
+    """Prints a line, and flushes standard output."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 def main() -> None:
-    """Runs the requested command."""
+    """Runs the command that the arguments name."""
     engine, word, folder, sockets = sys.argv[1], sys.argv[2], Path(sys.argv[3]), Path(sys.argv[4])
     if word == "make":
         make(engine, folder, sockets)

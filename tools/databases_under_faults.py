@@ -1,12 +1,12 @@
-"""Runs databases on a served device under every fault, and reports lost and wrong rows.
+"""Runs databases on a served device with every fault, and reports missing and wrong rows.
 
     python tools/databases_under_faults.py docs/databases.md [--engines sqlite,leveldb,postgresql]
 
-Needs root, /dev/fuse, loop devices, nbdfuse (libnbd-bin), e2fsprogs, PostgreSQL and, of Debian's
-Python, python3-plyvel. Each engine has a separate ext4 file system, commits rows of 480 B one
-after the other, and records the acknowledged ones. After 40 rows the fault is added. After another
-10 s the power is cut, the fault is cleared unless it affects reads, the file system is mounted
-again, and every acknowledged row is read.
+Requires root, /dev/fuse, loop devices, nbdfuse (libnbd-bin), e2fsprogs, PostgreSQL, and, for
+Debian's Python, python3-plyvel. Each engine has a separate ext4 file system. It commits rows of 480
+B one after another, and records acknowledged rows. After 40 rows, the fault is added. After another
+10 s, power is cut. The fault is cleared, unless it affects reads. The file system is mounted again,
+and every acknowledged row is read.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from typing import Any, TypeAlias
 import nacre.devices
 
 TEMPLATE = Path(__file__).with_suffix(".txt")
-"""The page without its tables."""
+"""Template of the page, without its tables."""
 WORKER = Path(__file__).with_name("database_worker.py")
 PYTHON = "/usr/bin/python3"
-"""The system's Python, which has plyvel."""
+"""Debian's Python, which has plyvel."""
 ENGINES = {
     "sqlite": "SQLite",
     "leveldb": "LevelDB",
@@ -66,19 +66,20 @@ STACK = {
 SETTLED_ROWS = 40
 OBSERVED_S = 10.0
 HUNG_S = 3.0
-"""A program without an acknowledgment or error for this many seconds is hung."""
+"""If a program reports neither an acknowledgment nor an error for this time in seconds, it is
+hung."""
 CHECK_S = 120.0
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault of the device, with settings, or of the medium, without."""
+    """A fault of the device, with settings, or a fault of the medium, without settings."""
 
     name: str
     said: str
     settings: Mapping[str, Any] | None = None
     of_reads: bool = False
-    """Whether it is still active when the rows are read."""
+    """Whether the fault is still active while rows are read."""
 
 
 FAULTS = (
@@ -121,7 +122,7 @@ FAULTS = (
 
 @dataclass
 class Seen:
-    """Output of a program: rows with their times, errors, and the time of the last output."""
+    """Output of a program: rows with their times, errors, and the time of the last line."""
 
     acknowledged: list[int] = field(default_factory=list)
     times_s: list[float] = field(default_factory=list)
@@ -130,7 +131,7 @@ class Seen:
 
 
 def run(engine: str, fault: Fault, folder: Path, image: Path) -> dict[str, Any]:
-    """One engine under one fault, on a copy of a prepared image."""
+    """Runs one engine with one fault, on a copy of a prepared image. Returns the result."""
     copy = folder / "device.img"
     subprocess.run(["cp", "--sparse=always", image, copy], check=True)
     place = folder / "mounted"
@@ -159,9 +160,9 @@ def run(engine: str, fault: Fault, folder: Path, image: Path) -> dict[str, Any]:
 def worked(
     engine: str, fault: Fault, folder: Path, place: Path, device: nacre.devices.Served
 ) -> tuple[Seen, bool, int]:
-    """Runs the engine under the fault, and cuts power.
+    """Runs the engine with the fault, and cuts power.
 
-    Returns its output, whether it was hung, and the number of affected requests.
+    Returns the output of the engine, whether it was hung, and the number of affected requests.
     """
     seen = Seen()
     with mounted(device.uri, folder):
@@ -191,13 +192,13 @@ def worked(
 
 
 def end(process: subprocess.Popen[str]) -> None:
-    """Kills the program and its server, as a power loss does."""
+    """Kills the program and its server, as a power loss would."""
     with_all(process.pid, signal.SIGKILL)
     process.wait()
 
 
 def with_all(group: int, number: signal.Signals) -> None:
-    """Signals a session and all descendant processes."""
+    """Sends a signal to a session and to all descendant processes."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
@@ -233,7 +234,7 @@ def listen(process: subprocess.Popen[str], seen: Seen) -> None:
 
 
 def add(fault: Fault, device: nacre.devices.Served) -> None:
-    """Adds the fault."""
+    """Adds the fault to the device."""
     if fault.settings is not None:
         device.control.add_fault(fault.name, fault.settings)
     elif fault.name != "none":
@@ -241,7 +242,7 @@ def add(fault: Fault, device: nacre.devices.Served) -> None:
 
 
 def told(fault: Fault, device: nacre.devices.Served) -> int:
-    """Number of requests or medium operations affected by the fault."""
+    """Returns the number of requests or medium operations that the fault affected."""
     if fault.settings is not None:
         return sum(each.touched for each in device.control.faults())
     if fault.name == "none":
@@ -272,7 +273,7 @@ def checked(
 
 
 def outcome(of: Mapping[str, Any]) -> str:
-    """Result for the rows; the worst one counts."""
+    """Returns the worst result for the rows."""
     if of["failed"] or of["wrong"]:
         return "corrupted"
     if of["missing"]:
@@ -284,7 +285,7 @@ def outcome(of: Mapping[str, Any]) -> str:
 
 @contextmanager
 def mounted(uri: str, folder: Path) -> Iterator[None]:
-    """Mounts the existing ext4 file system of the device."""
+    """Mounts the existing ext4 file system of the device while the block runs."""
     fuse, place = folder / "fuse", folder / "mounted"
     for each in (fuse, place):
         each.mkdir(parents=True, exist_ok=True)
@@ -316,7 +317,7 @@ def mounted(uri: str, folder: Path) -> Iterator[None]:
 
 
 def asked(*command: str | Path) -> str:
-    """Output of a command; raises `RuntimeError` if it fails."""
+    """Runs a command and returns its output. Raises `RuntimeError` if it fails."""
     done = subprocess.run(command, text=True, capture_output=True, timeout=CHECK_S, check=False)
     if done.returncode:
         raise RuntimeError(f"{command[0]} ended with {done.returncode}: {done.stderr.strip()}")
@@ -329,13 +330,16 @@ def quietly(*command: str | Path) -> None:
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """The median of a few values."""
+    """Returns the quantile `share` of the values, or 0 if there are none."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
 
 
 def prepared(engine: str, folder: Path) -> Path:
-    """Creates an image with the file system and a database without rows."""
+    """Creates an image with a file system and a database without rows.
+
+    Returns the path of the image.
+    """
     image = folder / f"{engine}.img"
     with nacre.devices.served(STACK, image=image) as device, mounted(device.uri, folder):
         command = [PYTHON, WORKER, engine, "make", folder / "mounted", folder / "sockets"]
@@ -345,7 +349,7 @@ def prepared(engine: str, folder: Path) -> Path:
 
 
 def all_of(engine: str, faults: Sequence[Fault]) -> list[dict[str, Any]]:
-    """Runs one engine under these faults, one after the other."""
+    """Runs one engine with these faults, one after another."""
     found = []
     folder = Path(tempfile.mkdtemp(prefix=f"nacre-{engine}-"))
     folder.chmod(0o755)
@@ -361,18 +365,18 @@ def all_of(engine: str, faults: Sequence[Fault]) -> list[dict[str, Any]]:
 
 
 def tell(line: str) -> None:
-    """Prints a line and flushes it."""
+    """Prints a line, and flushes standard output."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 def main() -> None:
-    """Runs everything and writes the page."""
+    """Runs all engines with all faults, and writes the page."""
     parser = argparse.ArgumentParser(description="Databases under every fault.")
     parser.add_argument("page", type=Path)
     parser.add_argument("--engines", default=",".join(ENGINES))
-    parser.add_argument("--faults", default="", help="their numbers, from 0; default: all")
-    parser.add_argument("--from-lines", type=Path, help="lines of runs, instead of running")
+    parser.add_argument("--faults", default="", help="comma-separated numbers of faults, from 0; default: all")
+    parser.add_argument("--from-lines", type=Path, help="file with saved results, one per line, to use instead of running")
     given = parser.parse_args()
     engines = given.engines.split(",")
     if given.from_lines:
@@ -388,7 +392,7 @@ def main() -> None:
 
 
 def page(found: Sequence[Mapping[str, Any]], engines: Sequence[str]) -> str:
-    """The documentation page."""
+    """Returns the documentation page."""
     by = {(of["engine"], of["fault"], of["said"]): of for of in found}
     tables = {
         "engines": [f"| {ENGINES[engine]} | {SETTINGS[engine]} |" for engine in engines],
@@ -396,7 +400,7 @@ def page(found: Sequence[Mapping[str, Any]], engines: Sequence[str]) -> str:
         "stall": stalled(by, engines),
         "said": [],
     }
-    # For repeated runs, the last one counts.
+    # If a run was repeated, the last result is used.
     for of in by.values():
         said = of["failed"] or (of["errors"] and of["error"])
         if said and of["engine"] in engines:
@@ -411,18 +415,18 @@ def page(found: Sequence[Mapping[str, Any]], engines: Sequence[str]) -> str:
 
 
 Runs: TypeAlias = Mapping[tuple[str, str, str], Mapping[str, Any]]
-"""Results by engine and fault."""
+"""Results by engine, fault, and description of the fault."""
 
 
 def first_words(said: str) -> str:
-    """The first sentence of a message, without the folders of this run."""
+    """Returns the first sentence of a message, without the folders of this run."""
     text = re.sub(r"/\S*/nacre-[^/ ]*/", "", said.partition("\n")[0])
     text = re.sub(r"\S+: cannot mount", "cannot mount", text.partition(" on /dev/")[0])
     return text.replace("b'", "'").replace("|", "/").replace("`", "'")[:160]
 
 
 def outcomes(by: Runs, engines: Sequence[str]) -> list[str]:
-    """The table of outcomes."""
+    """Returns the lines of the table of results."""
     names = " | ".join(ENGINES[engine] for engine in engines)
     head = f"| fault | effect or affected requests | {names} |"
     lines = [head, "|---|---|" + "---|" * len(engines)]
@@ -435,7 +439,7 @@ def outcomes(by: Runs, engines: Sequence[str]) -> list[str]:
 
 
 def stalled(by: Runs, engines: Sequence[str]) -> list[str]:
-    """The table rows for the stall."""
+    """Returns the lines of the table for the stall."""
     lines = []
     for engine in engines:
         for name, said in (("none", "power cut alone"), ("stall", "no replies for 5 s")):
@@ -447,7 +451,7 @@ def stalled(by: Runs, engines: Sequence[str]) -> list[str]:
 
 
 def cell(of: Mapping[str, Any]) -> str:
-    """One result, with its details."""
+    """Formats one result with its details."""
     detail = []
     if of["missing"]:
         detail.append(f"{of['missing']:,} of {of['acknowledged']:,} rows missing")
@@ -466,7 +470,7 @@ def cell(of: Mapping[str, Any]) -> str:
 
 
 def milliseconds(seconds: float) -> str:
-    """A time in milliseconds."""
+    """Formats a time in milliseconds."""
     return f"{seconds * 1e3:,.1f} ms"
 
 

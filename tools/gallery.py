@@ -1,4 +1,4 @@
-"""Regenerates the figures of docs/gallery.md by running the code on that page.
+"""Regenerates the figures in docs/gallery.md by running the code on that page.
 
 .venv/bin/python tools/gallery.py
 """
@@ -18,7 +18,7 @@ _BLOCK = re.compile(r'^```(toml|pycon)(?: title="([^"]+)")?\n(.*?)^```$', re.MUL
 
 
 def main() -> None:
-    """Runs the page's blocks in an empty folder, and keeps their SVG files."""
+    """Runs the code blocks of the page in an empty folder, and saves their SVG files."""
     names: dict[str, object] = {}
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for language, title, content in _BLOCK.findall((DOCS / "gallery.md").read_text()):

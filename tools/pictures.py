@@ -1,8 +1,8 @@
-"""Generates the pictures of Plan, Device, and Crash in docs/pictures, too slow for tests.
+"""Makes the pictures of Plan, Device, and Crash in docs/pictures, which take too long for tests.
 
     .venv/bin/python tools/pictures.py
 
-Needs chromium, and fio with libnbd. The explorer's tests generate its other pictures.
+Requires chromium, and fio with libnbd. Tests of the explorer make its other pictures.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PICTURES = Path(__file__).parent.parent / "docs/pictures"
 NACRE = Path(sys.executable).parent / "nacre"
 WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
-# The page shows the last two minutes. Its pictures are taken under load.
+# The page shows the last two minutes. The pictures are taken under load.
 SHOWN_S = 118
 LOAD_S = SHOWN_S + 12
 DEVICE = """
@@ -40,7 +40,7 @@ over_provisioning = "40 %"
 
 
 def keep(page: Page, name: str) -> None:
-    """Saves pictures of a page: wide, in dark colors, and on a phone."""
+    """Saves pictures of a page: wide, in dark mode, and on a phone."""
     for manner, colors, size in (
         ("light", "light", WIDE),
         ("dark", "dark", WIDE),
@@ -54,7 +54,7 @@ def keep(page: Page, name: str) -> None:
 
 
 def plan(page: Page, _folder: Path) -> None:
-    """Plans cache and device mix for a recorded PostgreSQL trace."""
+    """Plans a cache and device mix for a recorded PostgreSQL trace."""
     shipped = page.locator("#trace option:has-text('pgbench')").first.inner_text()
     page.select_option("#trace", label=shipped)
     page.click("button:has-text('Plan')")
@@ -65,7 +65,7 @@ def plan(page: Page, _folder: Path) -> None:
 
 
 def device(page: Page, folder: Path) -> None:
-    """Shows a served drive under fio for the whole time range of the page."""
+    """Shows a served drive under the load of fio, for the whole time range of the page."""
     (folder / "ssd.toml").write_text(DEVICE)
     served = subprocess.Popen(
         [NACRE, "serve", "ssd.toml", "ssd.img"], cwd=folder, stdout=subprocess.PIPE, text=True

@@ -1,8 +1,8 @@
-"""Writes the project's URLs into its metadata, for builds from a repository.
+"""Inserts the project's URLs into its metadata, for builds from a repository.
 
     python3 tools/project_urls.py URL [ROOT]
 
-The tree has no repository address: the release passes it as URL.
+The source tree contains no repository URL. The release passes it as URL.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def named(metadata: str, url: str) -> str:
-    """`pyproject.toml` with the URLs derived from the repository's."""
+    """Returns `pyproject.toml` with URLs that are derived from the repository URL."""
     url = url.rstrip("/")
     if "[project.urls]" in metadata:
         raise ValueError("the metadata has addresses already")
@@ -29,12 +29,12 @@ def named(metadata: str, url: str) -> str:
 
 
 def cited(citation: str, url: str) -> str:
-    """`CITATION.cff` with the repository URL."""
+    """Returns `CITATION.cff` with the repository URL."""
     return f'{citation.rstrip()}\nrepository-code: "{url.rstrip("/")}"\n'
 
 
 def main() -> None:
-    """Changes both files in the tree."""
+    """Changes both files in the source tree."""
     url = sys.argv[1]
     root = Path(sys.argv[2]) if len(sys.argv) > 2 else ROOT
     for name, change in (("pyproject.toml", named), ("CITATION.cff", cited)):

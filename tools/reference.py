@@ -1,8 +1,8 @@
-"""Generates files from the Python package: pages of the API reference, man pages, and presets.
+"""Generates files from the Python package: API reference, man pages, and typed presets.
 
     .venv/bin/python tools/reference.py [--check]
 
-With --check nothing is written, and the exit status is 0 if all files are up to date.
+With --check, nothing is written. The exit status is 0 if all files are up to date.
 """
 
 from __future__ import annotations
@@ -42,17 +42,18 @@ PRESETS = ROOT / "python/nacre/config/_presets.py"
 
 
 def documents() -> Iterator[tuple[Path, str]]:
-    """Every generated file, with its text."""
+    """Yields every generated file with its text."""
     yield PRESETS, presets()
     yield from api()
     yield from man_pages()
 
 
-# The API reference: pages with the public names; the site adds their documentation.
+# The API reference consists of pages with public names. The site adds the documentation of the
+# names.
 
 
 def api() -> Iterator[tuple[Path, str]]:
-    """`docs/api`: a page for `nacre` and for each of its modules, with every public name."""
+    """Yields the pages in `docs/api`: one page for `nacre`, and one for each of its modules."""
     functions = [
         name
         for name in nacre.__all__
@@ -81,7 +82,8 @@ def _api_page(module: ModuleType, names: Sequence[str]) -> str:
 
 
 def _figures_page() -> str:
-    """The functions of `nacre.figures`, then the figure drawn by each result's `plot`."""
+    """Returns the page of `nacre.figures`, followed by the figures that each result's `plot`
+    draws."""
     lines = [_api_page(figures, figures.__all__)]
     for known in kinds.KINDS:
         plots = kinds.at(known.place).plots()
@@ -96,7 +98,10 @@ def _figures_page() -> str:
 
 
 def _config_page() -> str:
-    """The classes of `nacre.config` by family; those of models link to the models' pages."""
+    """Returns the page of `nacre.config`, with classes by family.
+
+    Classes of models link to the pages of the models.
+    """
     lines = ["# nacre.config", "", _module_doc(config), ""]
     plain = [name for name in config.__all__ if not _model_of(name) and name != "presets"]
     lines += [
@@ -117,14 +122,17 @@ def _config_page() -> str:
 
 
 def _first_line(item: Any) -> str:
-    """The first line of the documentation; for a union, its classes."""
+    """Returns the first line of the documentation. For a union, returns its classes."""
     if isinstance(item, UnionType):
         return "one of " + ", ".join(f"`{each.__name__}`" for each in get_args(item))
     return _doc(item).splitlines()[0]
 
 
 def _model_of(name: str) -> str | None:
-    """`ssd` of the family `device` is `device/ssd`, for the class `SsdDevice`."""
+    """Returns the page of the model of a class, e.g.
+
+    `device/ssd` for the class `SsdDevice`, or None.
+    """
     kind = getattr(config, name)
     own = {item.name: item for item in fields(kind)} if is_dataclass(kind) else {}
     if "kind" not in own:
@@ -141,7 +149,7 @@ def _camel(words: str) -> str:
 
 
 def _linked(text: str) -> str:
-    """The text, with public names linked to their entries."""
+    """Returns the text in which public names link to their entries."""
 
     def link(found: re.Match[str]) -> str:
         name = found[1].removesuffix("()")
@@ -154,7 +162,8 @@ _FUNCTIONS = frozenset(name for name in nacre.__all__ if callable(getattr(nacre,
 
 
 def _names(module: ModuleType) -> list[str]:
-    """Public names of a module or package: those it lists, or its functions and classes."""
+    """Returns the public names of a module: the names that it lists, or its functions and
+    classes."""
     if listed := getattr(module, "__all__", None) or (
         "__getattr__" in vars(module) and dir(module)
     ):
@@ -180,7 +189,7 @@ def _module_doc(module: ModuleType) -> str:
 
 
 def man_pages() -> Iterator[tuple[Path, str]]:
-    """One page for the command, and one for each subcommand."""
+    """Yields a page for the command, and a page for each subcommand."""
     root = typer.main.get_command(app)
     context = typer.Context(root, info_name="nacre")
     yield MAN / "nacre.1", _page(root, context, "nacre")
@@ -243,12 +252,12 @@ def _roff(text: str) -> str:
 
 
 def _devices() -> dict[str, Any]:
-    """The catalog's entries for devices."""
+    """Returns the catalog entries for devices."""
     return {name: e for name, e in sorted(catalog.entries().items()) if e.family == "device"}
 
 
 def presets() -> str:
-    """`nacre/config/_presets.py`: a function for each entry, with the settings of its model."""
+    """Returns `nacre/config/_presets.py`: a function per entry, with the settings of its model."""
     kinds = sorted({entry.kind for entry in _devices().values()})
     classes = {kind: _class_of(kind) for kind in kinds}
     used = "".join(_annotations(kind) for kind in classes.values())
@@ -310,7 +319,7 @@ def _annotations(cls: type) -> str:
 
 
 def _imported(names: Sequence[str]) -> list[str]:
-    """The import lines of these types, formatted like ruff's."""
+    """Returns the import lines of these types in ruff's format."""
     if not names:
         return ["    pass"]
     head = "    from nacre.config._generated import"
@@ -322,7 +331,7 @@ def _plain(annotation: str) -> str:
 
 
 def main() -> int:
-    """Writes or checks all files."""
+    """Writes or checks all files. Returns the exit status."""
     check = "--check" in sys.argv[1:]
     stale = [path for path, text in documents() if not path.exists() or path.read_text() != text]
     if check:

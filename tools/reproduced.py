@@ -1,10 +1,10 @@
-"""Reproduces every paper and stores the results, which the explorer shows before the first run.
+"""Reproduces every paper and saves the results, which the explorer shows before the first run.
 
     .venv/bin/python tools/reproduced.py out/reproduced [rows.json...]
 
-The output has the date, the versions of Nacre and of each model, and the processor time of each
-paper's runs. Rows of other reproductions, e.g. from a machine with sysbench, can be added: if a row
-occurs several times, the last one that was run counts.
+The output contains the date, the versions of Nacre and of each model, and the processor time of
+each paper's runs. Rows of other reproductions can be added, e.g. from a machine with sysbench. If a
+row occurs several times, the last row with a result is used.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from nacre.papers.known import REPRODUCED, shipped_rows, versions
 
 
 def main(folder: Path, others: list[Path]) -> None:
-    """Runs all papers, and writes the shipped results."""
+    """Reproduces all papers, and writes the results that are part of the package."""
     found: list[dict[str, Any]] = []
     seconds: dict[str, float] = {}
     for name in nacre.papers.published():
@@ -40,7 +40,7 @@ def main(folder: Path, others: list[Path]) -> None:
 
 
 def _spent() -> float:
-    """Processor time of this process and its ended children, in seconds."""
+    """Returns the processor time of this process and its ended children, in seconds."""
     spent = os.times()
     return spent.user + spent.system + spent.children_user + spent.children_system
 

@@ -1,8 +1,9 @@
-"""Writes docs/sensitivity.md: rows when fitted and assumed values change by +-20 %.
+"""Writes docs/sensitivity.md: effects of +-20 % changes of fitted and assumed values on rows.
 
     .venv/bin/python tools/sensitivity.py FOLDER
 
-FOLDER holds `PAPER.json`, printed by `nacre reproduce PAPER --sensitivity --json`, of all papers.
+FOLDER contains `PAPER.json` for each paper, i.e. the output of `nacre reproduce PAPER --sensitivity
+--json`.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def main() -> None:
 
 
 def section(paper: str, rows: list[Sensitivity]) -> Iterator[str]:
-    """The lines of a paper's section."""
+    """Yields the lines of the section about a paper."""
     yield f"## {paper}\n"
     if predictions := [row for row in rows if row["class"] == "prediction"]:
         yield from table("prediction", predictions, predictions)
@@ -51,7 +52,7 @@ def section(paper: str, rows: list[Sensitivity]) -> Iterator[str]:
 
 
 def table(what: str, rows: list[Sensitivity], listed: list[Sensitivity]) -> Iterator[str]:
-    """Number of `rows` that hold, and a table of the `listed` ones."""
+    """Yields the number of `rows` that hold, and a table of the rows in `listed`."""
     held = [row for row in rows if row["holds"]]
     count = sum(not decided(row) for row in held) or "none"
     of = "predictions" if what == "prediction" else "rows of calibration and trends"
@@ -64,12 +65,12 @@ def table(what: str, rows: list[Sensitivity], listed: list[Sensitivity]) -> Iter
 
 
 def decided(row: Sensitivity) -> bool:
-    """Whether a setting changes the verdict."""
+    """Returns whether a change of a value changes the verdict."""
     return any(doubt["flips"] for doubt in row["values"])
 
 
 def line(row: Sensitivity) -> str:
-    """One row."""
+    """Formats one row."""
     decides, moves, still, refused = [], [], 0, 0
     for doubt in row["values"]:
         name = f"`{doubt['value'].removeprefix('stack.')}`"
@@ -83,7 +84,7 @@ def line(row: Sensitivity) -> str:
             still += 1
     published, within = row["published"], row["half_width"]
     said = published if isinstance(published, str) else number(published, row["unit"])
-    # Values that do not depend on the seed differ by rounding only.
+    # If a result does not depend on the seed, differences are only due to rounding.
     varies = within is not None and within > 1e-6 * abs(row["simulated"] or 0.0)
     interval = f" +- {number(within, '')}" if varies else ""
     cells = [
@@ -98,7 +99,7 @@ def line(row: Sensitivity) -> str:
 
 
 def turned(row: Sensitivity, doubt: Doubt) -> str:
-    """Values of a row where a deciding setting changes its verdict."""
+    """Returns the results of a row for the changed values that change its verdict."""
     sides = {"less": doubt["less"], "more": doubt["more"]}
     return ", ".join(
         f"{side}: {number(at['simulated'], '')}"

@@ -1,22 +1,22 @@
-"""Measures the speed of a served device next to nbdkit, and the accuracy of modeled latencies.
+"""Measures the speed of a served device and of nbdkit, and the accuracy of modeled latencies.
 
     python tools/serve_speed.py --pairs 7 --seconds 1
 
-serves devices with `--timing none`, and equal data with `nbdkit memory` and `nbdkit file`. fio
-reads and writes 4 KiB at random addresses of each in turn, once per pair. It prints the median rate
-of each and, below it, the median ratio to the adjacent run of `nbdkit memory`, with minimum and
-maximum; then the median processor time per request, in the server and in fio, and fio's share of
-one processor. If that is nearly 100 %, fio limits the rate, and no server could be faster. A server
-of Nacre that polls for the next request before it sleeps also spends processor time on polling. The
-devices are one with a constant latency, a flash drive with data in mapped locations, a disk,
-and a device with a cache.
+First, the program serves devices with `--timing none`, and equal data with `nbdkit memory` and
+`nbdkit file`. fio reads and writes 4 KiB at random addresses of each server in turn, once per pair.
+The program prints the median rate of each server. Below it, it prints the median ratio to the
+adjacent run of `nbdkit memory`, with minimum and maximum. It then prints the median processor time
+per request of server and fio, and fio's share of one processor. If this share is nearly 100 %, fio
+limits the rate, and no server could be faster. A server of Nacre polls for the next request before
+it sleeps, which also takes processor time. The devices are a device with constant latency, a flash
+drive with data in mapped locations, a disk, and a device with a cache.
 
-Then a device of a constant 100 us is served, as it is and with `--timing compensated`, and fio's
-minimum and median latencies with one outstanding request are printed next to it. Each line ends
-with the load average of the last minute: on a busy machine, ratios of adjacent runs are still
-valid, latencies are not.
+Then the program serves a device with a constant latency of 100 us, with `--timing emulated` and
+`--timing compensated`. It prints fio's minimum and median latencies with one outstanding request.
+Each line ends with the load average of the last minute. On a busy machine, ratios of adjacent runs
+are still valid, but latencies are not.
 
-Needs fio with its nbd engine and nbdkit (Debian: fio, nbdkit).
+Requires nbdkit, and fio with its nbd engine (Debian packages: fio, nbdkit).
 """
 
 from __future__ import annotations
@@ -70,40 +70,40 @@ device = {{ kind = "measured", capacity = "{MIB // 4} MiB", read = "1 us", write
 
 
 class Server(NamedTuple):
-    """A server that is ready."""
+    """A running server."""
 
     uri: str
     process: int
 
     def used_s(self) -> float:
-        """Its processor time in seconds."""
+        """Returns the processor time of the server in seconds."""
         stat = Path(f"/proc/{self.process}/stat").read_text()
         user, system = stat.rpartition(")")[2].split()[11:13]
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 class Seen(NamedTuple):
-    """Results of fio."""
+    """Results of fio for one run."""
 
     rate: float
     requests: int
     median_us: float
     shortest_us: float
     used_us: float
-    """Processor time per request in fio."""
+    """Processor time per request in fio, in microseconds."""
 
 
 class Turn(NamedTuple):
-    """A turn of one server under fio."""
+    """Results of one run of fio with one server."""
 
     seen: Seen
     used_us: float
-    """Processor time per request in the server."""
+    """Processor time per request in the server, in microseconds."""
 
 
 @contextmanager
 def running(command: list[str], socket: Path) -> Iterator[Server]:
-    """A server that is ready."""
+    """Runs a server while the block runs, and waits until it is ready."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as server:
         try:
             for _ in range(500):
@@ -119,7 +119,7 @@ def running(command: list[str], socket: Path) -> Iterator[Server]:
 
 
 def nacre(folder: Path, name: str, device: str, *options: str) -> tuple[list[str], Path]:
-    """The command that serves, and its socket."""
+    """Returns the command that serves a device with Nacre, and the path of its socket."""
     scenario, socket = folder / f"{name}.toml", folder / f"{name}.sock"
     scenario.write_text(HEAD + device)
     command = [str(Path(sys.executable).with_name("nacre")), "serve", str(scenario)]
@@ -128,16 +128,16 @@ def nacre(folder: Path, name: str, device: str, *options: str) -> tuple[list[str
 
 
 def nbdkit(folder: Path, name: str, *plugin: str) -> tuple[list[str], Path]:
-    """The command that serves, and its socket."""
+    """Returns the command that serves data with nbdkit, and the path of its socket."""
     socket = folder / f"{name}.sock"
     return ["nbdkit", "-f", "-U", str(socket), *plugin], socket
 
 
 def fio(uri: str, pattern: str, depth: int, *more: str) -> Seen:
-    """Runs fio on a server."""
+    """Runs fio with a server. Returns its results."""
     command = ["fio", "--name=load", "--ioengine=nbd", f"--uri={uri}", f"--rw={pattern}"]
     command += [f"--iodepth={depth}", f"--size={MIB}M", "--output-format=json"]
-    # Latency includes the submitting call: a program also waits for sending.
+    # Latency includes the time of the submitting call, because a program also waits for this call.
     command += ["--lat_percentiles=1", *more]
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
@@ -150,14 +150,14 @@ def fio(uri: str, pattern: str, depth: int, *more: str) -> Seen:
 
 
 def turn(server: Server, pattern: str, depth: int, *more: str) -> Turn:
-    """Runs one turn of a server, and measures processor time."""
+    """Runs fio once with a server, and measures the processor time of the server."""
     before = server.used_s()
     seen = fio(server.uri, pattern, depth, *more)
     return Turn(seen, 1e6 * (server.used_s() - before) / seen.requests)
 
 
 def compare(folder: Path, pairs: int, seconds: float) -> None:
-    """Prints rates and ratios at three queue depths."""
+    """Prints rates and ratios for three queue depths."""
     file = folder / "file.img"
     with file.open("wb") as made:
         made.truncate(MIB << 20)
@@ -200,14 +200,14 @@ def tell(what: str, turns: dict[str, list[Turn]]) -> None:
 
 
 def busy(of: Turn) -> float:
-    """Share of one processor used by fio."""
+    """Returns the share of one processor that fio used."""
     return of.seen.used_us * of.seen.rate / 1e6
 
 
 def punctual(folder: Path, rounds: int, seconds: float) -> None:
-    """Prints the latency that a client measures for a device with constant latency."""
+    """Prints the latencies that a client measures for a device with constant latency."""
     timed = ("--bs=4k", "--time_based", f"--runtime={seconds}", "--norandommap")
-    # Earlier measurements wrote data, whose writeback would interfere.
+    # Earlier measurements wrote data. Sync it now, because its writeback would interfere.
     os.sync()
     for timing in ("emulated", "compensated"):
         device = nacre(folder, timing, DEVICES["measured"], "--timing", timing)
@@ -223,23 +223,23 @@ def punctual(folder: Path, rounds: int, seconds: float) -> None:
 
 
 def load() -> str:
-    """Load of the machine, including fio and the server."""
+    """Formats the load average of the machine, which includes fio and the server."""
     return f"load {os.getloadavg()[0]:.1f}"
 
 
 def say(line: str) -> None:
-    """Prints a line and flushes it."""
+    """Prints a line, and flushes standard output."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 
 
 def main() -> int:
-    """Runs both measurements."""
+    """Runs both measurements. Returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--only", choices=["rates", "latency"])
-    parser.add_argument("--folder", help="where the images lie; default: a temporary one")
+    parser.add_argument("--folder", help="folder for the images; default: a temporary folder")
     options = parser.parse_args()
     for program in ("fio", "nbdkit"):
         if shutil.which(program) is None:

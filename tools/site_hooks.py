@@ -1,8 +1,8 @@
 """MkDocs hooks for the documentation site.
 
-Links in documents are relative to the tree, as on code hosts: to other documents, sources, and
-folders. The site has the documents of the root in addition to those of `docs/`, and copies of the
-sources that documents link to.
+In documents, links to other documents, sources, and folders are relative to the source tree, as on
+code hosts. In addition to the documents in `docs/`, the site contains documents of the root folder,
+and copies of the sources to which documents link.
 """
 
 from __future__ import annotations
@@ -17,22 +17,23 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 ROOT_DOCUMENTS = ("README", "ARCHITECTURE", "CONTRIBUTING", "CHANGELOG", "SECURITY")
 SOURCES = "source"
-"""The folder of the site with copies of sources."""
+"""Folder of the site with copies of sources."""
 TITLES = {
     "cleaning": "Garbage collection",
     "ecc": "Error correction (ECC)",
     "fault": "Fault injection",
     "wear_leveling": "Wear leveling",
 }
-"""Titles of folders in the navigation, if they differ from the folder names."""
+"""Titles of folders in the navigation. For other folders, the title is derived from the folder
+name."""
 BOOSTS = (
     ("how-to/garbage-collection.md", 4.0),
     (("how-to/", "start/"), 2.0),
     (("crashing.md", "serving.md", "studies.md", "traces.md", "tutorial.md"), 2.0),
     (("CHANGELOG.md", "decisions/", "fio-examples.md", "sensitivity.md", "accuracy/"), 0.5),
 )
-"""Rank of pages in search results, by the prefix of their paths: guides before references, and
-references before records."""
+"""Rank of pages in search results, by the prefix of their paths. Guides come before references, and
+references come before records."""
 
 _HEADING = re.compile(r"#{1,6} +(.*?)(?: +#+)?$")
 _FENCE = re.compile(r"^\s*(```|~~~)")
@@ -40,7 +41,7 @@ _LINK = re.compile(r'(?P<before>\]\(|\b(?:src|srcset|href)=")(?P<to>[^)\s"]+)')
 
 
 def expanded(nav: list[Any]) -> list[Any]:
-    """The navigation with every entry `FOLDER/*` replaced by the pages of that folder."""
+    """Replaces each entry `FOLDER/*` of the navigation with the pages of that folder."""
     items: list[Any] = []
     for item in nav:
         if isinstance(item, dict):
@@ -55,7 +56,7 @@ def expanded(nav: list[Any]) -> list[Any]:
 
 
 def _folder(folder: Path) -> list[Any]:
-    """The pages of a folder in alphabetical order, with subfolders as sections."""
+    """Returns the pages of a folder in alphabetical order. Subfolders are sections."""
     items: list[Any] = []
     for path in sorted(folder.iterdir()):
         if path.is_dir():
@@ -67,7 +68,7 @@ def _folder(folder: Path) -> list[Any]:
 
 
 def links(text: str) -> list[str]:
-    """Targets of a document's internal links, except in code."""
+    """Returns the targets of a document's internal links. Ignores code."""
     found: list[str] = []
 
     def keep(to: str) -> str:
@@ -79,7 +80,8 @@ def links(text: str) -> list[str]:
 
 
 def anchors(text: str) -> set[str]:
-    """The anchors of a document's headings, as on code hosts and on the site."""
+    """Returns the anchors of a document's headings, which are equal on code hosts and on the
+    site."""
     found = set()
     fenced = False
     for line in text.split("\n"):
@@ -92,7 +94,7 @@ def anchors(text: str) -> set[str]:
 
 
 def _with_links(text: str, changed: Any) -> str:
-    """The document with every link replaced by `changed(link)`."""
+    """Replaces every link of a document with `changed(link)`."""
     lines = []
     fenced = False
     for line in text.split("\n"):
@@ -115,20 +117,20 @@ def _line_with_links(line: str, changed: Any) -> str:
 
 
 def place(page: str) -> Path:
-    """The file of a page, in `docs/` or in the root."""
+    """Returns the file of a page, which is in `docs/` or in the root folder."""
     own = DOCS / page
     above = ROOT / page
     return above if above.is_file() and page.removesuffix(".md") in ROOT_DOCUMENTS else own
 
 
 def target(page: str, to: str) -> Path:
-    """The file or folder in the tree that a page links to."""
+    """Returns the file or folder in the source tree to which a page links."""
     path = to.partition("#")[0]
     return Path(os.path.normpath(place(page).parent / path)) if path else place(page)
 
 
 def _on_site(page: str, to: str, sources: set[Path]) -> str:
-    """The link on the site; a linked source is added to `sources`."""
+    """Returns the link on the site. Adds a linked source to `sources`."""
     anchor = to.partition("#")[2]
     end = target(page, to)
     if end.is_dir():
@@ -149,7 +151,7 @@ def _on_site(page: str, to: str, sources: set[Path]) -> str:
 
 
 def left_out() -> str:
-    """The section "Not modeled" of every model page."""
+    """Returns the sections "Not modeled" of all model pages."""
     lines = ["## Model by model", ""]
     for page in sorted((DOCS / "models").glob("*/*.md")):
         text = re.search(r"^## Not modeled\n(.*?)(?=^## |\Z)", page.read_text(), re.M | re.S)
@@ -160,7 +162,7 @@ def left_out() -> str:
     return "\n".join(lines)
 
 
-# Hooks that MkDocs calls.
+# MkDocs calls the following hooks.
 
 _sources: set[Path] = set()
 
@@ -177,7 +179,7 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Adds the documents of the root, and copies of the sources that documents link to."""
+    """Adds the documents of the root folder, and copies of the sources to which documents link."""
     from mkdocs.structure.files import File
 
     for name in ROOT_DOCUMENTS:
@@ -193,7 +195,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_context: Any) -> str:
-    """Replaces links by the site's."""
+    """Replaces links with links on the site."""
     uri = page.file.src_uri
     boost = next((factor for start, factor in BOOSTS if uri.startswith(start)), 1.0)
     page.meta.setdefault("search", {"boost": boost})

@@ -2,10 +2,11 @@
 
     python tools/study_load.py --points 2000 --seconds 1
 
-runs this number of points of about this duration on all cores. It prints the processor time of all
-processes divided by wall time and cores, and the share of the workers' time spent in points, with
-the use of the rest. It repeats this with points of nearly zero duration, which shows the overhead
-per point. Other load on the machine lowers the first number, but not the second.
+The program runs the given number of points, of about the given duration, on all cores. It prints
+the processor time of all processes divided by wall time and cores. It also prints the share of the
+workers' time that is spent in points, and the use of the remaining time. The program then repeats
+this with very short points, which shows the overhead per point. Other load on the machine reduces
+the first number, but not the second.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ TRIAL = 200_000
 
 
 def scenario(requests: int) -> dict[str, Any]:
-    """A small system with this number of requests."""
+    """Returns a small scenario with this number of requests."""
     return {
         "workload": {
             "kind": "zipf",
@@ -39,7 +40,7 @@ def scenario(requests: int) -> dict[str, Any]:
 
 
 def measured(points: int, requests: int, engine: str) -> None:
-    """Runs a study and prints its processor times."""
+    """Runs a study, and prints its processor times."""
     study = {
         "scenario": scenario(requests),
         "axis": [{"path": "workload.theta", "range": {"from": 0.0, "to": 1.2, "points": points}}],
@@ -74,13 +75,13 @@ def measured(points: int, requests: int, engine: str) -> None:
 
 
 def processor_s() -> float:
-    """Processor time of this process and its workers."""
+    """Returns the processor time of this process and its workers in seconds."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def main() -> int:
-    """Measures long points, then short ones."""
+    """Measures long points, and then short points. Returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--points", type=int, default=2000)
     parser.add_argument("--seconds", type=float, default=1.0)

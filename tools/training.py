@@ -1,7 +1,7 @@
 """Training workload for profile-guided wheels (docs/decisions/0033-trained-builds.md).
 
-`maturin build --pgo` runs this with an instrumented build of the extension module. It runs the
-workload in crates/bench/training.toml and discards the results.
+`maturin build --pgo` runs this program with an instrumented build of the extension module. The
+program runs the workload in crates/bench/training.toml, and discards the results.
 """
 
 import tempfile
@@ -11,12 +11,12 @@ from pathlib import Path
 import nacre
 
 LIST = Path(__file__).parent.parent / "crates" / "bench" / "training.toml"
-# As in crates/bench/src/training.rs: different from the benchmarks' seed.
+# As in crates/bench/src/training.rs, the seed differs from the seed of the benchmarks.
 SEED = 2
 
 
 def main() -> None:
-    """Runs the whole list."""
+    """Runs all simulations of the training workload."""
     training = tomllib.loads(LIST.read_text())
     for scenario, each in training["runs"].items():
         for settings in each:

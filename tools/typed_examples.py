@@ -1,6 +1,6 @@
 """Checks the types of all Python examples in documents and notebooks with `mypy --strict`.
 
-usage: typed_examples.py [FOLDER]; FOLDER keeps the checked modules
+usage: typed_examples.py [FOLDER]. The checked modules are kept in FOLDER.
 """
 
 import json
@@ -16,7 +16,7 @@ BLOCK = re.compile(r"^```(python|pycon)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DO
 
 
 def code(text: str, is_session: bool) -> str:
-    """The statements of a block."""
+    """Returns the statements of a code block."""
     if not is_session:
         return text
     lines = (line[4:] for line in text.splitlines() if line.startswith((">>> ", "... ")))
@@ -24,7 +24,7 @@ def code(text: str, is_session: bool) -> str:
 
 
 def modules() -> Iterator[tuple[str, str]]:
-    """One module for each document with examples, and for each notebook."""
+    """Yields one module for each document with examples, and one for each notebook."""
     documents = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     for document in documents:
         blocks = BLOCK.findall(document.read_text())
@@ -38,7 +38,7 @@ def modules() -> Iterator[tuple[str, str]]:
 
 
 def main(folder: Path) -> int:
-    """Writes the modules and checks them."""
+    """Writes the modules and checks them. Returns the exit status of mypy."""
     paths = []
     for name, text in modules():
         paths.append(folder / f"{name}.py")

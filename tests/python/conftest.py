@@ -1,4 +1,4 @@
-"""Fixtures and settings for all tests in Python."""
+"""Fixtures and settings for all Python tests."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 Worn = Callable[..., Record]
 
-# Examples are deterministic, so a failure is reproducible. Slow generation on a loaded machine is
-# not a failure.
+# Make examples deterministic, so that a failure is reproducible. Slow generation of examples on a
+# busy machine is not a failure.
 hypothesis.settings.register_profile(
     "house",
     deadline=None,
@@ -33,7 +33,8 @@ hypothesis.settings.load_profile("house")
 
 @pytest.fixture(scope="session")
 def worn() -> Worn:
-    """Makes a record with wear from the given columns of blocks and garbage collection."""
+    """Returns a function that creates a record with wear, given columns of blocks and garbage
+    collection."""
     run = nacre.run(
         {
             "workload": {"kind": "uniform", "footprint": "1 MiB", "requests": 1000},
@@ -101,7 +102,8 @@ def worn() -> Worn:
 def folder(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Path]:
-    """A temporary folder for all tests of a module; kept if a test failed."""
+    """Temporary folder that all tests of a module share. If a test fails, the folder is not
+    removed."""
     made = tmp_path_factory.mktemp("shared")
     yield made
     if not request.session.testsfailed:
@@ -128,7 +130,7 @@ def server(browser: Browser, folder: Path) -> Iterator[Server]:
 
 @pytest.fixture
 def watched(browser: Browser, server: Server) -> Iterator[Watched]:
-    """A page with the token; fails if the page logs an error or contacts another machine."""
+    """Opens a page with the token. Fails if the page logs an error or contacts another machine."""
     from exploring import PATIENCE_MS, Watched
 
     context = browser.new_context(

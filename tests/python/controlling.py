@@ -1,4 +1,4 @@
-"""Helpers for tests of the control socket: a served small drive, and `nacre ctl`."""
+"""Helpers for tests of the control socket: a small served drive, and calls of `nacre ctl`."""
 
 from __future__ import annotations
 
@@ -52,19 +52,19 @@ def serving(
 
 
 def served_drive(folder: Path) -> Iterator[Server]:
-    """A fixture: the drive, with metrics."""
+    """Serves the drive with metrics. Tests use this function as a fixture."""
     with serving(folder, "--metrics", "tcp:127.0.0.1:0", device=drive(folder)) as server:
         yield server
 
 
 def client_of(server: Server) -> Iterator[Client]:
-    """A fixture: a client of the served drive."""
+    """Connects a client to the served drive. Tests use this function as a fixture."""
     with Client(server.uri) as client:
         yield client
 
 
 def control_of(server: Server) -> Iterator[Control]:
-    """A fixture: the control socket of the served drive."""
+    """Connects to the control socket of the served drive. Tests use this function as a fixture."""
     with Control(server.image) as control:
         yield control
 

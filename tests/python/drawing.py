@@ -1,4 +1,4 @@
-"""The figures of results, for tests."""
+"""Plots the figures of results for tests."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 
 def makers(result: Result) -> dict[str, Callable[[], alt.TopLevelMixin]]:
-    """Plot functions of the figures with data."""
+    """Returns the functions that plot the figures for which the result has data, by name."""
     return dict(kinds.of(result).figures(result))
 
 
 def charts(result: Result) -> dict[str, alt.TopLevelMixin]:
-    """The figures with data."""
+    """Returns the figures for which the result has data, by name."""
     return {name: make() for name, make in makers(result).items()}
 
 
 def drawings(result: Result) -> Iterator[tuple[str, Callable[[], bytes]]]:
-    """Functions that draw the files of the figures."""
+    """Yields the name of each figure file, and a function that plots and encodes the figure."""
     for name, make in makers(result).items():
         for suffix, draw in drawn_once(make):
             yield f"{name}.{suffix}", draw

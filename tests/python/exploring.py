@@ -1,4 +1,4 @@
-"""Helpers for tests of the explorer: the application in this process, or in a server process."""
+"""Helpers for tests of the explorer, which runs in the test process or in a server process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 PATIENCE_MS = 120_000.0
-"""Timeout in milliseconds for pages, much longer than any operation takes."""
+"""Timeout in milliseconds for pages, which is much longer than any operation takes."""
 HOST = "127.0.0.1:8000"
 TOKEN = "sesame"
 SMALL = {
@@ -34,11 +34,11 @@ MSR = "".join(
     f"{4096 * (7919 * i % 500)},4096,100\n"
     for i in range(1500)
 )
-"""A trace in the format of Microsoft Research."""
+"""Trace in the MSR Cambridge format (Microsoft Research)."""
 
 
 class Client(TestClient):
-    """An HTTP client of an explorer in this process."""
+    """HTTP client of an explorer in this process."""
 
     def __init__(self, folder: Path) -> None:
         self.explorer = Explorer(folder)
@@ -48,7 +48,7 @@ class Client(TestClient):
         )
 
     def last(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Waits for the end of a job; returns its last report."""
+        """Waits until a job has ended. Returns the last report of the job."""
 
         def told() -> dict[str, Any]:
             found: dict[str, Any] = self.get(f"/api/jobs/{job['number']}").json()
@@ -58,7 +58,7 @@ class Client(TestClient):
         return told()
 
     def done(self, path: str, document: object) -> dict[str, Any]:
-        """Starts a job, and waits for its end; returns its last report."""
+        """Starts a job and waits until it has ended. Returns the last report of the job."""
         answer = self.post(path, json=document)
         assert answer.status_code == 200, answer.text
         return self.last(answer.json())
@@ -66,7 +66,7 @@ class Client(TestClient):
 
 @contextmanager
 def client(folder: Path) -> Iterator[Client]:
-    """An explorer in this process for the duration of the block."""
+    """Runs an explorer in this process while the block runs."""
     made = Client(folder)
     try:
         yield made
@@ -75,7 +75,7 @@ def client(folder: Path) -> Iterator[Client]:
 
 
 class Server:
-    """`nacre explore` in its own process."""
+    """`nacre explore` in a separate process."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         self.folder = folder
@@ -89,22 +89,22 @@ class Server:
 
     @property
     def base(self) -> str:
-        """The address without the token."""
+        """Address of the server without the token."""
         return self.address.partition("/#")[0]
 
     @property
     def token(self) -> str:
-        """The token in the fragment of the address."""
+        """Token in the fragment of the address."""
         return self.address.partition("#token=")[2]
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
-        """Stops the server; returns its exit status and standard error."""
+        """Stops the server. Returns its exit status and its error output."""
         self.process.send_signal(number)
         _, complaint = self.process.communicate(timeout=120)
         return self.process.returncode, complaint
 
     def close(self) -> None:
-        """Stops the server if it still runs."""
+        """Kills the server if it is still running."""
         if self.process.poll() is None:
             self.process.kill()
             self.process.communicate(timeout=120)
@@ -112,7 +112,7 @@ class Server:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Debian's Chromium; skips the test if it is not installed."""
+    """Starts Debian's Chromium. Skips the test if Chromium is not installed."""
     program = shutil.which("chromium")
     if program is None:
         missing("chromium is not installed, so no page was looked at: apt install chromium")
@@ -128,7 +128,7 @@ def chromium() -> Iterator[Browser]:
 
 
 class Watched:
-    """A page that records its console errors and its requests to other machines."""
+    """A page whose console errors and requests to other machines are recorded."""
 
     def __init__(self, page: Page, base: str) -> None:
         self.page, self.base = page, base
@@ -148,7 +148,7 @@ class Watched:
         self.ready()
 
     def click(self, selector: str) -> None:
-        """Clicks, and waits until the page is ready."""
+        """Clicks an element, and waits until the page is ready."""
         self.page.click(selector)
         self.ready()
 
@@ -158,7 +158,7 @@ class Watched:
         self.ready()
 
     def comes_to(self, address: str) -> None:
-        """Waits until the page has navigated to an address and is ready."""
+        """Waits until the page has this address and is ready."""
         try:
             self.page.wait_for_url(self.base + address)
         except Exception as error:
@@ -167,16 +167,16 @@ class Watched:
         self.ready()
 
     def shows(self, selector: str) -> bool:
-        """Whether the selected element is visible."""
+        """Returns whether the selected element is visible."""
         return self.page.locator(selector).first.is_visible()
 
     @property
     def address(self) -> str:
-        """Path and query of the page."""
+        """Path and query of the page's address."""
         return self.page.url.removeprefix(self.base)
 
     def _console(self, kind: str, text: str) -> None:
-        # The browser logs every HTTP error; the page itself shows them.
+        # Ignore HTTP errors in the log of the browser, because the page itself shows them.
         if kind in ("error", "warning") and "Failed to load resource" not in text:
             self.complaints.append(text)
 
@@ -185,7 +185,7 @@ class Watched:
             self.foreign.append(url)
 
     def serious(self) -> list[str]:
-        """Serious accessibility problems found by axe."""
+        """Returns serious accessibility problems that axe finds."""
         from axe_playwright_python.sync_playwright import Axe
 
         found = Axe().run(self.page).response["violations"]

@@ -17,22 +17,22 @@ OPERATIONS = {
     "replace": os,
     "unlink": os,
 }
-"""Functions that change files, by module; `open` means opening a path for writing."""
+"""Functions that change files, by module. `open` means opening a path for writing."""
 
 
 class Disk:
-    """Counts operations of one kind; the one with the number `failing` fails."""
+    """Counts operations of one kind. The operation with the number `failing` fails."""
 
     def __init__(self, failing: int) -> None:
         self._failing, self._count = failing, 0
 
     @property
     def has_failed(self) -> bool:
-        """Whether the failing operation was reached."""
+        """Returns whether the operation that fails was reached."""
         return self._count >= self._failing
 
     def tell(self) -> None:
-        """Counts an operation."""
+        """Counts an operation, and raises `OSError` if it must fail."""
         self._count += 1
         if self._count == self._failing:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
@@ -40,7 +40,7 @@ class Disk:
 
 @contextmanager
 def failing(operation: str, number: int) -> Iterator[Disk]:
-    """In the block, the operation with this number fails."""
+    """Makes the operation with this number fail while the block runs."""
     disk = Disk(number)
     place: Any = OPERATIONS[operation]
     real: Callable[..., Any] = getattr(place, operation)

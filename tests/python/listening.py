@@ -1,4 +1,4 @@
-"""Sockets on which the processes of a test listen."""
+"""Finds the sockets on which the processes of a test listen."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from pathlib import Path
 import psutil
 
 _LISTENS = 0x10000
-"""The flag of a listening unix socket in /proc/net/unix."""
+"""Flag of a listening unix socket in /proc/net/unix."""
 
 
 def listening(pid: int | None = None) -> list[tuple[str, int]]:
-    """Host and port of every socket that this process, or `pid`, and its children listen on."""
+    """Returns host and port of every socket on which this process, or `pid`, and its children
+    listen."""
     return [
         (connection.laddr.ip, connection.laddr.port)
         for process in _family(pid)
@@ -23,7 +24,7 @@ def listening(pid: int | None = None) -> list[tuple[str, int]]:
 
 
 def sockets(pid: int | None = None) -> set[Path]:
-    """The unix sockets that this process, or `pid`, and its children listen on."""
+    """Returns the unix sockets on which this process, or `pid`, and its children listen."""
     lines = Path("/proc/net/unix").read_text().splitlines()[1:]
     fields = [line.split(maxsplit=7) for line in lines]
     names = {f"socket:[{of[6]}]": Path(of[7]) for of in fields if int(of[3], 16) & _LISTENS}
@@ -32,7 +33,8 @@ def sockets(pid: int | None = None) -> set[Path]:
 
 
 def _opened(process: psutil.Process) -> Iterator[str]:
-    """Targets of the descriptors of a process, which may close them or exit meanwhile."""
+    """Yields the targets of the descriptors of a process. The process may close descriptors or exit
+    meanwhile."""
     with suppress(FileNotFoundError):
         for descriptor in Path(f"/proc/{process.pid}/fd").iterdir():
             with suppress(FileNotFoundError):

@@ -1,4 +1,4 @@
-"""Helpers for tests of simulated memories: a small memory, and the digest of its image."""
+"""Helpers for tests of simulated memories: a small memory, and a digest of its image."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SMALL: dict[str, object] = {
     }
 }
 CAPACITY = 192
-"""Half of the three segments that hold data."""
+"""Capacity in bytes, which is half of the three segments that hold data."""
 
 
 def small(
@@ -34,7 +34,8 @@ def small(
 
 
 def digest(path: Path) -> str:
-    """Digest of the nonzero bytes and their offsets, because an image is mostly holes."""
+    """Returns a digest of the nonzero bytes of an image and their offsets. Most of an image
+    consists of holes."""
     found, end = hashlib.sha256(), path.stat().st_size
     with path.open("rb") as file:
         start = 0
@@ -46,7 +47,7 @@ def digest(path: Path) -> str:
             stop = os.lseek(file.fileno(), start, os.SEEK_HOLE)
             file.seek(start)
             while start < stop:
-                # Whether reserved space counts as a hole depends on the file system.
+                # The file system determines whether reserved space counts as a hole.
                 part = file.read(min(stop - start, 4096 - start % 4096))
                 if part.strip(b"\0"):
                     found.update(f"{start} ".encode() + part)

@@ -1,7 +1,8 @@
 """A small NBD client for tests of servers.
 
 Numbers are from "NBD protocol" (doc/proto.md of the reference implementation). Methods wait for the
-reply to their request, except `send` and `answer`, which allow several outstanding requests.
+reply to their request. The exceptions are `send` and `answer`, with which several requests can be
+outstanding.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ EPERM, EIO, EINVAL, ENOSPC, ENOTSUP = 1, 5, 22, 28, 95
 
 
 class NbdError(Exception):
-    """The server answered a request with an error."""
+    """The server replied to a request with an error."""
 
     def __init__(self, number: int, reason: str = "") -> None:
         super().__init__(f"error {number}: {reason}")
@@ -39,7 +40,7 @@ class NbdError(Exception):
 
 
 class OptionError(Exception):
-    """The server refused an option."""
+    """The server replied to an option with an error."""
 
     def __init__(self, kind: int, reason: str) -> None:
         super().__init__(f"option refused, {kind:#x}: {reason}")
@@ -48,12 +49,12 @@ class OptionError(Exception):
 
 
 class GoneError(Exception):
-    """The server ended the connection."""
+    """The server closed the connection."""
 
 
 @dataclass
 class Export:
-    """An export as the server describes it."""
+    """Description of an export by the server."""
 
     size: int = 0
     flags: int = 0
@@ -64,7 +65,7 @@ class Export:
 
 @dataclass
 class Answer:
-    """The reply to a request."""
+    """Reply to a request."""
 
     cookie: int
     data: bytes = b""
@@ -72,14 +73,15 @@ class Answer:
     error: NbdError | None = None
 
     def checked(self) -> Self:
-        """Raises the error of the reply, if any."""
+        """Returns the reply. Raises the error of the reply, if any."""
         if self.error:
             raise self.error
         return self
 
 
 def address(uri: str) -> tuple[str | tuple[str, int], str]:
-    """Parses a URI: the path of a unix socket or (host, port), and the name of the export."""
+    """Parses a URI. Returns the path of a unix socket or (host, port), and the name of the
+    export."""
     parts = urlsplit(uri)
     name = unquote(parts.path.removeprefix("/"))
     if parts.scheme == "nbd+unix":
@@ -89,7 +91,7 @@ def address(uri: str) -> tuple[str | tuple[str, int], str]:
 
 
 class Wire:
-    """Whole messages over a socket."""
+    """Sends and receives whole messages over a socket."""
 
     def __init__(self, place: str | tuple[str, int], patience: float = 20.0) -> None:
         if isinstance(place, str):
@@ -122,8 +124,8 @@ class Wire:
 class Client:
     """A connection to one export of a server.
 
-    `uri` is the address that the server prints. With `go=False`, the client stays in the
-    negotiation, for `option`, `exports`, and `info`.
+    `uri` is the address that the server prints. With `go=False`, the client remains in the
+    negotiation phase, in which `option`, `exports`, and `info` can be called.
     """
 
     def __init__(
@@ -166,7 +168,7 @@ class Client:
             self.export = self._about(GO)
 
     def option(self, number: int, data: bytes = b"") -> list[tuple[int, bytes]]:
-        """Sends an option; returns the replies before the acknowledgment. Raises `OptionError`."""
+        """Sends an option. Returns the replies before the acknowledgment. Raises `OptionError`."""
         self.wire.send(struct.pack(">QII", _OPTION, number, len(data)) + data)
         replies: list[tuple[int, bytes]] = []
         while True:
@@ -180,11 +182,11 @@ class Client:
             replies.append((kind, told))
 
     def exports(self) -> list[str]:
-        """Names of the exports."""
+        """Returns the names of the exports."""
         return [_name(data)[0] for kind, data in self.option(LIST) if kind == SERVER]
 
     def info(self) -> Export:
-        """Describes the export without selecting it."""
+        """Returns the description of the export without selecting the export."""
         return self._about(INFO)
 
     def _about(self, number: int) -> Export:
@@ -208,7 +210,7 @@ class Client:
     def send(
         self, command: int, offset: int = 0, length: int = 0, data: bytes = b"", flags: int = 0
     ) -> int:
-        """Sends a request without waiting; returns its cookie."""
+        """Sends a request without waiting for the reply. Returns the cookie of the request."""
         self._cookie += 1
         header = struct.pack(">IHHQQI", _REQUEST, flags, command, self._cookie, offset, length)
         self._lengths[self._cookie] = length if command == READ else 0
@@ -216,7 +218,7 @@ class Client:
         return self._cookie
 
     def answer(self) -> Answer:
-        """Receives the next reply, to any request."""
+        """Receives the next reply, which may belong to any outstanding request."""
         magic = int.from_bytes(self.wire.take(4), "big")
         if magic == _SIMPLE:
             error, cookie = struct.unpack(">IQ", self.wire.take(12))
@@ -255,7 +257,7 @@ class Client:
     def ask(
         self, command: int, offset: int = 0, length: int = 0, data: bytes = b"", flags: int = 0
     ) -> Answer:
-        """Sends a request and waits for its answer. Raises `NbdError`."""
+        """Sends a request and waits for the reply. Raises `NbdError`."""
         cookie = self.send(command, offset, length, data, flags)
         answer = self.answer()
         assert answer.cookie == cookie
@@ -282,7 +284,8 @@ class Client:
         self.ask(CACHE, offset, length)
 
     def block_status(self, offset: int, length: int, flags: int = 0) -> list[tuple[int, int]]:
-        """Ranges as (bytes, state); 0 is data, 3 is a hole that reads as zeros."""
+        """Returns ranges as (bytes, state). State 0 is data, and 3 is a hole that reads as
+        zeros."""
         return self.ask(BLOCK_STATUS, offset, length, flags=flags).extents
 
     def disconnect(self) -> None:

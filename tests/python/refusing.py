@@ -1,4 +1,4 @@
-"""Checks errors by their codes; only tests of messages compare the text."""
+"""Checks errors by their codes. Only tests of messages compare texts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nacre.errors import Code, Error
 
 @contextmanager
 def fails_with(code: Code, kind: type[Error] = Error) -> Iterator[pytest.ExceptionInfo[Error]]:
-    """Expects an error of this class with this code in the block."""
+    """Expects that the block raises an error of this class with this code."""
     with pytest.raises(kind) as raised:
         yield raised
     assert raised.value.code == code

@@ -1,4 +1,5 @@
-"""Helpers for tests of served devices: a server process, and skips for missing programs."""
+"""Helpers for tests of served devices: starts a server process, and skips tests if programs are
+missing."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ NACRE = Path(sys.executable).with_name("nacre")
 
 
 def scenario(folder: Path, name: str = "disk", mib: int = 64, latency: str = "100 us") -> Path:
-    """Writes a scenario of a device with constant latency."""
+    """Writes a scenario of a device with constant latency. Returns the path of the scenario."""
     path = folder / f"{name}.toml"
     path.write_text(
         f"""schema = 1
@@ -41,13 +42,13 @@ write = "{latency}"
 
 
 def event(line: str) -> dict[str, Any] | None:
-    """Parses a line of a server with `--json`; None for a warning, or a part of an error."""
+    """Parses a line of a server with `--json`. Returns None for a warning or a part of an error."""
     line = line.strip()
     return json.loads(line) if line.startswith("{") and line.endswith("}") else None
 
 
 class Server:
-    """`nacre serve` on a unix socket in a folder; replies immediately by default."""
+    """Runs `nacre serve` on a unix socket in a folder. By default, replies are immediate."""
 
     def __init__(
         self,
@@ -68,7 +69,7 @@ class Server:
 
     @property
     def uri(self) -> str:
-        """The URI of the first device."""
+        """URI of the first device."""
         return self.uris[0]
 
     def start(self) -> None:
@@ -91,17 +92,18 @@ class Server:
         pytest.fail(f"the server did not start: {said}")
 
     def kill(self) -> None:
-        """Kills the server, like a crash."""
+        """Kills the server, which has the effect of a crash."""
         self._end(signal.SIGKILL)
 
     def stop(self) -> dict[str, Any]:
-        """Stops the server; returns its summary."""
+        """Stops the server. Returns the summary that the server prints."""
         assert self.process is not None
         self.process.send_signal(signal.SIGTERM)
         return self.said_last()
 
     def said_last(self) -> dict[str, Any]:
-        """Waits until the server exits by itself; returns its summary."""
+        """Waits until the server exits without a signal. Returns the summary that the server
+        prints."""
         assert self.process is not None
         said, _ = self.process.communicate(timeout=120)
         assert self.process.returncode == 0, said
@@ -112,7 +114,7 @@ class Server:
         return last
 
     def close(self) -> None:
-        """Stops the server if it still runs."""
+        """Kills the server if it is still running."""
         if self.process is not None:
             self._end(signal.SIGKILL)
 
@@ -124,7 +126,8 @@ class Server:
 
 
 def needs(program: str, package: str) -> str:
-    """Path of a program; skips the test with the package to install if it is missing."""
+    """Returns the path of a program. If the program is missing, skips the test and names the
+    package to install."""
     found = shutil.which(program)
     if found is None:
         missing(f"{program} is not installed: apt install {package} (or make clients)")
@@ -141,13 +144,13 @@ def needs_mounts() -> None:
 
 
 def missing(what: str) -> None:
-    """Skips a test with a visible reason."""
+    """Prints a reason and skips the test."""
     print(f"\nNOT TESTED: {what}", file=sys.__stderr__)
     pytest.skip(what)
 
 
 def run(command: Sequence[str | Path], **options: object) -> str:
-    """Runs a program that must succeed; returns its output."""
+    """Runs a program that must succeed. Returns its output."""
     done = subprocess.run(
         [str(part) for part in command],
         text=True,
@@ -161,7 +164,7 @@ def run(command: Sequence[str | Path], **options: object) -> str:
 
 
 def until(condition: object, seconds: float = 120.0) -> None:
-    """Waits until a condition holds; fails after a timeout."""
+    """Waits until a condition is true. Fails after `seconds`."""
     assert callable(condition)
     end = time.monotonic() + seconds
     while not condition():

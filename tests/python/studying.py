@@ -11,7 +11,8 @@ from nacre.studies.engines.task import Outcome, Task
 
 
 def noted_tasks(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
-    """Records the tasks that studies of this process send to their workers from now on."""
+    """Returns a list that records the tasks that later studies of this process send to their
+    workers."""
     run: list[Task] = []
     outcomes = Local.outcomes
 

@@ -1,4 +1,4 @@
-"""Messages and results that could be misread."""
+"""Tests messages and results that users could misread."""
 
 from __future__ import annotations
 
@@ -65,7 +65,8 @@ def test_an_assumed_time_unit_is_reported(tmp_path: Path) -> None:
 
 
 def test_a_partial_write_bypasses_the_cache_and_is_counted(tmp_path: Path) -> None:
-    # Parts of blocks are written, then read: the first read of a block misses, the second hits.
+    # Parts of blocks are written and then read. The first read of a block misses, and the second
+    # read hits.
     requests = [("write", 0), ("read", 1), ("read", 2)]
     lines = [
         f"{1000 * (100 * turn + i)},{op},{512 + 8192 * i},2048\n"

@@ -1,4 +1,5 @@
-"""Caches of several policies at once: exact, sampled, of blocks and of bytes."""
+"""Tests simultaneous simulation of several cache policies: exact and sampled, per block and per
+byte."""
 
 from pathlib import Path
 
@@ -48,13 +49,14 @@ def test_one_policy_and_one_size_need_no_list() -> None:
 
 
 def test_byte_miss_ratios_are_weighted_by_the_requested_bytes(tmp_path: Path) -> None:
-    # By hand, a cache of two blocks: 512 B of block 0, all of 1, of 0 again, of 2 (1 leaves), of 1.
+    # Computed by hand for a cache of two blocks. Accesses: 512 B of block 0, all of 1, of 0 again,
+    # of 2 (evicts 1), and of 1.
     rows = [(0, 512), (1, 4096), (0, 4096), (2, 4096), (1, 1024)]
     file = tmp_path / "small.csv"
     text = "".join(f"{n},R,{block * 4096},{size},{n}\n" for n, (block, size) in enumerate(rows))
     file.write_text(text.replace("0,R", "0,R", 1))
     found = traces.caches(file, ["lru"], [8 * KiB], format="alibaba")
-    assert found.miss_ratio("lru", 8 * KiB) == 5 / 5  # each line has another volume
+    assert found.miss_ratio("lru", 8 * KiB) == 5 / 5  # each line has a different volume
     one = "".join(f"0,R,{block * 4096},{size},{n}\n" for n, (block, size) in enumerate(rows))
     file.write_text(one)
     found = traces.caches(file, ["lru"], [8 * KiB], format="alibaba")

@@ -35,7 +35,8 @@ SMALL: dict[str, Any] = {
 def greedy(view: nacre.policies.CleaningView) -> int:
     invalid = view.programmed - view.valid
     most = np.flatnonzero(invalid == invalid.max())
-    # Ties: the least recently cleaned segment, then the last one.
+    # Among ties, select the least recently cleaned segment. If there are still ties, select the
+    # last segment.
     oldest = view.cleaned_at[most]
     return int(most[oldest == oldest.min()][-1])
 
@@ -101,7 +102,8 @@ def test_a_victim_without_invalid_pages_is_rejected_if_others_have_some() -> Non
         invalid = view.programmed - view.valid
         return int(np.argmin(invalid)) if invalid.min() == 0 else greedy(view)
 
-    # One and a quarter passes: pages not yet overwritten in the second pass are still valid.
+    # The workload makes one and a quarter passes. Pages that the second pass has not overwritten
+    # are still valid.
     workload = SMALL["workload"] | {"kind": "sequential", "footprint": "51 KiB", "requests": 9000}
     round_and_round = SMALL | {"workload": workload, "run": {}}
     with pytest.raises(nacre.errors.Error) as raised:
@@ -276,7 +278,7 @@ DRIVE: dict[str, Any] = {
 
 
 def keeping(wanted: Any) -> Any:
-    """A greedy policy with a given `keeps_erased`."""
+    """Returns a greedy policy with the attribute `keeps_erased` set to `wanted`."""
 
     def policy(view: nacre.policies.CleaningView) -> int:
         return greedy(view)
@@ -301,11 +303,12 @@ def test_a_function_decides_when_garbage_collection_starts() -> None:
         for policy in (greedy, keeping(least), keeping(most))
     )
     assert same.components[0].counters == late.components[0].counters
-    # 40 of 64 superblocks hold the data, with one spare unit each, and 3 are open.
+    # Data takes 41 of 64 superblocks: 40 for the data, and one for the spare unit of each. 3 are open.
     assert {(least, most) for _, least, most in asked} == {(4, 64 - 3 - 41)}
     assert early.write_amplification is not None
     assert late.write_amplification is not None
-    # Keeping more superblocks erased leaves less spare space, so victims have more valid pages.
+    # If more superblocks are kept erased, there is less spare space, so victims have more valid
+    # pages.
     assert early.write_amplification > late.write_amplification
 
 

@@ -1,8 +1,8 @@
-"""Every command ends soon after Ctrl-C, SIGTERM or SIGHUP, and what it has finished can be read.
-Until then it listens where docs/security.md says, and nowhere else.
+"""Every command ends soon after Ctrl-C, SIGTERM, or SIGHUP, and its finished results can be read.
+Until then, the command listens only where docs/security.md allows it.
 
-Limits are in processor time, which does not depend on the load of the machine. They find a command
-that continues to work, or waits for an event that never occurs.
+Limits are in processor time, which does not depend on the load of the machine. The tests find
+commands that continue to work, or that wait for an event that never occurs.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from typer.core import TyperGroup
 from typer.testing import CliRunner
 
 BEGAN = 128166372003061629
-"""Time of the first request of a trace, in the unit of Microsoft's traces."""
+"""Time of the first request of a trace in the Microsoft format, in units of 100 ns."""
 WORKED_S = 0.7
-"""Processor seconds after which a command is past its start."""
+"""Processor time in seconds after which a command has finished its start."""
 ENDS_S = 1.0
-"""Limit from the signal to the exit, in processor seconds per processor."""
+"""Maximum processor time in seconds per processor from the signal to the exit."""
 
 BRIEF = {
     "check",
@@ -62,8 +62,8 @@ BRIEF = {
 """Commands that read a few lines and finish immediately."""
 
 BETWEEN_PARTS = {"image check", "image repair"}
-"""Commands that take long only for images of gigabytes, and stop between two parts: see
-`what_is_ended_leaves_the_image_and_no_copy` in the crate of images."""
+"""Commands that take long only for images of gigabytes, and stop between two parts (see the test
+`what_is_ended_leaves_the_image_and_no_copy` in the crate of images)."""
 
 TIERS = {
     "workload": ENDLESS["workload"],
@@ -89,8 +89,8 @@ STUDY = {
 
 
 def ended(process: subprocess.Popen[bytes]) -> tuple[int, int, resource.struct_rusage]:
-    """Waits for the exit; returns the status, and the processor time of the process and its
-    children."""
+    """Waits until the process exits. Returns the process ID, the exit status, and the processor
+    time of the process and its children."""
     until(lambda: psutil.Process(process.pid).status() == psutil.STATUS_ZOMBIE)
     number, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -99,20 +99,20 @@ def ended(process: subprocess.Popen[bytes]) -> tuple[int, int, resource.struct_r
 
 @dataclass
 class Case:
-    """A command that runs until it is stopped."""
+    """A command that runs until a signal stops it."""
 
     arguments: str
     begins: str = "working"
-    """How to detect that it is past its start: `working`, or a line of its standard output. For
-    `reading`, it gets a trace on standard input; for `asking`, it has sent a request to a server
-    that never replies."""
+    """Condition that means that the command has finished its start: `working`, or a line of its
+    standard output. A `reading` command receives a trace on standard input. An `asking` command has
+    sent a request to a server that never replies."""
     check: Callable[[Path], None] = lambda _folder: None
     statuses: tuple[int, ...] = (130,)
     worked_s: float = WORKED_S
     listens: int = 0
-    """Number of TCP ports on which it listens, all on the loopback address."""
+    """Number of TCP ports on which the command listens, all on the loopback address."""
     sockets: tuple[str, ...] = ()
-    """Unix sockets on which it listens."""
+    """Unix sockets on which the command listens."""
 
 
 def is_record(folder: Path) -> None:
@@ -178,7 +178,7 @@ MORE = {"trace mrc --policy": Case("trace mrc pgbench --policy all -o out.csv", 
 
 
 def commands(group: TyperGroup, before: str = "") -> Iterator[str]:
-    """The full name of each command."""
+    """Yields the full name of each command."""
     for name, command in group.commands.items():
         if isinstance(command, TyperGroup):
             yield from commands(command, f"{before}{name} ")
@@ -194,7 +194,7 @@ def test_every_command_is_interrupted_by_a_test_or_is_short() -> None:
 
 @pytest.fixture(scope="module")
 def inputs(folder: Path) -> Path:
-    """A folder with the input files of the commands."""
+    """Returns a folder with the input files of the commands."""
     documents: dict[str, Mapping[str, object]] = {
         "small": SMALL,
         "endless": ENDLESS,
@@ -215,7 +215,7 @@ def inputs(folder: Path) -> Path:
 
 
 def fed(process: subprocess.Popen[bytes]) -> None:
-    """Writes an endless trace to its standard input."""
+    """Writes an endless trace to the standard input of the process."""
     assert process.stdin is not None
     line = "{},host,0,Read,{},4096,100\n".format
     with suppress(BrokenPipeError, ValueError):
@@ -226,7 +226,7 @@ def fed(process: subprocess.Popen[bytes]) -> None:
 
 
 def took(process: psutil.Process) -> float:
-    """Processor seconds of the process and its children so far."""
+    """Returns the processor time of the process and its children so far, in seconds."""
     spent = 0.0
     for one in [process, *process.children(recursive=True)]:
         with suppress(psutil.NoSuchProcess):
@@ -236,7 +236,7 @@ def took(process: psutil.Process) -> float:
 
 
 ASKED: list[socket.socket] = []
-"""Connections that never get a reply."""
+"""Connections that never receive a reply."""
 
 
 def has_begun(process: subprocess.Popen[bytes], case: Case, mute: socket.socket) -> None:
@@ -254,7 +254,8 @@ def has_begun(process: subprocess.Popen[bytes], case: Case, mute: socket.socket)
 
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
-"""All commands treat these alike (`nacre.cli.interrupt`), so each is tested with one of them."""
+"""Signals that all commands handle in the same way (`nacre.cli.interrupt`). Each command is tested
+with one signal."""
 
 
 ENDED = [
@@ -312,7 +313,7 @@ def test_a_signal_ends_the_command_and_keeps_finished_results(
 
 
 def test_closing_the_terminal_keeps_finished_results(inputs: Path, tmp_path: Path) -> None:
-    """The bar is drawn there, and nothing can be written to it any more."""
+    """The terminal shows the progress bar. After the terminal closes, writes to it fail."""
     terminal, its_end = pty.openpty()
     process = subprocess.Popen(
         [NACRE, "run", str(inputs / "endless.toml"), "--out", "out"],
@@ -378,7 +379,7 @@ MUTE = {
     "trace mrc": "trace mrc mute",
     "import fio": "import fio mute",
 }
-"""Commands that read from a pipe without a writer."""
+"""Commands that read from a pipe that has no writer."""
 
 
 @pytest.mark.parametrize(("name", "number"), list(zip(MUTE, cycle(SIGNALS), strict=False)))
@@ -406,7 +407,7 @@ def test_a_command_ends_while_it_waits_for_a_pipe(
 
 
 def is_read(pipe: Path, writing: list[int]) -> bool:
-    """Whether the pipe has a reader; opens it as a writer that writes nothing."""
+    """Returns whether the pipe has a reader. Opens the pipe for writing, but writes nothing."""
     with suppress(OSError):
         writing.append(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
     return bool(writing)

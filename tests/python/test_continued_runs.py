@@ -1,4 +1,4 @@
-"""A run that continues from a saved state has the same results as one uninterrupted run."""
+"""A run that starts from a saved state gives the results of one uninterrupted run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def _of_preset(path: Path) -> dict[str, Any]:
 
 
 def _is_quickly_saved(path: Path) -> bool:
-    """Whether the device is not a full-size flash drive; built-in scenarios have small ones."""
+    """Returns whether the device is not a full-size flash drive. Built-in scenarios have small
+    drives."""
     return str(tomllib.loads(path.read_text())["kind"]) != "ssd"
 
 

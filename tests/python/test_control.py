@@ -1,4 +1,4 @@
-"""A served device, watched and stepped while clients use it."""
+"""Monitors and steps a served device while clients use it."""
 
 from __future__ import annotations
 

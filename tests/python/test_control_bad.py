@@ -1,4 +1,4 @@
-"""Sockets that are not control sockets, and invalid commands."""
+"""Tests sockets that are not control sockets, and invalid commands."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_invalid_commands_get_an_error_and_have_no_effect(server: Server) -> Non
         wire.sendall(b"[" * 100_000)
         refused = json.loads(answers.readline())
         assert (refused["code"], "65536 bytes at most" in refused["error"]) == ("over-limit", True)
-        # The rest of the line is not read, so the end may look like a reset.
+        # The server does not read the rest of the line, so the client may receive a reset.
         with suppress(ConnectionResetError):
             assert answers.readline() == b""
     with Control(path) as control:

@@ -1,4 +1,4 @@
-"""Injected failures of a served device: media errors and power loss."""
+"""Injects media errors and power losses into a served device."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_flushed_data_survives_a_power_loss(server: Server, control: Control) ->
 
 
 def test_a_power_loss_interrupts_a_write_in_progress(tmp_path: Path) -> None:
-    # The device takes 30 s for a write; no test waits for it.
+    # A write takes 30 s of device time, but no test waits for its end.
     device = scenario(tmp_path, "slow", latency="30 s")
     with serving(tmp_path, device=device) as server, Control(server.image) as control:
         client = Client(server.uri)

@@ -1,4 +1,5 @@
-"""Recordings of a served device: complete traces or none, and no foreign file is replaced."""
+"""Records requests to a served device. A trace is complete or does not exist, and foreign files are
+not replaced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Power-loss tests of devices, from Python and from the command line."""
+"""Tests power-loss tests of devices, called from Python and from the command line."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ write_cache = "64 KiB"
 
 @pytest.fixture
 def disk(tmp_path: Path) -> str:
-    """A disk with a volatile write cache."""
+    """Returns the scenario of a disk with a volatile write cache."""
     path = tmp_path / "cached.toml"
     path.write_text(CACHED)
     return str(path)
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs `nacre crash` with these arguments."""
+    """Runs `nacre crash` with these arguments, and waits for its end."""
     return subprocess.run(
         [str(NACRE), "crash", *arguments], text=True, capture_output=True, timeout=250, check=False
     )
@@ -185,11 +185,13 @@ sys.exit(f"heard {{heard}}\\nfound {{found}}" if min(found) < heard else 0)
 """
 
 READY = ("--ready", "--ready-timeout", "200")
-"""Seconds count from the first write of the program, so its start-up time does not matter."""
+"""Options with which the time until the power loss counts from the first write of the program. The
+start-up time of the program then has no effect."""
 
 
 def programs(folder: Path, flush: str) -> tuple[list[str], str]:
-    """A program that increments counters in four blocks, and a check that no counter decreased."""
+    """Returns a program that increments counters in four blocks, and a check that no counter has
+    decreased."""
     tests, heard = str(Path(__file__).parent), str(folder / "heard")
     Path(heard).write_text("0")
     texts = {
@@ -215,7 +217,7 @@ def test_power_is_cut_under_a_program_and_its_data_is_checked(tmp_path: Path) ->
 
 def test_a_program_that_does_not_flush_loses_its_data(disk: str, tmp_path: Path) -> None:
     count, check = programs(tmp_path, "")
-    # So slow that its cache is never empty, even if the program rarely runs.
+    # The disk is so slow that its cache is never empty, even if the program rarely runs.
     Path(disk).write_text(CACHED.replace("15000 /min", "600 /min"))
     pulls = ["--times", "20", "--within", "1", *READY]
     done = command(disk, *pulls, "--check", check, "--", *count)

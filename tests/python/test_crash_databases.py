@@ -1,4 +1,4 @@
-"""Power-loss tests of databases: committed rows survive, unless flushes are disabled."""
+"""Power-loss tests of databases. Committed rows survive, unless flushes are disabled."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ write_cache = "1 MiB"
 
 @pytest.fixture
 def work() -> Iterator[Path]:
-    """A folder that the database's user may enter, unlike the folders of pytest."""
+    """Creates a folder that the database's user may enter, unlike folders of pytest."""
     with tempfile.TemporaryDirectory(prefix="nacre-") as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
@@ -45,7 +45,8 @@ def work() -> Iterator[Path]:
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Path:
-    """A disk with a volatile write cache; skips if it cannot be mounted."""
+    """Returns the scenario of a disk with a volatile write cache. Skips the test if the disk cannot
+    be mounted."""
     for program, package in (
         ("nbdfuse", "libnbd-bin"),
         ("fusermount3", "fuse3"),
@@ -62,7 +63,7 @@ def disk(tmp_path: Path) -> Path:
 def pulled(
     disk: Path, work: Path, base: str, times: int, *options: str
 ) -> subprocess.CompletedProcess[str]:
-    """Runs `nacre crash` on the example's database, with its check."""
+    """Runs `nacre crash` with the example database and its check."""
     program = [sys.executable, str(EXAMPLE), base]
     folder = [str(work), *options]
     check = " ".join([*program, "check", *folder])
@@ -72,7 +73,7 @@ def pulled(
 
 
 def committed(work: Path) -> int:
-    """Number of acknowledged commits."""
+    """Returns the number of acknowledged commits."""
     return int((work / "committed").read_text())
 
 

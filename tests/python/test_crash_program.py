@@ -1,4 +1,5 @@
-"""Power loss under a program: interrupts, programs that never get ready, processes left behind."""
+"""Power losses of the device of a program: interrupts, programs that are never ready, and remaining
+processes."""
 
 from __future__ import annotations
 
@@ -15,13 +16,13 @@ import pytest
 from serving import NACRE, scenario, until
 
 SOON_S = 60
-"""Longer than any correct wait here, and shorter than any incorrect one."""
+"""Timeout in seconds, which is longer than any correct wait in these tests."""
 FOREVER = "sleep 600"
 
 
 @pytest.fixture
 def device(tmp_path: Path) -> str:
-    """A device on which every acknowledged write is durable."""
+    """Returns the scenario of a device on which every acknowledged write is durable."""
     return str(scenario(tmp_path, mib=1))
 
 
@@ -36,7 +37,7 @@ def begun(*arguments: str) -> subprocess.Popen[str]:
 
 
 def ended(process: subprocess.Popen[str], within_s: float = SOON_S) -> tuple[int, str, str]:
-    """Exit status and output."""
+    """Waits until the process exits. Returns its exit status and its output."""
     try:
         out, err = process.communicate(timeout=within_s)
     finally:
@@ -45,7 +46,7 @@ def ended(process: subprocess.Popen[str], within_s: float = SOON_S) -> tuple[int
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process exists and has not exited."""
+    """Returns whether a process exists and has not exited."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
@@ -53,7 +54,7 @@ def is_alive(pid: int) -> bool:
 
 
 def noted(path: Path) -> int:
-    """The process number in a file that a program wrote."""
+    """Waits for a file that a program writes. Returns the process ID in it."""
     until(lambda: path.exists() and path.read_text().endswith("\n"))
     return int(path.read_text())
 
@@ -77,7 +78,7 @@ def test_an_interrupted_check_is_not_a_violation(
 def test_a_check_that_is_ended_by_the_same_signal_is_not_a_violation(
     device: str, tmp_path: Path
 ) -> None:
-    """A service manager signals every process at once."""
+    """A service manager sends the signal to every process at once."""
     note = tmp_path / "check"
     process = begun(
         device, "--within", "0", "--check", f"echo $$ > {note}; {FOREVER}", "--", "true"
@@ -123,7 +124,7 @@ def test_a_program_that_ends_before_it_is_ready_is_an_error(device: str) -> None
 
 
 def kept(err: str) -> Path:
-    """The image named in an error."""
+    """Returns the path of the image that an error names."""
     return Path(err.rpartition("is kept in ")[2].strip()) / "device.img"
 
 
@@ -153,7 +154,7 @@ time.sleep(1 if clears else 0)
 
 @pytest.mark.parametrize("how", ["outlives", "clears", "both"])
 def test_no_process_of_a_program_is_left_running(device: str, tmp_path: Path, how: str) -> None:
-    """One in its own session has lost its parent, one its environment, and one both."""
+    """A process in a separate session has lost its parent, its environment variables, or both."""
     (tmp_path / "outlives.py").write_text(OUTLIVES)
     note = tmp_path / "survivor"
     program = [sys.executable, str(tmp_path / "outlives.py"), str(note), how]
@@ -215,14 +216,15 @@ with Client(os.environ["NACRE_URI"]) as client:
 def under_faults(
     device: str, tmp_path: Path, *faults: str, times: int = 2, recovery: float = 0.0
 ) -> tuple[int, dict[str, Any]]:
-    """A program writes 256 blocks in passes; the check verifies that each has its last write."""
+    """Runs `nacre crash` with a program that writes 256 blocks repeatedly, and a check that each
+    block holds its last write. Returns the exit status and the document."""
     for name, text in (("writes", WRITES), ("reads", READS)):
         (tmp_path / name).write_text(text.format(folder=str(Path(__file__).parent)))
     options = ["--json", "--ready", "--within", "0.3", "--times", str(times)]
     options += ["--recovery", str(recovery), "--check", f"{sys.executable} {tmp_path / 'reads'}"]
     named = [word for fault in faults for word in ("--fault", fault)]
     program = [sys.executable, str(tmp_path / "writes")]
-    # Two rounds start a dozen interpreters one after another.
+    # Two rounds start a dozen interpreters, one after another.
     status, out, err = ended(begun(device, *options, *named, "--", *program), 4 * SOON_S)
     assert out, err
     return status, json.loads(out)

@@ -1,4 +1,4 @@
-"""A drive generated from a data sheet has the performance on the sheet."""
+"""A drive that is generated from a data sheet has the performance on the data sheet."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from nacre.results.record import Record
 from nacre.scenario.data_sheet import DataSheet, drive
 from typer.testing import CliRunner
 
-# Neither is in the catalog. Samsung PM9D3a 7.68 TB (MZWL67T6HBLC): the table of
-# syspartsdirect.com. Samsung PM9A3, U.2: the maker's data sheet in heise.de/-4720224 (2020).
+# These drives are not in the catalog. Samsung PM9D3a 7.68 TB (MZWL67T6HBLC): table of
+# syspartsdirect.com. Samsung PM9A3, U.2: data sheet of the manufacturer in heise.de/-4720224
+# (2020).
 PM9D3A = DataSheet(
     capacity=7.68e12,
     read_iops=2e6,

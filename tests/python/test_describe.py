@@ -1,4 +1,4 @@
-"""Descriptions of models, templates for scenarios, and schemas."""
+"""Tests descriptions of models, templates for scenarios, and schemas."""
 
 import json
 import os

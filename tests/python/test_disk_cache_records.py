@@ -8,7 +8,7 @@ import pytest
 PAGE = 2048
 DECODING, ENCODING = 8e-9, 2e-9
 SHORT = {"run.warm_up": 0, "run.requests": 40_000}
-# Endurance so low that pages fail, get stronger codes, and blocks are swapped.
+# The endurance is so low that pages fail, use stronger codes, and blocks are swapped.
 WORN = {
     "stack.backing.blocks": 64,
     "stack.backing.mlc_endurance": 2,
@@ -18,7 +18,7 @@ CAUSES = ("host", "fill", "collected", "promoted", "leveled", "journal")
 
 
 def busy(part: Any, name: str) -> dict[str, float]:
-    """Seconds of a resource by activity."""
+    """Returns the busy time of a resource in seconds by activity."""
     (resource,) = (one for one in part.resources if one.name == name)
     return dict(resource.busy)
 
@@ -28,8 +28,8 @@ def close(found: float, expected: float) -> None:
 
 
 def check_dram(part: Any, elapsed: float) -> None:
-    """Each page hit, filled, or written back crosses the channel once, with a quarter of a chip
-    busy."""
+    """Checks that each page that is hit, filled, or written back crosses the channel once, which
+    keeps a quarter of a chip busy."""
     counts, channel, energy = part.counters, busy(part, "channel"), part.energy_j
     taken = counts.read_hits + counts.read_merged + counts.write_hits + counts.write_misses
     close(sum(channel.values()), (taken + counts.fills + counts.written_back) * PAGE / 4e9)
@@ -39,7 +39,8 @@ def check_dram(part: Any, elapsed: float) -> None:
 
 
 def check_pcm(part: Any, elapsed: float, idle: float) -> None:
-    """Reads and writes take the time of pages and codes; a moved frame is read and written."""
+    """Checks that reads and writes take the time of pages and codes. Each moved frame is read and
+    written."""
     counts, banks, energy = part.counters, busy(part, "banks"), part.energy_j
     reads = round(banks["read"] / 125e-9)
     assert reads == counts.read_hits + counts.written_back
@@ -56,7 +57,8 @@ def check_pcm(part: Any, elapsed: float, idle: float) -> None:
 
 
 def check_flash(part: Any, elapsed: float) -> None:
-    """Each program has a cause, each erase has a journal page, and dies use energy when busy."""
+    """Checks that each program has a cause, each erase has a journal page, and dies use energy when
+    busy."""
     counts, dies, energy = part.counters, busy(part, "dies"), part.energy_j
     programs = {cause: counts[f"{cause}_programs"] for cause in CAUSES}
     assert part.wear.programs == sum(programs.values())
@@ -77,7 +79,8 @@ def check_flash(part: Any, elapsed: float) -> None:
 
 
 def check_pages(record: nacre.results.Record, part: Any) -> None:
-    """Cached pages equal inserted minus removed ones; each page read has one of four causes."""
+    """Checks that the number of cached pages is that of inserted minus removed pages, and that each
+    page read has one of four causes."""
     counts, in_flash = part.counters, part.kind == "flash_disk_cache"
     before, held = (
         int(record.columns[f"{part.path}.{name}"][0])
@@ -102,7 +105,8 @@ def check_disk(part: Any, elapsed: float) -> None:
 
 
 def check_flows(above: Any, below: Any) -> None:
-    """Pages written back are writes below the cache, and misses are reads there."""
+    """Checks that pages written back are writes to the component below, and that misses are reads
+    from it."""
     up, down = above.counters, below.counters
     if above.kind == "flash_disk_cache":
         sent, asked = up.pages_sent_back, up.read_misses

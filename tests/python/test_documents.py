@@ -1,7 +1,7 @@
 """Runs the examples of the documents, and compares their output.
 
-Examples of one document run in order in one empty folder. The word after the fence defines the type
-of a block:
+The examples of a document run in order in one folder, which is initially empty. The word after the
+fence determines the type of a block:
 
 - `toml title="name.toml"` writes a file,
 - `console` runs each line after `$ ` and compares what it prints; `...` stands for any text,
@@ -33,7 +33,7 @@ SECONDS_MAX = 120
 
 
 def blocks(text: str) -> Iterator[tuple[int, str, str, str]]:
-    """Yield the line, language, attributes and content of every fenced block."""
+    """Yields the line, language, attributes, and content of every fenced block."""
     for match in BLOCK.finditer(text):
         yield text.count("\n", 0, match.start()) + 1, match[1], match[2], match[3]
 
@@ -42,9 +42,10 @@ PROGRESS = re.compile(r"\w+: .* left")
 
 
 def matches(shown: str, printed: str) -> bool:
-    """Whether `printed` is what the document shows, `...` standing for any text."""
+    """Returns whether `printed` equals the output that the document shows. `...` stands for any
+    text."""
     pattern = ".*?".join(re.escape(part.rstrip("\n")) for part in shown.split("..."))
-    # Progress is printed only if a command takes long, which depends on the machine.
+    # Commands print progress only if they take long, which depends on the machine.
     lines = [
         line.rstrip() for line in printed.rstrip().splitlines() if not PROGRESS.fullmatch(line)
     ]
@@ -53,7 +54,7 @@ def matches(shown: str, printed: str) -> bool:
 
 
 def run_console(content: str, folder: Path, place: str) -> None:
-    """Run the commands of a console block and compare what each prints."""
+    """Runs the commands of a console block, and compares their output."""
     environment = os.environ | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "NO_COLOR": "1",
@@ -76,7 +77,7 @@ def run_console(content: str, folder: Path, place: str) -> None:
 
 
 def run_session(content: str, names: dict[str, object], place: str) -> None:
-    """Run an interactive session and compare what it prints."""
+    """Runs an interactive session, and compares its output."""
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     test = doctest.DocTestParser().get_doctest(content, names, place, place, 0)
     complaints: list[str] = []
@@ -88,7 +89,7 @@ def run_session(content: str, names: dict[str, object], place: str) -> None:
 
 @contextlib.contextmanager
 def servers_ended(folder: Path) -> Iterator[None]:
-    """Ends servers that a failed document leaves behind."""
+    """Stops servers that remain after a document has failed."""
     try:
         yield
     finally:

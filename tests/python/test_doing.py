@@ -1,4 +1,4 @@
-"""The line shown during work without measurable progress."""
+"""Tests the line that is shown during work whose progress cannot be measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses on which commands listen: exactly those listed in docs/security.md."""
+"""Commands listen only on the addresses that docs/security.md lists."""
 
 from __future__ import annotations
 

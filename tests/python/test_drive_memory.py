@@ -1,4 +1,4 @@
-"""The tables of a drive use memory only for accessed units."""
+"""The tables of a drive use memory only for units that were accessed."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def test_a_petabyte_drive_uses_memory_only_for_written_units(tmp_path: Path) -> 
     scenario.write_text(PETABYTE)
     command = [sys.executable, "-c", MEASURE, str(scenario), str(state)]
     found = subprocess.run(command, check=True, capture_output=True, text=True)
-    # The host sees 1 / 1.28 of 2^30 units of flash. 1/5000 of them are written sequentially, and a
-    # thousand more randomly, with ten bytes of tables each. All tables together would be 8 GB.
+    # The host sees 1 / 1.28 of 2^30 units of flash. 1/5000 of these units are written sequentially,
+    # and a thousand more randomly. Each unit takes ten bytes of tables. All tables would take 8 GB.
     written = 10 * (2**30 / 1.28 / 5000 + 1000)
     assert int(found.stdout) < written + (24 << 20)
     assert state.stat().st_size < written + (24 << 20)
@@ -85,7 +85,7 @@ def test_random_writes_use_ten_bytes_per_unit(tmp_path: Path) -> None:
     scenario.write_text(settings)
     command = [sys.executable, "-c", SPARSE, str(scenario)]
     found = subprocess.run(command, check=True, capture_output=True, text=True)
-    # Requests also use memory, but not in proportion to their number.
+    # Requests also use memory, but the amount is not proportional to their number.
     assert int(found.stdout) < 10 * 500_000 + (4 << 20)
 
 

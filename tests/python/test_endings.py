@@ -1,4 +1,5 @@
-"""A server ends quickly regardless of its clients, and runs with fewer resources if it must."""
+"""A server ends quickly regardless of its clients, and continues with fewer resources if
+necessary."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ from nbd_client import Client, GoneError
 from serving import MIB, NACRE, Server, missing, scenario, until
 
 LATE = ("--dilate", "1000000")
-"""Dilation at which a reply of 100 us takes 100 s, longer than any timeout here."""
+"""With this dilation, a reply of 100 us takes 100 s, which is longer than any timeout in these
+tests."""
 
 
 def test_a_server_ends_before_a_late_reply_is_due(tmp_path: Path) -> None:
@@ -105,7 +107,7 @@ def test_clients_that_close_the_connection_free_their_slots_immediately(
 
 
 def took(process: psutil.Process) -> float:
-    """Processor seconds of the process so far."""
+    """Returns the processor time of the process so far, in seconds."""
     times = process.cpu_times()
     return float(times.user + times.system)
 
@@ -151,19 +153,19 @@ def test_a_server_without_memory_for_threads_continues_when_some_is_free(
         assert server.process is not None
         process = psutil.Process(server.process.pid)
         threads = process.num_threads()
-        # The stacks of ended threads are reused, so a new thread needs no new memory.
+        # Stacks of threads that have ended are reused, so a new thread takes no additional memory.
         with ExitStack() as clients:
             for _ in range(came):
                 clients.enter_context(closing(Client(server.uri)))
         until(lambda: process.num_threads() <= threads)
         before = process.rlimit(psutil.RLIMIT_AS)
-        # A thread needs 8 MiB of free address space; 4 MiB are left for running threads.
+        # A thread requires 8 MiB of free address space. Running threads have 4 MiB left.
         process.rlimit(psutil.RLIMIT_AS, (process.memory_info().vms + 4 * MIB, before[1]))
         for door in ["disk.img.sock", "disk.img.ctl", "metrics"] * 3:
             with closing(socket.socket(socket.AF_UNIX)) as caller:
                 caller.settimeout(10)
                 caller.connect(str(tmp_path / door))
-                # A connection that was not yet accepted is reset.
+                # A connection that the server has not accepted is reset.
                 with suppress(ConnectionResetError):
                     assert caller.recv(1) == b"", "its connection ends: there is no thread for it"
         process.rlimit(psutil.RLIMIT_AS, before)
@@ -191,7 +193,8 @@ def test_a_command_without_threads_reports_it(tmp_path: Path, arguments: str) ->
     done = subprocess.run(
         [NACRE, *arguments.split()],
         cwd=tmp_path,
-        # No machine has memory for such stacks, so the system refuses every thread of the core.
+        # No machine has enough memory for such stacks, so the system refuses every thread of the
+        # core.
         env=os.environ | {"RUST_MIN_STACK": str(1 << 46)},
         capture_output=True,
         text=True,
@@ -207,22 +210,23 @@ def test_a_command_without_threads_reports_it(tmp_path: Path, arguments: str) ->
 
 
 HOSTILE = int(os.environ.get("NACRE_HOSTILE", "300"))
-"""Number of misbehaving clients; 10,000 take minutes."""
+"""Number of misbehaving clients. 10,000 clients take minutes."""
 AT_A_TIME = 8
 GROWS_MAX = 64 * MIB
-"""glibc has 8 arenas for each processor, and each may keep 2 MiB (`keep_little` of the crate of
-pages), on 2 processors 32 MiB. With glibc's own numbers 500 of these clients left 200 MiB."""
+"""Maximum growth of memory in bytes. glibc has 8 arenas per processor, and each may keep 2 MiB
+(`keep_little` in the crate of pages), i.e. 32 MiB on 2 processors. With glibc's default settings,
+500 of these clients left 200 MiB."""
 
 
 def raw(server: Server, sent: bytes) -> None:
-    """A client that sends bytes, and disconnects."""
+    """Sends bytes to the server, and disconnects."""
     with closing(socket.socket(socket.AF_UNIX)) as caller:
         caller.connect(str(server.folder / "disk.img.sock"))
         caller.send(sent)
 
 
 def hostile(server: Server, number: int) -> None:
-    """A client that misbehaves, and disconnects."""
+    """Runs a client that misbehaves in a way that depends on `number`, and disconnects."""
     kind, size = number % 9, 1 << 19 + number // 9 % 6
     if kind < 3:
         raw(server, [b"", os.urandom(64), b"IHAVEOPT" * 3][kind])
@@ -257,7 +261,7 @@ def test_hostile_clients_do_not_change_a_server(tmp_path: Path) -> None:
         def gone() -> bool:
             return answers(server)
 
-        # Start-up is over when it has served a client.
+        # The server has finished its start when it has served a client.
         with Client(server.uri) as client:
             assert client.read(0, 512) == bytes(512)
         until(gone)

@@ -1,4 +1,4 @@
-"""Errors for programs: a stable code, and data."""
+"""Tests errors for programs, which have a stable code and data."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ CASES: dict[str, tuple[str, dict[str, Any], Code, dict[str, Any]]] = {
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs a command to its end."""
+    """Runs a command, and waits for its end."""
     return subprocess.run(
         [str(NACRE), *arguments], capture_output=True, text=True, timeout=60, check=False
     )

@@ -1,4 +1,4 @@
-"""The examples run, and their output is consistent."""
+"""Runs the examples, and checks that their output is consistent."""
 
 import json
 import subprocess
@@ -17,7 +17,8 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
-    """Three sequential passes over 640 blocks: only a cache that holds all of them has hits."""
+    """Returns a trace of three sequential passes over 640 blocks. Only a cache that holds all of
+    these blocks has hits."""
     rows = (
         f"{128166372003061629 + 20_000 * i},hm,0,Read,{4096 * (i % 640)},4096,1"
         for i in range(1920)

@@ -1,4 +1,4 @@
-"""The explorer in a real browser: state in addresses, errors at fields, and idle pages."""
+"""Tests the explorer in a browser: state in addresses, errors at fields, and idle pages."""
 
 from __future__ import annotations
 

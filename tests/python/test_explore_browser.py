@@ -1,9 +1,10 @@
-"""The explorer in a real browser: the main path of each page, an error, pictures of all of them.
+"""Tests the explorer in a browser: the main workflow of each page, an error, and pictures of all
+pages.
 
 Tests wait until a page reports that it is ready, not for a fixed time. Pictures are saved in the
 folder NACRE_PICTURES. To update the pictures of the documents, run NACRE_PICTURES=docs/pictures
-make test-browser. The pictures of Plan, Device, and Crash are made by tools/pictures.py, with a
-longer trace and load.
+make test-browser. tools/pictures.py makes the pictures of Plan, Device, and Crash with a longer
+trace and load.
 """
 
 from __future__ import annotations
@@ -27,17 +28,18 @@ if TYPE_CHECKING:
 WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 PICTURE_MAX = 160_000
-"""Maximum size of a picture in bytes, because documents have many."""
+"""Maximum size of a picture in bytes, because documents contain many pictures."""
 _KEPT_WIDTHS = """[...document.querySelectorAll("figure svg")].map((each) =>
     each.getBoundingClientRect().width / Math.min(600, each.viewBox.baseVal.width))"""
-"""Minimum scale of a figure on a phone, relative to at most 600 px; below, text is too small."""
+"""Scale of each figure on a phone, relative to at most 600 px. If the scale is too small, text
+cannot be read."""
 
 _CUT_WORDS = """[...document.querySelectorAll("figure")].flatMap((figure) => {
     const { left } = figure.getBoundingClientRect();
     return [...figure.querySelectorAll("svg text")]
         .filter((each) => each.getBoundingClientRect().left < left).map((each) => each.textContent);
 })"""
-"""Text left of its figure, which cannot be scrolled into view."""
+"""Returns texts that are to the left of their figure, because users cannot scroll to them."""
 
 
 @pytest.fixture(scope="module")
@@ -47,16 +49,18 @@ def pictures() -> Path | None:
 
 
 def picture(watched: Watched, folder: Path | None, name: str) -> None:
-    """Checks a page in light mode, in dark mode, and on a phone; saves pictures if requested."""
+    """Checks a page in light mode, in dark mode, and on a phone. Saves pictures in `folder`, if
+    given."""
     page = watched.page
-    # Each color scheme and each size is checked only once, because that takes longest.
+    # Search for accessibility problems only once per color scheme and size, because this takes
+    # longest.
     for manner, colors, size, is_kept, is_searched in (
         ("light", "light", WIDE, True, True),
         ("dark", "dark", WIDE, True, False),
         ("phone in the dark", "dark", PHONE, False, True),
         ("phone", "light", PHONE, True, False),
     ):
-        # Without transitions, because backgrounds of buttons change gradually.
+        # Disable transitions, because backgrounds of buttons change gradually.
         page.emulate_media(color_scheme=colors, reduced_motion="reduce")  # type: ignore[arg-type]
         page.set_viewport_size(size)  # type: ignore[arg-type]
         if is_searched:

@@ -1,4 +1,4 @@
-"""Access control of the explorer."""
+"""Tests the access control of the explorer."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_missing_items_are_reported(inside: Client) -> None:
 
 
 def ask(server: Server, method: str, path: str, document: object = None) -> object:
-    """Response of a server."""
+    """Sends a request to a server. Returns the response."""
     connection = http.client.HTTPConnection(urlsplit(server.base).netloc, timeout=120)
     headers = {"authorization": f"Bearer {server.token}", "content-type": "application/json"}
     connection.request(method, path, json.dumps(document), headers)
@@ -112,7 +112,7 @@ def ask(server: Server, method: str, path: str, document: object = None) -> obje
 
 
 def leave(server: Server, said: bytes) -> None:
-    """Sends a request and disconnects before the response."""
+    """Sends a request, and disconnects before the response."""
     with socket.create_connection(("127.0.0.1", urlsplit(server.base).port or 0)) as connection:
         connection.sendall(said)
 

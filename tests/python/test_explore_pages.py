@@ -1,4 +1,4 @@
-"""Responses of the explorer to its pages."""
+"""Tests the explorer's responses to its pages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def inside(folder: Path) -> Iterator[Client]:
 
 @pytest.fixture
 def empty(tmp_path: Path) -> Iterator[Client]:
-    """An explorer with its own folder."""
+    """Runs an explorer with an empty folder."""
     with client(tmp_path) as made:
         yield made
 
@@ -183,7 +183,7 @@ def test_the_shown_time_of_a_paper_is_the_measured_one() -> None:
 
 
 def test_a_crash_accepts_every_seed_of_the_command(inside: Client) -> None:
-    seed = str(2**64 - 1)  # as text, because JavaScript has no exact integers of this size
+    seed = str(2**64 - 1)  # text, because JavaScript cannot represent it exactly
     tree = tomllib.loads({row.name: row for row in nacre.catalog.scenarios()}["disk-15k"].text)
     tree["name"] = "seeds"
     last = inside.done("/api/crashes", {"tree": tree, "points": 20, "seed": seed})

@@ -1,4 +1,4 @@
-"""Responses of the explorer about traces and plans."""
+"""Tests the explorer's responses about traces and plans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The explorer in a real browser: several tabs that follow the same jobs."""
+"""Tests the explorer in a browser, with several tabs that show the same jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of the explorer show correct values, in a real browser."""
+"""Checks that pages of the explorer show correct values, in a browser."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from exploring import MSR, Watched
 
 NO_VALUE = ("e.g. ", "any price", "no price yet")
-"""Beginnings of placeholders that are not defaults."""
+"""Prefixes of placeholders that are not default values."""
 
 
 def test_the_latencies_of_a_preset_are_shown(watched: Watched) -> None:

@@ -1,4 +1,5 @@
-"""Every disk operation fails once: earlier results stay, and finished results are kept."""
+"""Makes each disk operation fail once. Earlier results must remain, and finished results must be
+kept."""
 
 import itertools
 from pathlib import Path
@@ -68,7 +69,7 @@ def test_a_file_is_either_old_or_new(operation: str, is_there: bool, tmp_path: P
 
 
 def kept(out: Path, outcomes: list[Outcome], *, resume: bool) -> dict[str, object]:
-    """Adds missing outcomes to a store of points, each in its own file, and merges the files."""
+    """Adds missing outcomes to a store of points, each in a separate file, and merges the files."""
     with Store(out, {"name": "points"}, {}, points=len(outcomes), resume=resume) as store:
         for outcome in outcomes:
             if outcome.key not in store.rows:

@@ -1,4 +1,4 @@
-"""Devices with faults: their records, and faults of served devices."""
+"""Tests devices with faults in simulated runs, and faults of served devices."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ pytest_plugins = ("nacre.devices.fixtures",)
 
 
 def faulty(*faults: dict[str, Any], read_share: str = "50 %") -> dict[str, Any]:
-    """Record of 10,000 serial requests to a device of 100 us with these faults."""
+    """Returns a scenario of 10,000 serial requests to a device with a latency of 100 us and with
+    these faults."""
     return {
         "schema": 1,
         "workload": {
@@ -124,7 +125,7 @@ def test_a_served_device_stalls_on_request_and_its_clients_see_it(
         client.read(0, 4096)
         (fault,) = control.faults()
         assert (fault.number, fault.kind, fault.touched) == (number, "stall", 1)
-        # Wall-clock latencies are recorded after the reply is sent.
+        # The server records wall-clock latencies after it sends a reply.
         until(lambda: control.stats().export().wall.read is not None)
         export = control.stats().export()
         assert 0 < fault.added_s <= 0.4

@@ -1,4 +1,4 @@
-"""Figures show the recorded data; checks data, not pixels."""
+"""Checks that figures show the data of records. The tests check data, not pixels."""
 
 import io
 from typing import Any
@@ -32,7 +32,7 @@ SCENARIO = {
     "stack": {"preset": "emlc_ssd"},
 }
 ALWAYS = {"latency", "throughput", "time_spent", "time_split"}
-"""Charts of every record with requests."""
+"""Figures of every record that has requests."""
 
 
 @pytest.fixture(scope="module")
@@ -41,13 +41,13 @@ def record() -> Record:
 
 
 def values(chart: Any) -> list[dict[str, Any]]:
-    """Rows of the only or first layer of a chart."""
+    """Returns the rows of the first or only layer of a figure."""
     spec = chart.to_dict()
     return rows(spec, spec)
 
 
 def rows(spec: dict[str, Any], panel: dict[str, Any]) -> list[dict[str, Any]]:
-    """Rows of a panel of a chart."""
+    """Returns the rows of a panel of a figure."""
     data: list[dict[str, Any]] = spec["datasets"][panel["data"]["name"]]
     return data
 
@@ -107,7 +107,7 @@ def test_the_throughput_figure_draws_every_request(record: Record) -> None:
 
 
 def over_time(reads: list[int], simulated_s: float) -> Record:
-    """A record with reads in intervals of one second."""
+    """Returns a record with the given numbers of reads in intervals of one second."""
     columns = {
         "time.start_s": np.arange(len(reads), dtype=float),
         "time.reads": np.array(reads, dtype=np.uint64),
@@ -253,7 +253,8 @@ def test_a_record_without_requests_of_a_kind_reports_it() -> None:
 
 
 def test_the_activity_of_a_served_device_is_drawn_from_samples() -> None:
-    """A second of 200 reads of 80 us each, then two seconds of 50 reads and 30 writes in all."""
+    """The samples contain a second with 200 reads of 80 us each, and two seconds with 50 reads and
+    30 writes in total."""
     samples = [
         Sample(5.0, reads=1000, writes=0, timed_reads=1000, read_ns=9e7),
         Sample(6.0, reads=1200, writes=0, timed_reads=1200, read_ns=9e7 + 200 * 80_000),

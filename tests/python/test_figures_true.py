@@ -1,4 +1,4 @@
-"""Titles and axes of figures are true of their runs."""
+"""Checks that titles and axes of figures are true for their runs."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def headline(chart: alt.TopLevelMixin) -> str:
 
 
 def words(chart: alt.TopLevelMixin) -> set[str]:
-    """Every text in a drawing."""
+    """Returns every text in a figure."""
     drawing = ElementTree.fromstring(export.svg(chart))
     texts = drawing.iter("{http://www.w3.org/2000/svg}text")
     return {(text.text or "").strip() for text in texts}
 
 
 def spending(parts: Sequence[tuple[str, str, float]], name: str = "made up") -> Record:
-    """A run with reads of 100 us and these shares by component and activity."""
+    """Returns a record with reads of 100 us and these shares by component and activity."""
     run = nacre.run(SMALL)
     spent = [
         {"component": component, "activity": activity, "mean_ns": 1e5 * share, "share": share}

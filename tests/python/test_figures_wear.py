@@ -1,4 +1,4 @@
-"""Figures of wear, garbage collection, and utilization show the recorded data."""
+"""Checks that figures of wear, garbage collection, and utilization show the data of records."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ Worn = Callable[..., Record]
 
 
 def drawn(chart: Any, field: str) -> list[dict[str, Any]]:
-    """Rows of the data sets with a `field`."""
+    """Returns the rows of all data sets that have the field `field`."""
     sets = chart.to_dict()["datasets"].values()
     return [row for rows in sets for row in rows if field in row]
 

@@ -1,4 +1,5 @@
-"""Conversion of fio job files into scenarios, and notes on options without an equivalent."""
+"""Tests the conversion of fio job files into scenarios, and notes about options without an
+equivalent."""
 
 import math
 import tomllib
@@ -73,7 +74,7 @@ def test_settings_without_an_equivalent_are_named(tmp_path: Path) -> None:
         "[a]\nrw=randwrite:8\nfsync=32\nbssplit=4k/50:64k/50\nramp_time=2\nsize=4097\n",
     )
     said = "\n".join(found.without)
-    # 64 KiB do not fit into the 4,097 bytes.
+    # A request of 64 KiB does not fit into 4,097 bytes.
     for name in ("rw", "size", "fsync", "bssplit", "ramp_time", "norandommap"):
         assert f"{name}:" in said
         assert f"#   {name}:" in found.text
@@ -100,7 +101,7 @@ def workload(found: fio.FioScenario) -> dict[str, Any]:
 
 
 def plain(tmp_path: Path, text: str | bytes, name: str | None = None) -> fio.FioScenario:
-    """Converts a job file without a global section."""
+    """Writes a job file without a global section, and converts it."""
     file = tmp_path / "plain.fio"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     return fio.scenario(file, job=name)
@@ -156,7 +157,7 @@ def test_the_page_cache_of_the_host_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_sizes_are_those_of_fio(tmp_path: Path, base: str, text: str, bytes_: int) -> None:
-    # Numbers that fio 3.33 prints with the null engine.
+    # Numbers are from fio 3.33 with the null engine.
     found = plain(tmp_path, f"[a]\nrw=read\nsize=64000000\n{base}bs={text}\n")
     assert in_bytes(workload(found)["request"]) == bytes_
 
@@ -240,7 +241,8 @@ def test_sizes_for_each_direction_become_parts_of_a_mix(tmp_path: Path) -> None:
         ("bssplit=4k/10:64k/50:32k/", {4096: 0.1, 65536: 0.5, 32768: 0.4}),
         ("bssplit=4k:64k", {4096: 0.5, 65536: 0.5}),
         ("bsrange=4k-16k", {4096: 0.25, 8192: 0.25, 12288: 0.25, 16384: 0.25}),
-        # `4k + 18k * random`, rounded down to 4k: the last 4k of 18k end beyond the range.
+        # The size is `4k + 18k * random`, rounded down to a multiple of 4k. The last 4k of 18k are
+        # beyond the range.
         (
             "bsrange=4k-18k",
             {4096: 4 / 18, 8192: 4 / 18, 12288: 4 / 18, 16384: 4 / 18, 18432: 2 / 18},
@@ -297,7 +299,7 @@ def test_writes_of_zones_are_a_log_with_resets(tmp_path: Path) -> None:
     zoned = "[a]\nzonemode=zbd\nzonesize=4m\nbs=64k\nsize=32m\noffset=8m\n"
     found = made(tmp_path, f"{zoned}rw=write\nio_size=10m\nmax_open_zones=3\n")
     log = workload(found)
-    # 160 writes, and resets of three zones.
+    # The log has 160 writes, and resets of three zones.
     assert (log.pop("requests"), log.pop("arrival")["queue_depth"]) == (163, 1)
     assert log == {
         "kind": "log",
@@ -316,7 +318,7 @@ def test_random_writes_of_zones_fill_open_zones_in_turn(tmp_path: Path) -> None:
     zoned = "[a]\nrw=randwrite\nzonemode=zbd\nzonesize=4m\nbs=64k\nsize=33m\n"
     found = made(tmp_path, f"{zoned}io_size=10m\nmax_open_zones=5\n")
     log = workload(found)
-    # One group of 5 zones fits into 33 MiB. Each zone is reset before its first of 32 writes.
+    # One group of 5 zones fits into 33 MiB. Each zone is reset before the first of its 32 writes.
     assert (log["footprint"], log["open_zones"], log["requests"]) == ("20 MiB", 5, 165)
     assert found.without == (
         "max_open_zones: fio writes a random one of 5 zones, here they take turns",
@@ -367,7 +369,7 @@ def test_writes_of_zones_that_are_no_log_have_a_note(tmp_path: Path, job: str, n
 def test_amounts_and_times_are_those_of_fio(
     tmp_path: Path, job: str, requests: int, duration: str | None
 ) -> None:
-    # Numbers of requests as fio 3.33 reports them for the engine null.
+    # Numbers of requests are from fio 3.33 with the null engine.
     found = tomllib.loads(plain(tmp_path, f"[a]\nrw=read\nbs=4096\n{job}").text)
     assert found["workload"]["requests"] == requests
     assert found.get("run", {}).get("duration") == duration

@@ -1,6 +1,6 @@
-"""Imported jobs next to fio itself: the same number of requests, sizes, directions, and addresses.
+"""Compares imported jobs with fio: number of requests, sizes, directions, and addresses.
 
-fio runs each job on its engine `null`, which does nothing, and logs the requests.
+fio runs each job with its engine `null`, which does nothing, and logs the requests.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ JOBS = {
 def test_an_imported_job_sends_the_requests_of_fio(tmp_path: Path, name: str) -> None:
     asked, scenario = of_fio(tmp_path, JOBS[name]), of_scenario(tmp_path, JOBS[name])
     spread = len(scenario.kinds) > 1
-    # With several sizes, fio stops after a number of bytes, so the number of requests is random.
+    # If there are several sizes, fio stops after a number of bytes, so the number of requests is
+    # random.
     sizes = {size for _, size in scenario.kinds}
     slack = 5 * math.sqrt(asked.number) if len(sizes) > 1 else 0
     assert abs(asked.number - scenario.number) <= slack
@@ -71,7 +72,7 @@ def test_an_imported_job_sends_the_requests_of_fio(tmp_path: Path, name: str) ->
         assert asked.kinds[kind] == pytest.approx(share, abs=5 * error + 1e-9), kind
     assert scenario.start <= asked.start
     assert asked.end <= scenario.end
-    # Reads and writes each cover their share.
+    # Reads and writes each access their share of the region.
     if "in turn" not in name:
         assert asked.end - asked.start > 0.9 * (scenario.end - scenario.start)
 
@@ -86,13 +87,13 @@ def test_an_imported_job_sends_the_requests_of_fio(tmp_path: Path, name: str) ->
     ],
 )
 def test_rates_are_those_of_fio(tmp_path: Path, job: str, reads: int, writes: int) -> None:
-    """Measured rates show the meaning of fio's options; they depend on the host."""
+    """The rates that fio reaches show the meaning of its options. They depend on the host."""
     job = f"{job}norandommap\nsize=64m\ntime_based\nruntime=1\n"
     found = of_fio(tmp_path, job)
     counted = Counter(dict.fromkeys(("read", "write"), 0))
     for (op, _), share in found.kinds.items():
         counted[op] += round(share * found.number)
-    # A delayed host sends fewer requests, and never many more.
+    # A host under load sends fewer requests, but never many more.
     assert counted["read"] <= reads * 1.1 + 2
     assert counted["write"] <= writes * 1.1 + 2
     table = tomllib.loads(imported(tmp_path, job).text)["workload"]
@@ -104,7 +105,8 @@ def test_rates_are_those_of_fio(tmp_path: Path, job: str, reads: int, writes: in
 
 
 def of_fio(tmp_path: Path, job: str) -> Asked:
-    """Requests of fio to the engine `null`, one at a time, so that a log has each only once."""
+    """Runs a job in fio with the engine `null`. Requests are serial, so that the log contains each
+    request once."""
     fio, log = needs("fio", "fio"), tmp_path / "asked.log"
     (tmp_path / "run.fio").write_text(f"[job]\n{job}ioengine=null\niodepth=1\nwrite_iolog={log}\n")
     done = subprocess.run(
@@ -119,7 +121,7 @@ def of_fio(tmp_path: Path, job: str) -> Asked:
         if fields[-1] in ("add", "open", "close"):
             continue
         name, op, offset, size = fields[-4:]
-        # Files are consecutive.
+        # The job uses its files one after another.
         place = files.setdefault(name, len(files) << 20) + int(offset)
         kinds[op, int(size)] += 1
         start, end = min(start, place), max(end, place + int(size))
@@ -134,7 +136,7 @@ def imported(tmp_path: Path, job: str) -> fio.FioScenario:
 
 
 def of_scenario(tmp_path: Path, job: str) -> Asked:
-    """Requests according to the scenario."""
+    """Returns the requests that the imported scenario describes."""
     table: dict[str, Any] = tomllib.loads(imported(tmp_path, job).text)["workload"]
     parts = table.get("part", [{"pattern": table}])
     given = sum(ratio(part["share"]) for part in parts if "share" in part)

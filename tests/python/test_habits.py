@@ -1,4 +1,4 @@
-"""Conventions of the command line and of Python: rejected input, output, and files."""
+"""Tests conventions of command line and Python: invalid input, output, and files."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_figure_without_a_suffix_is_written_as_svg_and_png(tmp_path: Path) -> 
 def test_a_notebook_shows_a_figure_without_a_network() -> None:
     record = nacre.run(SMALL)
     for chart in (record.plot.latency(), record.plot.throughput(), record.plot.time_spent()):
-        # IPython prefers attributes of the object to those of its class.
+        # IPython prefers attributes of an object to attributes of its class.
         bundle: Any = chart._repr_mimebundle_
         shown = bundle(include=None, exclude=None)
         assert shown["image/svg+xml"].startswith("<svg")
@@ -154,7 +154,7 @@ def test_an_optional_setting_of_a_preset_can_be_removed() -> None:
     whole, free = nacre.run(bought), nacre.run(bought, {"stack.price": False})
     assert whole.cost
     assert free.cost is None
-    # The recorded scenario has the setting, and gives the same record when run again.
+    # The scenario in the record contains the setting. If it runs again, the record is equal.
     assert free.scenario.stack.price is False
     again = nacre.run(free.scenario.to_dict())
     assert (again.cost, again.scenario.stack.price) == (None, False)

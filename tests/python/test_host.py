@@ -1,4 +1,4 @@
-"""Warnings if `[host]` has no effect."""
+"""Tests warnings that `[host]` has no effect."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_runs_and_single_requests_use_the_host(disk: str) -> None:
     assert nacre.run(disk).components[0].path == "host"
     (late,) = nacre.step(disk, [("read", 0, 4096)], {"host.timeout": "3 us"})
     assert not late.is_done
-    # Six attempts.
+    # The request is tried six times.
     assert late.latency_ns == pytest.approx(6 * 3_000)
     assert [one.component for one in late.spent] == ["host"]
 
@@ -39,7 +39,7 @@ def test_memories_and_power_loss_tests_warn_that_it_is_ignored(disk: str) -> Non
         nacre.open(disk)
     with pytest.warns(UserWarning, match=ONLY + "power-loss"):
         nacre.crash(disk, points=10)
-    # Also if an override adds it.
+    # The warning also appears if an override adds `[host]`.
     text = DISK.replace('[host]\nqueue_depth = 2\ntimeout = "1 s"\n', "")
     Path(disk).write_text(text)
     with pytest.warns(UserWarning, match=ONLY):

@@ -1,4 +1,4 @@
-"""Checks of images, and recovered copies."""
+"""Tests checks of images, and copies with recovered data."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ DEVICE = {
 
 @pytest.fixture
 def image(tmp_path: Path) -> Path:
-    """A closed memory of 20 pages."""
+    """Returns the image of a closed memory of 20 pages."""
     place = tmp_path / "x.img"
     with nacre.open(DEVICE, image=place) as memory:
         for page in range(20):
@@ -26,7 +26,7 @@ def image(tmp_path: Path) -> Path:
 
 
 def damage(image: Path, page: int) -> None:
-    """Flips a bit of a page."""
+    """Flips a bit of a page in the image."""
     data = image.read_bytes()
     at = data.index(bytes([0xFF ^ (page + 1)]) * 4096)
     with image.open("r+b") as file:
@@ -107,7 +107,7 @@ def test_the_copy_of_an_image_ends_at_the_damage_of_its_journal(tmp_path: Path) 
         nacre.open(DEVICE, image=snapshot)
     found = nacre.devices.images.repair(snapshot, copy)
     assert found.journal.damage
-    # Nine writes, each followed by a flush, except for the damaged record.
+    # There are nine writes, each followed by a flush. One of these records is damaged.
     assert found.journal.records + found.journal.lost == 2 * 9 - 1
     with nacre.open(DEVICE, image=copy) as memory:
         left = (found.journal.records + 1) // 2

@@ -1,4 +1,4 @@
-"""The folders of `nacre` import only from lower layers, without import cycles."""
+"""Checks that the folders of `nacre` import only from lower layers, without import cycles."""
 
 import ast
 from collections.abc import Iterator
@@ -20,16 +20,17 @@ LAYERS = (
     ("papers", "interop"),
     ("__init__", "explorer", "cli", "__main__"),
 )
-"""From the bottom up. Within a layer, a folder imports only those to its left; `errors` and `base`
-import each other."""
+"""Layers from the bottom up. Within a layer, a folder imports only from the folders to its left.
+`errors` and `base` import each other."""
 LATE = "nacre.results.base"
-"""The only module with upward imports: the base class of results."""
+"""The only module that imports from higher layers. It contains the base class of results."""
 CORE = "nacre._core"
 HOME = Path(nacre.__file__).parent
 
 
 def modules() -> dict[str, Path]:
-    """Every module by name, except the examples, which are separate programs."""
+    """Returns the file of every module by name, except the examples, which are separate
+    programs."""
     found = {}
     for file in HOME.rglob("*.py"):
         parts = ["nacre", *file.relative_to(HOME).with_suffix("").parts]
@@ -39,7 +40,8 @@ def modules() -> dict[str, Path]:
 
 
 def imported(file: Path, known: set[str]) -> Iterator[str]:
-    """Imports of a module: at the top, inside functions, and for type checkers only."""
+    """Yields the modules that a file imports, including imports in functions and for type
+    checkers."""
     for node in ast.walk(ast.parse(file.read_text())):
         names: list[str] = []
         if isinstance(node, ast.Import):
@@ -61,7 +63,7 @@ EDGES = {
 
 
 def layer(module: str) -> tuple[int, int]:
-    """The layer of a module, and its position there."""
+    """Returns the layer of a module, and the position of its folder in the layer."""
     folder = module.split(".")[1]
     row = next(number for number, row in enumerate(LAYERS) if folder in row)
     return row, LAYERS[row].index(folder) if row else 0

@@ -1,4 +1,4 @@
-"""Every kind of result that is saved can be loaded, with the same content."""
+"""Checks that every kind of saved result can be loaded with equal content."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ IN_ONE_DOCUMENT: dict[str, Callable[[], Result]] = {
 def test_every_kind_that_has_files_can_be_loaded() -> None:
     never = Kind.__dataclass_fields__["read"].default
     unread = [known.result for known in kinds.KINDS if kinds.at(known.place).read is never]
-    # A fitted workload is saved as a part of a scenario.
+    # A fitted workload is saved as a part of a scenario, and not as a result.
     assert unread == ["FittedWorkload"]
     unwritten = [
         known.result
@@ -206,7 +206,7 @@ def test_every_kind_of_result_has_a_dict_and_tables_are_data_frames() -> None:
 
 
 def results(base: type[Result]) -> Iterator[type[Result]]:
-    """All classes of results that are loaded."""
+    """Yields all subclasses of a class of results."""
     for each in base.__subclasses__():
         yield each
         yield from results(each)

@@ -1,4 +1,4 @@
-"""`nacre.open`: data, latencies, and transactions of a simulated memory."""
+"""Tests `nacre.open`: data, latencies, and transactions of a simulated memory."""
 
 from __future__ import annotations
 

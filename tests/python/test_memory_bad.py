@@ -1,4 +1,4 @@
-"""Errors of a simulated memory: precise, and without effect on data."""
+"""Tests errors of a simulated memory. They are precise and do not affect data."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_an_image_of_another_version_is_unchanged(image: Path) -> None:
     small(image).close()
     with image.open("r+b") as file:
         for start in (0, 64 << 10):
-            # Magic, version, checksum of version and all that follows, length, body.
+            # Layout: magic, version, checksum of the version and all later bytes, length, body.
             file.seek(start + 16)
             length = file.read(8)
             rest = length + file.read(int.from_bytes(length, "little"))

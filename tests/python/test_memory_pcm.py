@@ -1,4 +1,4 @@
-"""`nacre.open` on a drive with in-place writes, and losses at a power failure."""
+"""Tests `nacre.open` with a drive that writes in place, and losses at a power failure."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A simulated memory over restarts, kills and power failures."""
+"""Tests a simulated memory over restarts, kills, and power failures."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_memory_closed_without_power_has_power_after_opening(image: Path) -> N
 
 
 class Twin:
-    """A memory and its expected bytes."""
+    """A memory, and the bytes that it should contain."""
 
     def __init__(self, path: Path, seed: int, settings: dict[str, object]) -> None:
         self.path, self.settings = path, settings
@@ -148,7 +148,7 @@ class Twin:
         if self.random.random() < 0.5:
             self.memory.close()
         else:
-            # Like a kill: the owner of the file disappears without closing it.
+            # Imitate a kill: the owner of the file disappears without closing it.
             self.memory._core = SimpleNamespace(closed=True)  # type: ignore[assignment]
         self.block = None
         self.memory = small(self.path, self.settings)
@@ -207,7 +207,7 @@ def test_a_killed_process_loses_no_completed_write(image: Path) -> None:
             child.send_signal(signal.SIGKILL)
             told = child.stdout.read().split("\n")[:-1]
         last = max([last, *map(int, told)])
-        # It was killed at any point of the transaction or write after the last reported one.
+        # The process was killed in the transaction or write after the last one that it reported.
         with small(image) as mem:
             newest = mem.read_word(0)
             assert newest in (last, last + 1)
@@ -223,7 +223,7 @@ def test_a_forked_child_cannot_change_the_memory_of_its_parent(tmp_path: Path) -
     memory[0:6] = b"before"
     child = os.fork()
     if child == 0:
-        # The child exits at once, without unwinding frames of the test.
+        # The child exits immediately, without unwinding the frames of the test.
         try:
             memory[0:6] = b"child!"
         except nacre.errors.Error as error:

@@ -1,4 +1,4 @@
-"""A memory with zones: commands, appends, and refusals."""
+"""Tests a memory with zones: commands, appends, and rejected commands."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_zone_commands_and_appends_survive_in_an_image(tmp_path: Path) -> None:
         memory.finish_zone(0)
         memory.reset_zone(0)
         state = memory.zone(0), memory.zone(ZONE)
-        # The process ends without a checkpoint: the next one replays the journal.
+        # The process ends without a checkpoint. The next process replays the journal.
         memory.flush()
         copy = tmp_path / "copy.img"
         copy.write_bytes(image.read_bytes())

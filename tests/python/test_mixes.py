@@ -1,4 +1,4 @@
-"""Every mix of the tiers of a scenario: scores, files, the command, and its errors."""
+"""Tests mixes of the tiers of a scenario: scores, files, the command, and its errors."""
 
 import json
 import subprocess
@@ -103,7 +103,7 @@ def test_the_best_mixes_come_first_by_every_score(small: nacre.results.Mixes) ->
     assert small.best(1, "mean_ns")["mean_ns"][0] == frame["mean_ns"].min()
     assert small.best(1, "cost")["disk_15k_kim"][0] == 1
     assert small.best(5)["iops_per_cost"].is_sorted(descending=True)
-    # Mixes that differ only in unused extents have equal latency; the cheaper comes first.
+    # Mixes that differ only in unused extents have equal latency. The cheaper mix is first.
     assert small.best(66, "iops").filter(pl.col("iops") == frame["iops"].max())["cost"].is_sorted()
     with pytest.raises(nacre.errors.ConfigError, match=r'no score called "speed".*iops_per_cost'):
         small.best(by="speed")
@@ -145,7 +145,7 @@ def test_a_request_larger_than_a_page_takes_the_time_of_a_simulated_run() -> Non
     found = nacre.mixes(SMALL, large, steps=4)
     assert found.read_bytes == 65536 * found.reads
     assert "reads of 64 KiB" in counted(found)
-    # A disk that was measured at 4 KiB takes sixteen times its 5 ms.
+    # The disk was measured at 4 KiB with 5 ms. 64 KiB take sixteen times as long.
     assert found.tiers[2].read_ns == pytest.approx(80e6)
     assert [finding[:40] for finding in found.findings] == [
         "disk_15k_kim was measured with accesses ",
@@ -153,7 +153,7 @@ def test_a_request_larger_than_a_page_takes_the_time_of_a_simulated_run() -> Non
     assert found.findings[0].startswith(
         "disk_15k_kim was measured with accesses of 4 KiB; one of 64 KiB takes their latency for"
     )
-    # The others were also measured with 4 KiB, and serve 32 requests in parallel.
+    # The other devices were also measured at 4 KiB, and serve 32 requests in parallel.
     larger = nacre.mixes(SMALL, large | {"workload.request": "256 KiB"}, steps=4)
     assert [finding.split(";")[0] for finding in larger.findings] == [
         "pcm_ssd was measured with accesses of 4 KiB",
@@ -192,7 +192,8 @@ def test_a_flash_drive_is_a_tier_with_the_times_of_its_parts() -> None:
     found = nacre.mixes(SMALL | {"stack": SMALL["stack"] | {"tier": tiers}}, steps=4)
     assert (found.names, len(found)) == (["pcm_ssd", "ssd"], 5)
     assert not found.findings
-    # A page is sensed, crosses the channel, and then the link; a write ends in the buffer.
+    # A read senses a page, and the data crosses the channel and the link. A write ends in the
+    # buffer.
     assert found.tiers[1].read_ns == pytest.approx(50_000 + 10_240 + 4_096)
     assert found.tiers[1].write_ns == pytest.approx(4_096)
     alone = found.pure().filter(pl.col("ssd") == 1)
@@ -272,19 +273,19 @@ def test_json_is_one_document_with_the_simulated_mixes(command: Runner) -> None:
     found = json.loads(done.stdout)
     assert [tier["name"] for tier in found["tiers"]] == ["pcm_ssd", "disk_15k_kim"]
     assert len(found["mixes"]) == len(found["simulated"]) == 5
-    # A hundred requests a second are half of what the disk alone can serve.
+    # The rate of 100 requests per second is half of the maximum rate of the disk alone.
     disk = next(row for row in found["simulated"] if row["disk_15k_kim"] == 1)
     assert disk["iops"] == pytest.approx(200)
     assert disk["simulated_iops"] == pytest.approx(100, rel=0.05)
-    # The scaled-down store uses the full throughput of each drive, more than its share.
+    # The scaled-down store uses the full throughput of each drive, which exceeds its share.
     assert disk["findings"] == "more_than_share"
     assert (disk["busiest"], disk["busy"]) == ("disk_15k_kim", pytest.approx(0.5, rel=0.05))
-    # M/D/1 at half load waits for rho S / (2 (1 - rho)) = S / 2.
+    # In M/D/1 at half load, the waiting time is rho S / (2 (1 - rho)) = S / 2.
     assert disk["simulated_mean_ns"] == pytest.approx(7.5e6, rel=0.05)
 
 
 def test_a_saturated_mix_is_reported(command: Runner) -> None:
-    # Three hundred requests a second at a disk of two hundred.
+    # The rate is 300 requests per second, and the disk serves 200.
     rate = "workload.arrival.rate=300 Hz"
     done = command("two.toml", "--set", rate, "--steps", "4", "--simulate", "5")
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Conversion of MQSim files into scenarios."""
+"""Tests the conversion of MQSim files into scenarios."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _xml(tag: str, settings: dict[str, str]) -> str:
 def files(
     folder: Path, drive: dict[str, str], *flows: dict[str, str], trace: bool = False
 ) -> tuple[Path, Path]:
-    """The two files of MQSim, all flows in one I/O scenario."""
+    """Writes the two files of MQSim, with all flows in one I/O scenario. Returns their paths."""
     device, workload = folder / "ssd.xml", folder / "workload.xml"
     tables = _xml("Device_Parameter_Set", drive)
     device.write_text(f"<Execution_Parameter_Set>{tables}</Execution_Parameter_Set>")
@@ -127,10 +127,10 @@ def test_a_drive_and_a_generated_flow_become_a_scenario_that_runs(tmp_path: Path
     found = _translated(tmp_path, SYNTHETIC)
     table = tomllib.loads(found.text)
     stack, workload = table["stack"], table["workload"]
-    # A chip runs one command at a time, with one page for random writes.
+    # A chip executes one command at a time. For random writes, it programs one page.
     assert (stack["channels"], stack["ways"], stack["planes"]) == (2, 2, 1)
     assert (stack["blocks"], stack["page"], stack["bus"]) == (4 * 64, "8192 B", "333 MB/s")
-    # One page in each of sixteen planes.
+    # The buffer holds one page for each of sixteen planes.
     assert stack["buffer"] == f"{16 * 8192} B"
     assert stack["read"] == ["75000 ns", "80000 ns"]
     assert stack["program"] == ["750000 ns", "900000 ns"]
@@ -140,7 +140,8 @@ def test_a_drive_and_a_generated_flow_become_a_scenario_that_runs(tmp_path: Path
         "policy": {"kind": "d_choices", "d": 6},
         "reserve": 13,
     }
-    # .8 of 256 MiB, of which 70 % are filled and half of that is used; requests of 8 KiB.
+    # The capacity is 0.8 of 256 MiB, of which 70 % is occupied. Half of that is accessed, with
+    # requests of 8 KiB.
     assert workload["footprint"] == f"{int(2**28 * 0.8 * 0.35) // 8192 * 8192} B"
     assert workload["arrival"] == {"kind": "closed", "queue_depth": 4}
     assert table["run"]["fill"] == {"share": "70 %"}
@@ -148,7 +149,7 @@ def test_a_drive_and_a_generated_flow_become_a_scenario_that_runs(tmp_path: Path
     record = nacre.run(tmp_path / "found.toml")
     assert record.requests.reads == 500
     assert record.components[0].counters["unwritten_reads"] == 0
-    # A read alone takes 77.5 us on average, and 8 KiB on a channel 24.6 us.
+    # Without other requests, a read takes 77.5 us on average, and 8 KiB take 24.6 us on a channel.
     assert record.latency.read is not None
     assert record.latency.read.mean_ns > 102_000
 
@@ -158,7 +159,8 @@ def test_preemptible_garbage_collection_has_two_thresholds(tmp_path: Path) -> No
     device, workload = files(tmp_path, preempted, SYNTHETIC)
     drive = mqsim.read_drive(device)
     found = mqsim.translate(drive, mqsim.read_flows(workload, drive)[0])
-    # 0.5 % and 12 % of the 256 blocks of a chip; at least four are kept erased.
+    # The thresholds are 0.5 % and 12 % of the 256 blocks of a chip. At least four blocks stay
+    # erased.
     stack = found.table["stack"]
     assert isinstance(stack, dict)
     collection = stack["garbage_collection"]
@@ -184,14 +186,14 @@ def test_pages_are_placed_by_address_if_blocks_are_large_enough(
     assert isinstance(stack, dict)
     assert stack["allocation"]["kind"] == "static"
     assert stack["allocation"]["order"] == "pwc"
-    # A chip becomes a die, and each of its planes has the blocks of two dies' planes.
+    # A chip becomes a die. Each plane of this die has the blocks of the planes of two dies.
     assert (stack["planes"], stack["blocks"]) == (2, 128)
     assert stack["garbage_collection"]["reserve"] == 7
     assert stack["allocation"]["copyback"] is True
     assert not found.about("Plane_Allocation_Scheme") + found.about("Use_Copyback_for_GC")
     (tmp_path / "found.toml").write_text(found.text)
     assert nacre.run(tmp_path / "found.toml").requests.writes == 500
-    # A mapping table in flash is also in the planes.
+    # With a mapping table in flash, pages are also assigned to planes.
     cached = large | {"Ideal_Mapping_Table": "false", "CMT_Capacity": "8192"}
     device, workload = files(tmp_path, cached, writes)
     drive = mqsim.read_drive(device)
@@ -201,7 +203,7 @@ def test_pages_are_placed_by_address_if_blocks_are_large_enough(
     record = nacre.run(tmp_path / "cached.toml")
     assert record.requests.writes == 500
     assert record.components[0].counters["mapping_misses"] > 0
-    # A cache larger than the whole table holds all of it.
+    # A cache that is larger than the table holds the whole table.
     device, workload = files(tmp_path, cached | {"CMT_Capacity": "2097152"}, writes)
     drive = mqsim.read_drive(device)
     found = mqsim.translate(drive, mqsim.read_flows(workload, drive)[0])
@@ -209,7 +211,7 @@ def test_pages_are_placed_by_address_if_blocks_are_large_enough(
     record = nacre.run(tmp_path / "whole.toml")
     assert record.requests.writes == 500
     assert record.components[0].counters["units_mapping"] == 0
-    # Sequential writes go to superblocks.
+    # Sequential writes use superblocks.
     device, workload = files(tmp_path, large, writes | {"Address_Distribution": "STREAMING"})
     drive = mqsim.read_drive(device)
     found = mqsim.translate(drive, mqsim.read_flows(workload, drive)[0])

@@ -1,8 +1,8 @@
-"""Results of MQSim for its drive, compared with the imported scenario.
+"""Compares results of MQSim for its default drive with the imported scenario.
 
-The numbers are of MQSim at 7ec40e3 with its `ssdconfig.xml`, of which four settings were changed:
-an ideal mapping table, a cache of 32 MiB, and memory of that cache at 3,200 MT/s in bursts of 8 B.
-One flow sends random (seed 798) or sequential requests of 8 KiB for a second.
+The numbers are from MQSim at 7ec40e3 with its `ssdconfig.xml`, with four settings changed: an ideal
+mapping table, a cache of 32 MiB, and memory of that cache at 3,200 MT/s in bursts of 8 B. One flow
+sends random (seed 798) or sequential requests of 8 KiB for a second.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ FLOW = SYNTHETIC | {
 
 
 def simulated(folder: Path, reads: int, depth: int, addresses: str) -> nacre.results.Record:
-    """Record of the imported scenario."""
+    """Runs the imported scenario. Returns the record."""
     flow = FLOW | {
         "Read_Percentage": str(reads),
         "Average_No_of_Reqs_in_Queue": str(depth),
@@ -58,7 +58,8 @@ def simulated(folder: Path, reads: int, depth: int, addresses: str) -> nacre.res
 @pytest.mark.parametrize(
     ("reads", "depth", "addresses", "requests", "response_us", "within"),
     [
-        # Depends on the arbitration of channels and chips; a scheduled read keeps its time here.
+        # Results depend on the arbitration of channels and chips. In Nacre, a scheduled read keeps
+        # its time.
         (100, 1, "RANDOM_UNIFORM", 9_762, 102, 0.01),
         (100, 4, "RANDOM_UNIFORM", 36_215, 110, 0.01),
         (100, 16, "RANDOM_UNIFORM", 106_206, 150, 0.02),
@@ -66,7 +67,7 @@ def simulated(folder: Path, reads: int, depth: int, addresses: str) -> nacre.res
         # Two planes are programmed in parallel.
         (0, 16, "STREAMING", 80_016, 200, 0.01),
         (0, 64, "STREAMING", 80_064, 799, 0.01),
-        # With static allocation of planes, some chips are idle while others are busy.
+        # With static allocation to planes, some chips are idle while others are busy.
         (0, 16, "RANDOM_UNIFORM", 37_883, 422, 0.04),
         (0, 64, "RANDOM_UNIFORM", 37_931, 1_688, 0.04),
         (70, 1, "RANDOM_UNIFORM", 10_232, 97, 0.06),

@@ -1,4 +1,4 @@
-"""Published files in addition to the code: reference pages, the notebook, metadata."""
+"""Tests published files other than code: reference pages, the notebook, and metadata."""
 
 import ast
 import json
@@ -86,7 +86,8 @@ def test_addresses_are_those_of_the_repository_that_releases(tmp_path: Path) -> 
 
 
 def test_a_source_distribution_may_leave_crates_out_of_the_lock_file() -> None:
-    # The package has fewer crates than the tree, so cargo would change Cargo.lock despite --locked.
+    # The package has fewer crates than the source tree, so cargo would change Cargo.lock despite
+    # --locked.
     assert "locked" not in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["maturin"]
     makefile = (ROOT / "Makefile").read_text()
     wheels = [line for line in makefile.splitlines() if "--config-setting build-args" in line]

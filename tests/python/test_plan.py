@@ -1,4 +1,4 @@
-"""Plans: caches and device mixes for a trace and a budget."""
+"""Tests plans, i.e. caches and device mixes for a trace and a budget."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_plan_is_the_curves_and_the_mixes_of_its_trace(week: nacre.simulate.Pl
 
 
 def curves(missed: dict[str, dict[int, float]]) -> CacheCurves:
-    """Cache curves with the given miss ratios by policy and blocks."""
+    """Returns cache curves with the given miss ratios by policy and number of blocks."""
     rows = [
         {"policy": policy, "blocks": blocks, "block": {"all": share}}
         for policy, shares in missed.items()
@@ -48,7 +48,8 @@ def test_the_named_cache_has_the_fewest_misses_of_its_size() -> None:
     first = {"lru": {10: 0.25, 100: 0.17}, "arc": {10: 0.187, 100: 0.17}}
     said = headlines.of_caches(curves({**first, "sieve": {10: 0.186, 100: 0.17}}), {}, "USD")
     assert "with sieve misses 18.6 %" in said[0]
-    # If the displayed values are equal, the first policy is named, followed by the other.
+    # If the displayed values are equal, the headline names the first policy, followed by the other
+    # policy.
     tied = headlines.of_caches(curves({**first, "sieve": {10: 0.18697, 100: 0.17}}), {}, "USD")
     assert "with arc misses 18.7 %" in tied[0]
     assert "18.7 % with sieve" in tied[0]
@@ -66,7 +67,7 @@ def test_a_plan_has_the_latency_of_a_flush(week: nacre.simulate.Plan) -> None:
         device = {"stack": {"preset": preset}}
         assert ns[name] == nacre.step(device, [("write", 0, 4096), ("flush", 0, 0)])[1].latency_ns
     assert ns["pcm_ssd"] > ns["emlc_ssd"] > 0 == ns["disk_15k_kim"]
-    # A flush goes to every tier of a mix, and takes as long as the slowest.
+    # A flush is sent to every tier of a mix. Its latency is that of the slowest tier.
     for row in found.to_polars().to_dicts():
         assert row["flush_ns"] == max(ns[name] for name in ns if row[name] > 0)
     fact = found.summary().facts[-1]

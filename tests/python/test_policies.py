@@ -1,4 +1,4 @@
-"""Policies written in Python: cache replacement, placement, and garbage collection."""
+"""Tests policies written in Python: cache replacement, placement, and garbage collection."""
 
 from collections import OrderedDict
 from pathlib import Path
@@ -18,7 +18,7 @@ POLICY = "stack.level[0].policy"
 
 
 class Lru:
-    """LRU by the order of accesses."""
+    """LRU policy that stores the blocks in the order of their last accesses."""
 
     def __init__(self, blocks: int) -> None:
         self.blocks = blocks

@@ -1,4 +1,4 @@
-"""Prices in different currencies, converted by user-defined factors."""
+"""Tests prices in different currencies, which factors of the user convert."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Progress of long work on a terminal and in a pipe."""
+"""Tests the progress of long work on a terminal and in a pipe."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nacre.papers.running.progress import RunsBar
 
 
 class Clock:
-    """A clock set by the test."""
+    """A clock whose time the test sets."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -28,7 +28,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def shown(
     clock: Clock, capsys: pytest.CaptureFixture[str], bar: Bar, seconds: int, total: int | None
 ) -> list[str]:
-    """Output of work with 20 steps per second."""
+    """Returns the output of a bar for work with 20 steps per second."""
     with bar:
         for second in range(seconds):
             clock.now = 1000.0 + second

@@ -1,4 +1,4 @@
-"""Records: access, columns, files."""
+"""Tests access to records, their columns, and their files."""
 
 import copy
 import json

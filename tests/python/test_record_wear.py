@@ -1,4 +1,4 @@
-"""Wear, garbage collection, and utilization in records: access, files, and tables."""
+"""Tests wear, garbage collection, and utilization in records: access, files, and tables."""
 
 import json
 import re
@@ -100,7 +100,7 @@ def test_busy_and_idle_time_sum_to_the_total() -> None:
     assert shares["read"] == pytest.approx(
         record.requests.reads * 10e-6 / (4 * record.drained_s), rel=1e-9
     )
-    # Two of four servers are always busy, except at the end, when one waits for the other.
+    # Two of four servers are always busy, except at the end, when one of them waits for the other.
     assert shares["idle"] == pytest.approx(0.5, abs=1e-3)
 
 

@@ -1,4 +1,4 @@
-"""Reports of saved results: headlines, and no external files."""
+"""Tests reports of saved results, e.g. their headlines. Reports need no other files."""
 
 import re
 from html import unescape
@@ -94,7 +94,7 @@ def test_a_study_reports_saturation_of_its_best_designs(tmp_path: Path) -> None:
         "None of the best designs is overloaded: stack of 10 us is the busiest component, 100.0 %"
         in (page(tmp_path / "able"))
     )
-    # One server of 100 us gets 30,000 requests per second.
+    # One server with a service time of 100 us receives 30,000 requests per second.
     server = {**ONE_SERVER["workload"], "arrival": {"kind": "poisson", "rate": "30 kHz"}}
     slow = {"path": "stack.read", "values": ["100 us", "200 us"]}
     asked = {**STUDY, "scenario": {**ONE_SERVER, "workload": server}, "axis": [slow]}
@@ -194,7 +194,7 @@ def test_equal_records_are_reported_as_equal(results: Path) -> None:
 
 
 def test_overloaded_designs_are_reported_next_to_the_others() -> None:
-    # Servers of 10 us and of 100 us get 30,000 requests per second each.
+    # Servers with service times of 10 us and 100 us each receive 30,000 requests per second.
     asked = {"workload.arrival": {"kind": "poisson", "rate": "30 kHz"}}
     runs = {
         name: nacre.run(ONE_SERVER, {**asked, "stack.read": read})

@@ -1,4 +1,4 @@
-"""Reproducing papers: runs, verdicts, stored results, and failures."""
+"""Tests the reproduction of papers: runs, verdicts, saved results, and failures."""
 
 import json
 import os
@@ -46,7 +46,7 @@ def test_a_row_has_the_published_and_the_simulated_value(folder: Path) -> None:
     assert alone["simulated"] == pytest.approx(10_000, rel=1e-9)
     assert alone["error"] == pytest.approx(0, abs=1e-9)
     assert (alone["pass"], alone["kind"], alone["tolerance"]) == (True, "exact", "within 2 %")
-    # With one server, each request of a closed loop of four waits for three others.
+    # With one server, each request of a closed loop with depth four waits for three others.
     assert rises["simulated"] == pytest.approx(4, rel=0.02)
     assert (rises["published"], rises["error"], rises["tolerance"]) == (
         "rises with depth", None, "> 1",
@@ -231,7 +231,7 @@ def test_an_unwritable_output_is_reported_before_any_run(
 
 
 def test_a_stopped_reproduction_keeps_finished_runs(folder: Path) -> None:
-    """`watch` stops after the first run; the interrupted run is not judged."""
+    """`watch` stops the runs after the first run. The interrupted run has no verdict."""
     long = folder / "tiny" / "small.toml"
     long.write_text(SCENARIO.replace("requests = 500", "requests = 100_000_000"))
     plan = PLAN.replace('"workload.arrival.queue_depth" = 1', '"workload.requests" = 500')
@@ -282,7 +282,7 @@ def test_ctrl_c_keeps_finished_runs_and_judges_nothing(folder: Path, tmp_path: P
 def test_an_interrupted_reproduction_of_all_papers_writes_only_finished_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """After Ctrl-C, no run is planned, read, or judged."""
+    """After Ctrl-C, no run is prepared, loaded, or evaluated."""
     planned = []
     task_of = tasks.task_of
 
@@ -309,7 +309,7 @@ def test_an_interrupted_reproduction_of_all_papers_writes_only_finished_runs(
 
 
 def test_runs_have_the_axes_of_a_study(tmp_path: Path) -> None:
-    """A range, settings that move together, and a condition, as in `nacre study`."""
+    """The axes are a range, settings that change together, and a condition, as in `nacre study`."""
     other = """
 [[runs]]
 name = "times"

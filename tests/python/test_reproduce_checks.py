@@ -1,4 +1,4 @@
-"""Every check of claims on curves with known results."""
+"""Tests each check of claims on curves with known results."""
 
 from collections.abc import Mapping
 
@@ -30,7 +30,7 @@ CURVE = Axis("curve", tuple(Choice(name, {"name": name}) for name in CURVES), No
 AXES = (CURVE, Axis("x", tuple(map(place, XS)), None, {}, ""))
 NUMBERS = {"x": {f"{x:g}": x for x in XS}}
 GROUP = Group("points", "small", {}, 1.0, AXES, numbers=NUMBERS)
-# Likewise if positions on the second axis repeat.
+# Points of this group are repeats over the axis `x`.
 REPEATED = Group("repeated", "small", {}, 1.0, AXES, over="x", numbers=NUMBERS)
 
 
@@ -81,7 +81,7 @@ def claim(
         ("value", repeated("falling"), None, 5),
         ("highest_run", repeated("falling"), None, 8),
         ("lowest_run", repeated("falling"), None, 3),
-        # The variance of 8, 4, and 3 is 7; Student's t for two degrees of freedom is 4.3027.
+        # The variance of 8, 4, and 3 is 7. Student's t for two degrees of freedom is 4.3027.
         ("widest_interval", repeated("falling"), None, 100 * 4.3027 * (7 / 3) ** 0.5 / 5),
         ("ratio", at(curve="falling", x=1), at(curve="falling", x=2), 2),
         ("highest_ratio", at(curve="falling"), at(curve="valley"), 8 / 6),
@@ -96,7 +96,7 @@ def claim(
         ("highest_at", at(curve="falling"), at(x=2), 1),
         ("gain", at(curve="falling"), at(curve="flat"), 300),
         ("gain", at(curve="flat"), at(curve="flat"), 0),
-        # `falling` has its maximum 8, and 4 at 2; `valley` has 6 and 2.
+        # `falling` has the maximum 8, and the value 4 at 2. `valley` has 6 and 2.
         ("lowest_gain", at(curve=("falling", "valley")), at(curve=("falling", "valley"), x=2), 100),
         (
             "highest_gain",
@@ -104,13 +104,13 @@ def claim(
             at(curve=("falling", "valley"), x=2),
             200,
         ),
-        # 8 - 6, 4 - 2, 3 - 5: the sign changes halfway between 2 and 4.
+        # The differences are 8 - 6, 4 - 2, and 3 - 5. The sign changes halfway between 2 and 4.
         ("crossing", at(curve="falling"), at(curve="valley"), 3),
         ("crossing", at(curve="valley"), at(curve="falling"), 3),
-        # Means over the curves at 1, 2 and 4: 4, 2 and 2.5.
+        # The means over the curves at 1, 2, and 4 are 4, 2, and 2.5.
         ("lowest_at", at(), at(x=2), 2),
         ("lowest_at", at(curve="falling"), at(x=2), 4),
-        # Slope -4 from 1 to 2, and -0.5 from 2 to 4.
+        # The slope is -4 from 1 to 2, and -0.5 from 2 to 4.
         ("steepening", at(curve="falling", x=(1, 2)), at(curve="falling", x=(2, 4)), 8),
     ],
 )

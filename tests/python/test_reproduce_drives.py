@@ -1,4 +1,4 @@
-"""The drives of the catalog against their data sheets."""
+"""Compares the drives of the catalog with their data sheets."""
 
 from __future__ import annotations
 

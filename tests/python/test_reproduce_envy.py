@@ -1,4 +1,4 @@
-"""Claims of eNVy: complete, answered by the plan, and each can fail."""
+"""Tests the claims of eNVy: they are complete, the plan answers them, and each can fail."""
 
 import math
 from collections.abc import Callable
@@ -15,10 +15,10 @@ from nacre.results.record import Record
 
 LOCALITIES = ("50/50", "40/60", "30/70", "20/80", "10/90", "5/95")
 FIFO = (1.69, 1.72, 1.85, 2.03, 2.53, 3.07)
-"""Cleaning cost of one FIFO with hot and cold data at 80 %, in closed form; greedy has the same
-limit."""
+"""Cleaning cost of one FIFO with hot and cold data at 80 % utilization, in closed form. Greedy has
+the same limit."""
 GATHERED = (4.0, 3.84, 3.37, 2.56, 1.44, 0.98)
-"""Cleaning cost of perfectly sorted data at 80 %, in closed form."""
+"""Cleaning cost of perfectly separated data at 80 % utilization, in closed form."""
 HYBRID = (1.9, 1.88, 1.8, 1.7, 1.2, 0.9)
 TIMES = {"read": 4.0, "drain": 1.5, "clean": 3.0, "erase": 0.8}
 BILL = {
@@ -32,7 +32,7 @@ SIMULATED_S = 10.0
 
 
 def as_published(point: Point) -> dict[str, Any]:
-    """A record that agrees with all statements of the paper."""
+    """Returns a record that agrees with all statements of the paper."""
     labels = dict(point.labels)
     at = LOCALITIES.index(labels.get("locality", "50/50"))
     cost, rate, write_ns, dollars = 1.97, 30_000.0, 200.0, 68_700.0
@@ -82,7 +82,7 @@ def as_published(point: Point) -> dict[str, Any]:
 
 
 def array(servers: int) -> dict[str, Any]:
-    """A saturated device with this number of concurrent operations."""
+    """Returns a saturated device with this number of concurrent operations."""
     flash = {name: TIMES[name] * servers for name in ("drain", "clean", "erase")}
     host = {"read": TIMES["read"], "suspend": SIMULATED_S - sum(TIMES.values())}
     resources = [
@@ -130,7 +130,8 @@ def test_records_as_published_pass(target: Target) -> None:
 
 
 def test_every_claim_can_fail(target: Target) -> None:
-    """If every number of a record is changed by a factor per point, the expected claims fail."""
+    """Multiplies every number of a record by a random factor that differs between points. The
+    expected claims fail."""
     missed: set[str] = set()
     for seed in range(1, 40):
         found = judged(target, partial(distorted, seed))
@@ -144,7 +145,8 @@ def asserts(row: Row) -> bool:
 
 
 def distorted(seed: int, point: Point) -> dict[str, Any]:
-    """Numbers changed randomly from point to point, by up to a factor of three."""
+    """Returns a record whose numbers differ randomly from the published ones, by a factor of up to
+    three."""
     made = as_published(point)
     phase = sum(repr(point.job.overrides()).encode()) * 0.7 + seed
     factor = 3 ** math.sin(phase * phase)

@@ -1,4 +1,4 @@
-"""Evidence of rows: classes, known misses, fitted values, and sensitivity."""
+"""Tests the evidence of rows: classes, known misses, fitted values, and sensitivity."""
 
 import re
 from pathlib import Path
@@ -56,7 +56,7 @@ def test_a_row_without_a_published_number_is_compared_with_a_closed_form(tmp_pat
 def test_as_many_fitted_values_as_predictions_that_hold_fail_the_paper(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Passing rows of other classes do not count."""
+    """Rows of other classes that hold do not count."""
     monkeypatch.setattr(judge, "_fitted", lambda _claim, _results: ["a = 1", "b = 2"])
     assert status(work.targets(None, folder)) == 1
     said = capsys.readouterr()
@@ -78,7 +78,7 @@ def test_sensitivity_changes_assumed_values(
     assert found["half_width"] == 0  # every read takes 10 us with any seed
     values = {doubt["value"]: doubt for doubt in found["values"]}
     reads = values["workload.read_share = 100 %"]
-    # 0.8 x 10 us + 0.2 x 20 us.
+    # The mean is 0.8 x 10 us + 0.2 x 20 us.
     assert reads["less"]["simulated"] == pytest.approx(1e6 / 12, rel=0.02)
     assert (reads["less"]["holds"], reads["flips"]) == (False, True)
     assert reads["more"] == {"given": "120 %", "simulated": None, "holds": None}
@@ -89,7 +89,8 @@ def test_sensitivity_changes_assumed_values(
     table = capsys.readouterr().out
     verdicts = [line.split()[-1] for line in table.splitlines() if "read_share" in line]
     assert verdicts.count("flips") == 1
-    # A second server halves the wait of four, which still rises; zero servers are rejected.
+    # With a second server, the waiting time at depth four halves, but it still rises. Zero servers
+    # are rejected.
     (line,) = (line for line in table.splitlines() if "parallelism" in line)
     assert line.split()[-3:] == ["refused", "2.00", "stays"]
 
@@ -116,7 +117,7 @@ def test_sensitivity_changes_values_by_20_percent(
 
 
 def test_values_of_a_default_component_are_moved_without_naming_it() -> None:
-    """The host interface of the card, NVMe, is a default; its times are accepted less and more."""
+    """The default host interface of the card is NVMe. Its times can be decreased and increased."""
     card = {"workload.requests": "100"}
     moved = [
         {origin.path: text}
@@ -138,7 +139,7 @@ PAPERS = ("envy", "nvm-servers", "nvram-cards", "onyx", "pcm-enterprise")
 def test_every_claim_of_a_paper_has_rows_or_a_reason_and_rows_that_assert_are_of_a_claim(
     paper: str,
 ) -> None:
-    """Rows named on the page exist. Predictions, calibrations, and trends are named there."""
+    """Rows that the page names exist. The page names all predictions, calibrations, and trends."""
     page = Path(__file__).parents[2] / "docs" / "accuracy" / f"{paper}.md"
     _, _, table = page.read_text().partition("## Claims of the paper")
     (target,) = work.targets(paper)
@@ -153,7 +154,7 @@ def test_every_claim_of_a_paper_has_rows_or_a_reason_and_rows_that_assert_are_of
 
 
 def test_the_counts_of_the_accuracy_page_are_those_of_the_claims() -> None:
-    """Rows that are not known misses, and all rows, by class."""
+    """The page lists the number of rows that are not known misses, and of all rows, by class."""
     page = (Path(__file__).parents[2] / "docs" / "accuracy" / "README.md").read_text()
     for target in work.targets(None):
         name = target.paper.name

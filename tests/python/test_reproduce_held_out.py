@@ -1,4 +1,4 @@
-"""Rows with one fitted value at a time replaced by a neutral one."""
+"""Tests rows with one fitted value at a time replaced by a neutral value."""
 
 from pathlib import Path
 
@@ -65,7 +65,7 @@ def test_a_rejected_neutral_value_is_reported(
 
 @pytest.mark.parametrize("paper", [target.paper.name for target in work.targets(None)])
 def test_every_fitted_value_of_a_paper_can_be_held_out(paper: str) -> None:
-    """Only runs that answer rows count; additional runs of figures decide no row."""
+    """Only runs that rows need count. Additional runs of figures do not affect rows."""
     (target,) = work.targets(paper)
     answering = [
         point.job

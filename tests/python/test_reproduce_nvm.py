@@ -1,4 +1,5 @@
-"""Disk caches in servers: every result has rows, published results pass, and others fail."""
+"""Tests the claims about disk caches in servers: every result has rows, published results pass, and
+others fail."""
 
 from typing import Any
 
@@ -32,7 +33,7 @@ def spent(activity: str, mean_us: float) -> dict[str, Any]:
 
 
 def made_up(point: Point, better: float = 1.0) -> Record:
-    """Results as published, improved by the factor `better`."""
+    """Returns a record with published results, improved by the factor `better`."""
     labels = dict(point.labels)
     document: dict[str, Any] = {"name": point.name, "origins": [], "drained_s": 10.0}
     document["simulated_s"] = 10.0
@@ -63,7 +64,7 @@ def made_up(point: Point, better: float = 1.0) -> Record:
             between = {"SLC": 1.0, "PCRAM before SLC": 1.3, "PCRAM": 1.65}[labels["cache"]]
             document["throughput"] = {"units_per_s": between}
         case "area" | "strength":
-            # Flash with one-bit correction is a point of both.
+            # The point for flash with one-bit correction belongs to both curves.
             has_flash = labels.get("memory") != "DRAM"
             with_flash = 2 * better * (0.97 if labels.get("code") == "t = 12" else 1.0)
             document["throughput"] = {"units_per_s": with_flash if has_flash else 1.0}
@@ -93,8 +94,8 @@ def made_up(point: Point, better: float = 1.0) -> Record:
             at_half = 0.9 if labels["controller"].startswith("fixed") else 0.5
             columns["stack.wearing.pages_taken"] = np.array([0.3, at_half, 1.0]) * pages
             columns["stack.wearing.usable_share"] = np.array([0.9, 0.5, 0.0])
-            # Half of the requests are inserted; in the last quarter of the lifetime, it takes
-            # longer.
+            # Half of the requests are inserted. In the last quarter of the lifetime, requests
+            # take longer.
             asked = columns["stack.wearing.pages_taken"] * 2
             columns["stack.wearing.pages_asked"] = asked
             slower = np.arange(1000) >= 750
@@ -137,7 +138,7 @@ def test_results_as_published_pass(target: Target) -> None:
     at_end = ("slower", "first-gone", "first-lost", "tenth", "programmable", "nine-tenths", "end")
     assert {f"life/{name}" for name in at_end} <= set(lives)
     assert [rows[f"life/{name}"] for name in at_end] == pytest.approx([20] * len(at_end))
-    # Table I: 0.0254 over 0.0081 and 0.0153 over 0.0041.
+    # Table I: 0.0254 divided by 0.0081, and 0.0153 divided by 0.0041.
     assert rows["density/slc-pcram"] == pytest.approx(3.1358, abs=1e-4)
     assert rows["density/mlc-dram"] == pytest.approx(3.7317, abs=1e-4)
 

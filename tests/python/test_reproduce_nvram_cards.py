@@ -1,4 +1,5 @@
-"""Claims of the NVRAM cards: complete, answered by the plan, and each can fail."""
+"""Tests the claims of the NVRAM cards: they are complete, the plan answers them, and each can
+fail."""
 
 import math
 from functools import partial
@@ -13,17 +14,18 @@ from nacre.papers.work import targets
 from nacre.results.record import Record
 
 CAPS = {"read": 1_722_860.0, "write": 1_728_912.0}
-"""Limit of the link in requests per second."""
+"""Limit of the link in requests per second, by operation."""
 
 ALONE_S = 6e-6
-"""Latency of a single request, including host software."""
+"""Latency of a single request in seconds, including host software."""
 
 SAVED = {("10 J", "new"): 0.37216, ("35 J", "after ten years"): 0.903444}
 DUMP = {"needs_j": 26.8535, "s": 2.68535}
 
 
 def as_published(point: Point, factor: float = 1.0) -> Record:
-    """A record that agrees with the paper and the closed forms, or deviates by a factor."""
+    """Returns a record that agrees with the paper and the closed forms, or deviates from them by a
+    factor."""
     labels = dict(point.labels)
     op = labels.get("operation", "read")
     depth = int(labels.get("depth", "256"))
@@ -49,7 +51,8 @@ def as_published(point: Point, factor: float = 1.0) -> Record:
 
 
 def distorted(seed: int, point: Point) -> Record:
-    """Numbers changed randomly from point to point, by up to a factor of thirty."""
+    """Returns a record whose numbers differ randomly from the published ones, by a factor of up to
+    thirty."""
     phase = sum(repr(point.job.overrides()).encode()) * 0.7 + seed
     return as_published(point, 30 ** math.sin(phase * phase))
 
@@ -70,7 +73,8 @@ def test_records_as_published_pass(target: Target) -> None:
 
 
 def test_every_claim_can_fail(target: Target) -> None:
-    """If every number of a record is changed by a factor per point, the expected claims fail."""
+    """Multiplies every number of a record by a random factor that differs between points. The
+    expected claims fail."""
     missed: set[str] = set()
     for seed in range(1, 40):
         found = judged(target, partial(distorted, seed))

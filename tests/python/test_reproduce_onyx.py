@@ -1,4 +1,4 @@
-"""Claims of Onyx: complete, answered by the plan, and each can fail."""
+"""Tests the claims of Onyx: they are complete, the plan answers them, and each can fail."""
 
 import math
 from collections.abc import Callable
@@ -21,13 +21,13 @@ STANDS = {"none": 87.0, "one domain": 87.0, "64 domains": DAY, "64 domains, adap
 DRIVES = {"onyx": 1.0, "onyx, late": 1.0, "moneta": 2.0}
 SMALL_WRITES = {512: 2.2, 1024: 1.72}
 CPU = {"1 KiB": 0.8, "2 KiB": 0.49}
-"""CPU time of a request to Onyx relative to the ioDrive, if it differs from 2/3."""
+"""CPU time of a request to Onyx relative to the ioDrive. For other sizes, it is 2/3."""
 FASTEST = {"onyx": 4, "iodrive": 1, "moneta": 2}
 TRANSACTIONS = {"hash": {"onyx": 1.21}, "btree": {"onyx": 1 / 1.48}}
 
 
 def rate(point: Point) -> float:
-    """Bytes per second, as stated in the paper or consistent with it."""
+    """Returns a bandwidth in bytes per second that is stated in the paper or consistent with it."""
     labels = dict(point.labels)
     size = BYTES.get(labels.get("size", ""), 1 << 20)
     small = 1 - math.log2(size / 512) / 11
@@ -51,7 +51,7 @@ def rate(point: Point) -> float:
         case "data-sheet":
             return 351e6
         case "controller":
-            # 1.1 GB/s are 7.05 times its 156 MB/s, more than 10 % less than 8.
+            # 1.1 GB/s is 7.05 times 156 MB/s, which is more than 10 % below 8 times.
             return 152e6 if labels["operation"] == "read" else 34e6
         case "law":
             return 40e6 * share(labels["interval"])
@@ -65,7 +65,7 @@ def share(interval: str) -> float:
 
 
 def as_published(point: Point) -> dict[str, Any]:
-    """A record that agrees with all statements of the paper."""
+    """Returns a record that agrees with all statements of the paper."""
     labels = dict(point.labels)
     latency_ns = 38e3 if labels.get("operation") == "read" else 179e3
     if point.group == "moves":
@@ -117,7 +117,8 @@ def test_records_as_published_pass(target: Target) -> None:
 
 
 def test_every_claim_can_fail(target: Target) -> None:
-    """If every number of a record is changed by a factor per point, the expected claims fail."""
+    """Multiplies every number of a record by a random factor that differs between points. The
+    expected claims fail."""
     missed: set[str] = set()
     for seed in range(1, 40):
         found = judged(target, partial(distorted, seed))
@@ -131,7 +132,8 @@ def asserts(row: Row) -> bool:
 
 
 def distorted(seed: int, point: Point) -> dict[str, Any]:
-    """Numbers changed randomly from point to point, by up to a factor of thirty."""
+    """Returns a record whose numbers differ randomly from the published ones, by a factor of up to
+    thirty."""
     made = as_published(point)
     phase = sum(repr(point.job.overrides()).encode()) * 0.7 + seed
     factor = 30 ** math.sin(phase * phase)

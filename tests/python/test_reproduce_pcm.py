@@ -1,4 +1,5 @@
-"""PCM for enterprise storage: every result has rows that can fail, and figures are drawn."""
+"""Tests the claims of PCM for enterprise storage: every result has rows that can fail, and figures
+are plotted."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +19,7 @@ DEVICES = {"PCM": (6.7, 128.3, 24), "eMLC": (108.0, 37.1, 6)}
 PRICES = (24.0, 6.0, 1.0)
 STORES = ("retail", "bank", "telecom")
 WITHOUT_US = {"retail": 60, "bank": 24, "telecom": 62}
-"""Slowdown of a store without PCM, i.e. the benefit of PCM."""
+"""Additional latency of a store without PCM in microseconds, i.e. the benefit of PCM."""
 COMPANIES = ("manufacturing", "media", "medical")
 
 
@@ -36,7 +37,7 @@ def latency(mean_us: float) -> dict[str, Any]:
 def made_up(
     point: Point, without_us: Mapping[str, int] = WITHOUT_US
 ) -> Record | nacre.results.Mixes | Served:
-    """Results of the runs if PCM helped as the paper reports."""
+    """Returns the results of runs in which PCM has the benefit that the paper reports."""
     labels = dict(point.labels)
     document: dict[str, Any] = {"name": point.name, "origins": []}
     columns: dict[str, Any] = {}
@@ -90,14 +91,14 @@ def made_up(
 
 
 def benchmark(read_us: float) -> Served:
-    """A served device with reads of a modeled latency."""
+    """Returns the result of a served device with this modeled read latency."""
     server = {"modeled": {"read": latency(read_us)}}
     speed = {"iops": 1.0, "units_per_s": 1.0}
     return Served({"name": "", "requests": 10, "server": server, "throughput": speed})
 
 
 def mixes(gain: float) -> nacre.results.Mixes:
-    """Two mixes of two tiers; PCM is better by this percentage."""
+    """Returns two mixes of two tiers. The mix with PCM is better by `gain` percent."""
     import polars as pl
     from nacre.results.mixes import Mixes, Tier
 
@@ -131,7 +132,8 @@ def test_results_as_published_pass(found: Reproduction) -> None:
     rows = {row["id"].removeprefix("pcm-enterprise/"): row["simulated"] for row in found.listed}
     assert rows["crossover/speed"] == pytest.approx(0.4738, abs=1e-4)
     assert rows["crossover-cost/cost"] == pytest.approx(0.8543, abs=1e-4)
-    # 5/50/45 costs 4.65 and takes 50 us; without PCM the best, 0/50/50, costs 3.5 and takes 110 us.
+    # The mix 5/50/45 costs 4.65 and takes 50 us. The best mix without PCM, 0/50/50, costs 3.5 and
+    # takes 110 us.
     assert rows["retail/static-gain"] == pytest.approx(100 * (3.5 * 110 / (4.65 * 50) - 1))
     notes = {row["id"].removeprefix("pcm-enterprise/"): row["note"] for row in found.listed}
     assert notes["retail/dynamic-gain"] == "highest at 5/50/45"
@@ -140,7 +142,8 @@ def test_results_as_published_pass(found: Reproduction) -> None:
 
 
 def test_every_asserted_claim_can_fail(target: Target) -> None:
-    """PCM without benefit, better dynamic placement, and equal devices and stores."""
+    """In these results, PCM has no benefit, dynamic placement is better, and devices and stores are
+    equal."""
     made: dict[Job, Any] = {}
     for point in target.points:
         record = made_up(point)

@@ -1,4 +1,4 @@
-"""Values without an effect are changed together, and every value with an effect is found."""
+"""Values without an effect are changed together. Every value with an effect is found."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from nacre.papers.spec.plan import Job
 QUIET = [Value(f"stack.quiet{n}", f"{n + 1} us", "assumed", "") for n in range(10)]
 LOUD = Value("stack.loud", "8 us", "fitted", "")
 LATE = Value("stack.late", "9 us", "assumed", "")
-"""Changes only run 2."""
+"""A value that changes only run 2."""
 JOBS = [Job("a scenario", (("run", str(number)),)) for number in range(5)]
 
 
@@ -46,7 +46,8 @@ def changing(trial: Any, values: Sequence[Value]) -> dict[str, set[Value]]:
 
 def test_values_without_an_effect_are_changed_together(trial: Any) -> None:
     assert changing(trial, [*QUIET, LOUD]) == {run: {LOUD} for run in "01234"}
-    # Two runs for each value of the first and the last; of the others, two for all that are quiet.
+    # The first and the last run each take two runs per value. The other runs take two runs for all
+    # values without effect.
     assert len(set(trial.ran)) == 2 * 2 * 11 + 3 * (2 + 2)
 
 

@@ -1,4 +1,5 @@
-"""Rows of served devices: skipped without requirements, judged otherwise, and no leftovers."""
+"""Tests rows of served devices. Without the requirements they are skipped, otherwise they get a
+verdict, and nothing remains afterwards."""
 
 import json
 import os
@@ -67,7 +68,8 @@ def job(tmp_path: Path) -> Job:
 
 
 class Making(Local):
-    """An engine that returns invented results of served devices, and records its batches."""
+    """An engine that returns invented results of served devices, and records its batches of
+    tasks."""
 
     def __init__(self, made: Callable[[Task], dict[str, Any]]) -> None:
         super().__init__()
@@ -91,9 +93,10 @@ def reproduced(made: Callable[[Task], dict[str, Any]]) -> Reproduction:
 
 
 def reading(latency_us: Callable[[str, int], float]) -> Callable[[Task], dict[str, Any]]:
-    """Served devices with a modeled latency by kind of device and number of threads.
+    """Returns a function that invents results of served devices. Their modeled latency depends on
+    the kind of device and the number of threads.
 
-    A client sees much slower devices, which decides no row.
+    The latencies that the client measures are much longer, and no row depends on them.
     """
 
     def made(task: Task) -> dict[str, Any]:
@@ -109,7 +112,7 @@ def reading(latency_us: Callable[[str, int], float]) -> Callable[[Task], dict[st
 
 
 def alike(kind: str, threads: int) -> float:
-    """Latencies as simulated: eight reads at a time wait for the channel of the PCM drive."""
+    """Returns simulated latencies. Eight concurrent reads wait for the channel of the PCM drive."""
     pcm = 6.7 if threads == 1 else 8.2
     return {"eMLC": 108.0, "cache": 82.7, "PCM": pcm}[kind]
 
@@ -222,7 +225,7 @@ def test_requests_of_mounting_are_excluded() -> None:
         return {"answered": answered, "late": answered // 10, "modeled": latencies, "wall": {}}
 
     server = served.since(export(20, 20, 50.0), export(120, 120, 100.0))
-    # (120 x 100 - 20 x 50) / 100.
+    # The mean is (120 x 100 - 20 x 50) / 100.
     assert server["modeled"] == {"read": {"count": 100, "mean_ns": 110.0}, "write": None}
     assert (server["answered"], server["late"]) == (100, 10)
     assert served.since(export(0, 0, 0.0), export(1, 1, 7.0))["modeled"]["read"]["mean_ns"] == 7.0
@@ -325,7 +328,7 @@ wait
 
 
 def test_a_served_run_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
-    """The namespaces own its processes, its mounts, and thus its loop device."""
+    """The namespaces own the processes and mounts of the run, and thus its loop device."""
     if (
         os.geteuid()
         or not all(map(shutil.which, ("setpriv", "unshare", "mount")))
@@ -348,7 +351,7 @@ def test_a_served_run_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
 
 
 def sleepers() -> list[int]:
-    """Sleeping processes started by that test."""
+    """Returns the sleeping processes that that test has started."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -360,7 +363,7 @@ def sleepers() -> list[int]:
 
 
 def gone(pid: int) -> None:
-    """Waits until a process has exited; zombies count as exited."""
+    """Waits until a process has exited. A zombie counts as exited."""
     for _ in range(500):
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

@@ -1,4 +1,4 @@
-"""Result directories of interrupted and failed runs."""
+"""Tests the result directories of interrupted and failed runs."""
 
 import json
 import re
@@ -47,7 +47,7 @@ def names(directory: Path) -> list[str]:
 
 
 def script(folder: Path, change: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs `nacre` with a patch."""
+    """Runs `nacre` after the Python code `change`."""
     (folder / "small.toml").write_text(TEXT)
     (folder / "changed.py").write_text(
         f"import sys\nfrom nacre.cli import main\n{change}\nsys.argv[0] = 'nacre'\nmain()\n"
@@ -151,7 +151,7 @@ def test_a_failed_assertion_of_the_model_is_one_line(tmp_path: Path, failure: st
 
 
 NO_STACK = "threading.stack_size(1 << 46); threading.Thread(target=print).start()"
-"""A thread stack that exceeds any address space."""
+"""Requests a thread stack that is larger than any address space."""
 BEGUN_TWICE = "thread = threading.Thread(target=print); thread.start(); thread.start()"
 
 

@@ -1,4 +1,4 @@
-"""Results appear complete or not at all."""
+"""Checks that results are saved completely or not at all."""
 
 import fcntl
 import json
@@ -23,9 +23,7 @@ def names(directory: Path) -> list[str]:
 
 @contextmanager
 def small_files() -> Iterator[None]:
-    """Limits files to 4 KiB, which acts like a full disk.
-    Not a fixture, because the limit would also apply to files of pytest.
-    """
+    """Limits the size of files to 4 KiB, which has the effect of a full disk."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
     try:
@@ -230,7 +228,7 @@ RESULTS = (
     (("mixes", "tiers", "--steps", "4", "--set", "workload.requests=100"), "mixes.json"),
     (("crash", "small.toml", "--points", "20"), "crash.json"),
 )
-"""Commands that store results in a directory, with a file of each."""
+"""Commands that save results in a directory, with a file of each result."""
 
 
 @pytest.mark.parametrize(("command", "sealed"), RESULTS, ids=lambda given: given[0])
@@ -268,7 +266,7 @@ READERS = (
     ("report", "io.csv", "-o"),
     ("run", "disk-15k", "--from", "io.csv", "--save-state"),
 )
-"""Commands that read `io.csv` and write the file named last."""
+"""Commands that read `io.csv` and write the last file."""
 
 
 @pytest.mark.parametrize("command", READERS, ids=lambda command: " ".join(command[:2]))
@@ -323,7 +321,7 @@ def test_only_files_of_a_killed_write_are_removed(tmp_path: Path) -> None:
 
 
 def test_a_locked_file_is_not_replaced(tmp_path: Path) -> None:
-    """Servers and memories lock their images in the same way."""
+    """Servers and memories lock their images in this way."""
     target = tmp_path / "disk.img"
     target.write_text("an image")
     with target.open("rb") as image:

@@ -1,4 +1,4 @@
-"""Forms of scenarios, and their errors."""
+"""Tests the forms of scenarios, and their errors."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The published schemas agree with the models."""
+"""Checks that the published schemas agree with the models."""
 
 from __future__ import annotations
 

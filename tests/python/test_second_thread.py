@@ -1,6 +1,7 @@
-"""Runs that generate requests and compute statistics on a second thread.
+"""Tests runs that use a second thread to generate requests and compute statistics.
 
-The record equals that of a single thread, and a run ends without waiting for the thread.
+The record equals that of a run with one thread, and a run ends without waiting for the second
+thread.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ def test_an_error_in_a_pipe_is_reported_while_the_pipe_is_open(tmp_path: Path) -
         text=True,
         stdout=subprocess.DEVNULL,
     )
-    # Beyond the first batches, and so near the end that the second thread would wait for input.
+    # The address follows the first batches, but is so close to the end that the second thread would
+    # wait for input.
     offsets = [1 << 40 if number == 36_000 else number % 4096 * 4096 for number in range(50_000)]
     lines = "".join(f"{number},read,{at},4096\n" for number, at in enumerate(offsets))
     with run, (tmp_path / "pipe.csv").open("wb", buffering=0) as pipe:

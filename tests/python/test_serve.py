@@ -1,4 +1,4 @@
-"""A served device with common clients: libnbd, QEMU, fio."""
+"""Tests a served device with common clients: libnbd, QEMU, and fio."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from nbd_client import FUA, Client, GoneError
 from serving import MIB, Server, missing, needs, run, scenario
 
 DEBIAN_PYTHON = "/usr/bin/python3"
-"""Interpreter with Debian's python3-libnbd."""
+"""Python interpreter that has Debian's package python3-libnbd."""
 
 
 @pytest.fixture(scope="module")
 def server(folder: Path) -> Iterator[Server]:
-    """A server with two devices at one address."""
+    """Runs a server with two devices at one address."""
     other = scenario(folder, "other", 16)
     served = Server(folder, "--timing", "none", "--export", f"second={other}:other.img")
     yield served
@@ -174,8 +174,8 @@ def test_a_read_only_device_rejects_writes(tmp_path: Path) -> None:
 
 
 def test_a_stopping_server_sends_pending_replies(tmp_path: Path) -> None:
-    # The device takes 120 ms per request, serially: all are outstanding when the server is stopped,
-    # and all complete before it disconnects its clients.
+    # The device takes 120 ms per request, one after another. All requests are outstanding when the
+    # server is stopped. All complete before the server disconnects its clients.
     server = Server(tmp_path, "--dilate", "1", device=scenario(tmp_path, "slow", latency="120 ms"))
     try:
         with Client(server.uri) as client:

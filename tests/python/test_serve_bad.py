@@ -1,5 +1,5 @@
-"""Misbehaving clients get the protocol's error or are disconnected; other clients are
-unaffected."""
+"""Misbehaving clients receive an error of the protocol or are disconnected. Other clients are not
+affected."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DATA = random.Random(3).randbytes(MIB)
 
 @pytest.fixture(scope="module")
 def server(folder: Path) -> Iterator[Server]:
-    """A device with known bytes in its first MiB."""
+    """Runs a server whose device has known bytes in its first MiB."""
     served = Server(folder, "--timing", "none")
     with Client(served.uri) as client:
         client.write(0, DATA)
@@ -28,7 +28,7 @@ def server(folder: Path) -> Iterator[Server]:
 
 @pytest.fixture(autouse=True)
 def unharmed(server: Server) -> Iterator[None]:
-    """Checks that an earlier and a later client read the image unchanged."""
+    """Checks that clients before and after the block read the device unchanged."""
     with Client(server.uri) as witness:
         yield
         assert witness.read(0, MIB) == DATA
@@ -37,7 +37,7 @@ def unharmed(server: Server) -> Iterator[None]:
 
 
 def raw(server: Server) -> socket.socket:
-    """A connection without the NBD handshake."""
+    """Opens a connection without the NBD handshake."""
     connection = socket.socket(socket.AF_UNIX)
     connection.settimeout(20)
     place, _ = address(server.uri)
@@ -46,7 +46,7 @@ def raw(server: Server) -> socket.socket:
 
 
 def is_dropped(connection: socket.socket) -> bool:
-    """Whether the server closes the connection, possibly after replies."""
+    """Waits until the server closes the connection, possibly after replies. Returns true."""
     try:
         while connection.recv(65536):
             pass
@@ -165,7 +165,7 @@ def test_three_hundred_connections_in_a_row_are_served(server: Server) -> None:
             clients.append(Client(server.uri))
         except (GoneError, ConnectionError):
             break
-    # The server accepts 256 clients, including the witness.
+    # The server accepts 256 clients, including the client of `unharmed`.
     assert 200 <= len(clients) < 300
     assert clients[-1].read(0, 4096) == DATA[:4096]
     for client in clients:

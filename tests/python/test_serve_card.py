@@ -1,4 +1,4 @@
-"""The NVRAM cards under a real program: served, recorded, and replayed by a run."""
+"""Serves the NVRAM cards to a real program, and replays the recorded trace."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nacre.devices.control import Control
 from serving import Server, needs, run
 
 REQUESTS = 24
-"""Number of reads, and of writes."""
+"""Number of reads, which is also the number of writes."""
 
 
 def card(folder: Path, preset: str) -> Path:
@@ -23,10 +23,10 @@ def card(folder: Path, preset: str) -> Path:
 def test_the_requests_of_qemu_to_a_card_are_recorded_and_replayed(
     tmp_path: Path, preset: str
 ) -> None:
-    """Modeled latencies of the server and of the replay are equal, request by request."""
+    """The modeled latencies of server and replay are equal, request by request."""
     qemu_io = needs("qemu-io", "qemu-utils")
     trace = tmp_path / "qemu.nacre"
-    # Slowed down 200 times, so that QEMU is faster than the device.
+    # The device is slowed down 200 times, so that QEMU is faster than the device.
     options = ("--dilate", "200", "--record", str(trace))
     server = Server(tmp_path, *options, device=card(tmp_path, preset))
     try:
@@ -51,7 +51,8 @@ def test_the_requests_of_qemu_to_a_card_are_recorded_and_replayed(
     for op in ("read", "write"):
         model, again = served.modeled[op], replayed.latency[op]
         assert model["count"] == again["count"] == REQUESTS
-        # Clocks start at different times, so refreshes delay other requests; arrivals are rounded.
+        # The clocks of server and replay start at different times, so refreshes delay different
+        # requests. Arrivals are rounded.
         assert model["mean_ns"] == pytest.approx(again["mean_ns"], rel=0.05)
-    # QEMU flushes after every write by default.
+    # By default, QEMU flushes after every write.
     assert replayed.requests.flushes == REQUESTS + 1

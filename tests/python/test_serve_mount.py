@@ -1,4 +1,5 @@
-"""A database on a file system on a served device, whose server is killed during transactions."""
+"""Tests a database in a file system on a served device. The server is killed during
+transactions."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ while True:
 
 @pytest.fixture
 def tools() -> None:
-    """Programs for mounting."""
+    """Skips the tests if programs for mounting are missing."""
     for program, package in (
         ("nbdfuse", "libnbd-bin"),
         ("fusermount3", "fuse3"),
@@ -49,7 +50,7 @@ def tools() -> None:
 
 @contextmanager
 def looped(server: Server, folder: Path) -> Iterator[str]:
-    """Attaches the served device as a loop device, and detaches it even if the server has died."""
+    """Attaches the served device to a loop device, and detaches it even if the server has ended."""
     place = folder / "fuse"
     place.mkdir(exist_ok=True)
     with subprocess.Popen(["nbdfuse", str(place), server.uri], stderr=subprocess.DEVNULL) as fuse:
@@ -74,7 +75,8 @@ def looped(server: Server, folder: Path) -> Iterator[str]:
 
 
 def is_over(loop: str, file: Path) -> bool:
-    """Whether a loop device is attached to this file; another program may use it by now."""
+    """Returns whether the loop device is attached to this file. Another program may use the loop
+    device now."""
     found = subprocess.run(
         ["losetup", "--noheadings", "--output", "BACK-FILE", loop],
         capture_output=True,
@@ -86,7 +88,7 @@ def is_over(loop: str, file: Path) -> bool:
 
 @contextmanager
 def mounted(loop: str, folder: Path) -> Iterator[Path]:
-    """Mounts the file system of a loop device."""
+    """Mounts the file system of a loop device while the block runs."""
     place = folder / "mounted"
     place.mkdir(exist_ok=True)
     run(["mount", loop, place])
@@ -109,7 +111,7 @@ def test_committed_rows_survive_a_killed_server(tmp_path: Path, journal: str) ->
         assert committed >= 50
         server.start()
         with looped(server, tmp_path) as loop:
-            # The first pass replays the journal; the second finds no errors.
+            # The first check replays the journal. The second check finds no errors.
             assert subprocess.run(["e2fsck", "-p", loop], capture_output=True).returncode in (0, 1)
             run(["e2fsck", "-f", "-n", loop])
             with mounted(loop, tmp_path) as place:
@@ -129,11 +131,12 @@ RECIPE = Path(__file__).parents[2] / "examples" / "remount.sh"
 
 @contextmanager
 def remounted(place: Path) -> Iterator[None]:
-    """Unmounts the result of the recipe at `place`, and ends the program that serves it."""
+    """Unmounts the file system that the example mounted at `place`, and ends the program that
+    serves it."""
     try:
         yield
     finally:
-        # Looked up before unmounting, because it names the loop device.
+        # Find the loop device before unmounting, because the mount names it.
         found = subprocess.run(
             ["findmnt", "-n", "-o", "SOURCE", place], capture_output=True, text=True, check=False
         )
@@ -146,7 +149,7 @@ def remounted(place: Path) -> Iterator[None]:
 
 
 def running(name: str, argument: str) -> list[int]:
-    """Processes of a program with this argument."""
+    """Returns the IDs of processes of a program with this argument."""
     found = []
     for process in Path("/proc").iterdir():
         with suppress(OSError):
@@ -183,7 +186,8 @@ def test_the_recipe_remounts_after_a_power_loss(tmp_path: Path) -> None:
 
 
 def written_until_killed(server: Server, base: Path, journal: str) -> int:
-    """Commits rows until the server is killed at a random time; returns the last committed row."""
+    """Commits rows until the server is killed at a random time. Returns the number of the last
+    committed row."""
     choose = random.Random(journal)
     committed = 0
     command = [sys.executable, "-c", WRITER, str(base), journal]

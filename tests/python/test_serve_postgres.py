@@ -1,4 +1,4 @@
-"""PostgreSQL on a file system on a served drive, with a power loss during transactions."""
+"""Tests PostgreSQL in a file system on a served drive, with a power loss during transactions."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ power_protected = false
 # linux/prctl.h
 PR_SET_CHILD_SUBREAPER = 36
 SEEN = 50
-"""Rows committed before the power loss."""
+"""Number of rows that are committed before the power loss."""
 
 
 @pytest.fixture
 def programs() -> Path:
-    """Folder of PostgreSQL's programs, which depends on the version in Debian."""
+    """Folder of PostgreSQL's programs. Its name contains the version of PostgreSQL in Debian."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     if not found or os.geteuid() != 0:
         missing("PostgreSQL is not installed, or its user is not available: apt install postgresql")
@@ -50,7 +50,8 @@ def programs() -> Path:
 
 
 class Database:
-    """A database in a folder, run as its user, with a socket next to it."""
+    """A database in a folder. Its server runs as PostgreSQL's user, and its socket is next to the
+    folder."""
 
     def __init__(self, programs: Path, folder: Path, socket: Path) -> None:
         self._programs, self._data, self._socket = programs, folder / "data", socket
@@ -65,7 +66,7 @@ class Database:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Runs the server, which must start; ends it even if its disk has failed."""
+        """Runs the server, which must start. Ends it even if its disk has failed."""
         log = self._socket / "log"
         options = f"-k {self._socket} -h '' -c shared_buffers=16MB"
         start = ("-w", "-t", "50", "-l", log, "-o", options, "start")
@@ -78,24 +79,24 @@ class Database:
         finally:
             processes = [master, *map(int, children.read_text().split())]
             for process in processes:
-                # A child may have exited since it was listed.
+                # A child may have exited after it was listed.
                 with suppress(ProcessLookupError):
                     os.kill(process, signal.SIGKILL)
-            # A zombie would look like a running server at the next start.
+            # At the next start, a zombie would look like a running server.
             for process in processes:
                 with suppress(ChildProcessError):
                     os.waitpid(process, 0)
 
     def bench(self, *options: str) -> str:
-        """Runs `pgbench`; returns its output."""
+        """Runs `pgbench`. Returns its output."""
         return self._as_user("pgbench", *self._to, *options, "postgres")
 
     def ask(self, query: str) -> str:
-        """Runs a query; returns the lines of the result."""
+        """Runs a query. Returns the lines of the result."""
         return self._as_user("psql", *self._to, "-Atqc", query).strip()
 
     def commits(self) -> subprocess.Popen[str]:
-        """Client that commits one row after another, and reports each."""
+        """Starts a client that commits one row after another and reports each row."""
         rows = "".join(f"insert into seen values ({row});\n" for row in range(1, 100_000))
         (self._socket / "rows.sql").write_text(rows)
         script = ("-f", str(self._socket / "rows.sql"))
@@ -109,7 +110,7 @@ class Database:
 
 
 def adopt_orphans() -> None:
-    """Makes this process the parent of orphaned descendants from now on."""
+    """From now on, orphaned descendants become children of this process."""
     libc = ctypes.CDLL(None, use_errno=True)
     assert libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0, os.strerror(ctypes.get_errno())
 
@@ -126,7 +127,7 @@ def test_rows_committed_by_postgresql_survive_a_power_loss(programs: Path, tmp_p
     (tmp_path / "drive.toml").write_text(DRIVE)
     server = Server(tmp_path, "--timing", "emulated", device=tmp_path / "drive.toml")
     with tempfile.TemporaryDirectory(prefix="nacre-") as name:
-        # Accessible to the other user, unlike the folders of tests.
+        # Other users can enter this folder, unlike folders of tests.
         open_to_all, socket = Path(name), Path(name, "socket")
         open_to_all.chmod(0o755)
         socket.mkdir()
@@ -158,7 +159,7 @@ def test_rows_committed_by_postgresql_survive_a_power_loss(programs: Path, tmp_p
 
 
 def fail_amid(client: subprocess.Popen[str], server: Server) -> int:
-    """Cuts power after some committed rows; returns the number of acknowledged rows."""
+    """Cuts power after `SEEN` committed rows. Returns the number of acknowledged rows."""
     told = 0
     with client:
         assert client.stdout is not None

@@ -1,4 +1,4 @@
-"""No client of a timed device sees less than the modeled latency, even on a busy machine."""
+"""No client of a served device measures less than the modeled latency, even on a busy machine."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Polling:
 
 
 def seen(client: Client, depth: int, requests: int) -> Iterator[float]:
-    """Latencies of single requests as seen by the client, in microseconds."""
+    """Yields the latencies of single requests that the client measures, in microseconds."""
     began: dict[int, int] = {}
     for number in range(requests + depth):
         if number >= depth:
@@ -52,7 +52,7 @@ def server(folder: Path) -> Iterator[Server]:
 
 @pytest.fixture(scope="module", params=[0, 3], ids=["quiet", "busy"])
 def machine(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A machine with this number of busy programs."""
+    """Keeps the machine busy with this number of programs."""
     command = [sys.executable, "-S", "-c", "while True: pass"]
     running = [subprocess.Popen(command) for _ in range(request.param)]
     yield

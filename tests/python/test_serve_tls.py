@@ -1,4 +1,4 @@
-"""Encrypted connections, with generated certificates."""
+"""Tests encrypted connections with generated certificates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from serving import NACRE, Server, needs, run, scenario
 
 
 def authority(folder: Path, name: str) -> tuple[Path, Path]:
-    """A self-signed CA: certificate and key."""
+    """Creates a self-signed CA. Returns the paths of its certificate and its key."""
     openssl = needs("openssl", "openssl")
     certificate, key = folder / f"{name}-cert.pem", folder / f"{name}-key.pem"
     made = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
@@ -22,7 +22,8 @@ def authority(folder: Path, name: str) -> tuple[Path, Path]:
 
 
 def signed(folder: Path, name: str, by: tuple[Path, Path]) -> None:
-    """A certificate of a CA for this machine: `NAME-cert.pem` and `NAME-key.pem`."""
+    """Creates a certificate for this machine, signed by a CA: `NAME-cert.pem` and
+    `NAME-key.pem`."""
     openssl = needs("openssl", "openssl")
     request, extensions = folder / f"{name}.csr", folder / f"{name}.ext"
     extensions.write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\nbasicConstraints=CA:FALSE\n")
@@ -52,7 +53,8 @@ def signed(folder: Path, name: str, by: tuple[Path, Path]) -> None:
 
 @pytest.fixture(scope="module")
 def certificates(folder: Path) -> Path:
-    """A folder of certificates as for nbdkit, QEMU, and libnbd, with one of a foreign CA in it."""
+    """Creates a folder of certificates with the names that nbdkit, QEMU, and libnbd use. Also
+    creates a client certificate of a foreign CA."""
     own = authority(folder, "ca")
     signed(folder, "server", own)
     signed(folder, "client", own)
@@ -65,7 +67,7 @@ def certificates(folder: Path) -> Path:
 
 
 def listen(server: Server, folder: Path) -> str:
-    """URI for libnbd with the certificates in a folder."""
+    """Returns a URI with which libnbd uses the certificates in a folder."""
     separator = "&" if "?" in server.uri else "?"
     return f"{server.uri}{separator}tls-certificates={folder}"
 

@@ -1,6 +1,7 @@
-"""The documentation site: its navigation has every page, and every link is valid.
+"""Checks the documentation site: its navigation contains every page, and every link is valid.
 
-`make docs` checks the same when it builds the site; this test does not need its packages.
+`make docs` also checks this when it builds the site, but this test does not require the packages of
+the site.
 """
 
 import importlib.util

@@ -1,4 +1,4 @@
-"""Runs with a split trace: one record of all parts, with every engine."""
+"""Tests runs with a split trace, which have one record of all parts, with every engine."""
 
 import json
 import os
@@ -102,12 +102,12 @@ def test_a_split_by_hash_has_the_hits_of_the_whole_cache() -> None:
     exact = whole.hit_ratio()
     assert exact is not None
     for parts in (2, 4, 8):
-        # Extents smaller than 1 MiB are apart in the compacted addresses.
+        # Extents that are smaller than 1 MiB are not adjacent in the compacted addresses.
         small = {"workload.part.extent": "256 KiB", "stack.backing.capacity": "64 GiB"}
         record = nacre.studies.run_split(CACHE, f"hash:{parts}", small if parts == 8 else {})
         found = record.hit_ratio()
-        # Shares of parts of n extents deviate by 1 / sqrt(n), here 5 to 10 %, so caches are too
-        # small or too large by that; with the slope of the curve, that is 1 % of hits.
+        # The share of a part with n extents deviates by 1 / sqrt(n), here 5 to 10 %, so the sizes
+        # of caches deviate accordingly. With the slope of the curve, this changes hits by 1 %.
         assert found is not None
         assert abs(found - exact) < 0.015, (parts, found, exact)
         assert record.bytes.read == pytest.approx(whole.bytes.read, rel=0.01)
@@ -118,7 +118,7 @@ def test_volumes_are_separate_runs() -> None:
     record = nacre.studies.run_split(VOLUMES_ON_COPIES, "volume")
     assert (record.requests.reads, record.requests.writes) == (3, 2)
     assert [part["requests"] for part in record["split"]["copies"]] == [3, 2]
-    # On a single device, the write of the second volume would have waited.
+    # On a single device, the write to the second volume would have waited.
     assert record.latency.write is not None
     assert record.latency.write.max_ns == 20_000
     assert record.components[0].servers == 2

@@ -1,4 +1,4 @@
-"""States of runs: saved, continued, and rejected."""
+"""Tests states of runs that are saved, continued, and rejected."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -73,7 +73,7 @@ def test_another_stack_is_rejected_with_the_differences(tmp_path: Path) -> None:
 
 
 def logged(folder: Path, micros: int) -> dict[str, Any]:
-    """A device with latencies of a log in the folder."""
+    """Returns a scenario of a device with latencies from a log, which is written to the folder."""
     log = folder / "lat.log"
     log.write_text("".join(f"{at}, {micros * 1000}, 0, 4096, 0\n" for at in range(10)))
     read_ = {"kind": "latency_log", "file": str(log), "direction": "read"}

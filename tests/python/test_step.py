@@ -1,4 +1,4 @@
-"""Single requests, and their latency breakdown."""
+"""Tests single requests and their latency breakdowns."""
 
 import json
 import math
@@ -25,7 +25,7 @@ def test_a_card_reports_its_stages() -> None:
         *("driver", "doorbell", "command fetch", "host memory", "controller", "DMA in"),
         *("row activate", "column", "data bus", "row close", "completion", "interrupt", "reap"),
     ]
-    # The last burst waits for its row, whose activation takes tRCD.
+    # The last burst waits for its row. Activation of a row takes tRCD.
     opened = [one.ns for one in write.spent if one.stage == "row activate"]
     assert math.isclose(opened[-1], 47 * 1.876, abs_tol=1e-6)
     (disk,) = nacre.step("disk-15k", [("read", 0, 4096)])
@@ -49,7 +49,7 @@ def test_overrides_change_the_device() -> None:
         nacre.step("nvram-card", [("read", 0, 64)], {"stack.preset": preset})[0].latency_ns
         for preset in ("nvram_ddr3_flash", "nvram_mram")
     )
-    # 47 clocks of 1.876 ns to open a row, instead of 13.75 ns.
+    # Opening a row takes 47 clocks of 1.876 ns instead of 13.75 ns.
     assert 60 < mram - dram < 90
 
 

@@ -1,4 +1,5 @@
-"""The command line when its streams are closed, full, narrow, or of another encoding."""
+"""Tests the command line with streams that are closed, full, or narrow, or have another
+encoding."""
 
 import fcntl
 import json
@@ -36,7 +37,7 @@ def scenario(tmp_path: Path) -> None:
 
 
 def shell(command: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs a shell command line in which `nacre` is available."""
+    """Runs a shell command that can call `nacre`."""
     line = f'nacre() {{ "{sys.executable}" -m nacre "$@"; }}; {command}'
     return subprocess.run(
         ["bash", "-c", line],
@@ -46,7 +47,7 @@ def shell(command: str, folder: Path, **environment: str) -> subprocess.Complete
 
 
 def on_terminal(columns: int, folder: Path, *arguments: str) -> str:
-    """Output of a command on a terminal of the given width."""
+    """Returns the output of a command on a terminal of the given width."""
     control, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}

@@ -1,4 +1,4 @@
-"""Studies: runs, results, and output."""
+"""Tests studies: runs, results, and output."""
 
 import itertools
 from pathlib import Path
@@ -107,7 +107,8 @@ def test_designs_on_the_front_meet_the_constraints_and_unknown_values_violate_th
 
 
 def test_variance_is_divided_among_the_axes(grid: nacre.studies.StudyResult) -> None:
-    # Latencies are constant: each axis explains all of its objective, and nothing of the other.
+    # Latencies are constant. Each axis explains all variance of one objective, and none of the
+    # other.
     shares = {(o, a): s for o, a, s, _ in grid.sensitivity().iter_rows()}
     for objective, axis in itertools.product(("read_mean_ns", "write_mean_ns"), ("read", "write")):
         own = objective.startswith(axis)
@@ -116,8 +117,9 @@ def test_variance_is_divided_among_the_axes(grid: nacre.studies.StudyResult) -> 
 
 
 def test_interactions_belong_to_no_single_axis() -> None:
-    # x + y + 2xy over {0,1} x {0,1}: values 0, 1, 1, 4; effects 2, 2 and 1 of a total variance
-    # of 9/4: main shares 4/9 = (2/2)^2 / (9/4) each, and the rest, 1/9, together.
+    # The function is x + y + 2xy over {0,1} x {0,1}, with the values 0, 1, 1, 4. The effects are 2,
+    # 2, and 1, and the total variance is 9/4. The main shares are 4/9 = (2/2)^2 / (9/4) each. The
+    # rest, 1/9, is due to interaction.
     points = pl.DataFrame({"x": [0, 0, 1, 1], "y": [0, 1, 0, 1], "z": [0.0, 1.0, 1.0, 4.0]})
     axes = [{"name": n, "path": READ, "values": [0, 1]} for n in "xy"]
     from nacre.studies.spec import document
@@ -129,7 +131,7 @@ def test_interactions_belong_to_no_single_axis() -> None:
 
 
 def test_an_incomplete_grid_has_no_shares() -> None:
-    # Without one corner x and y vary together: their shares would be 2/3 and 2/3 of the variance.
+    # Without one corner, x and y are correlated. Their shares would be 2/3 and 2/3 of the variance.
     points = pl.DataFrame({"x": [0, 0, 1], "y": [0, 1, 0], "z": [1.0, 0.0, 0.0]})
     axes = [{"name": n, "path": READ, "values": [0, 1]} for n in "xy"]
     from nacre.studies.spec import document
@@ -284,7 +286,7 @@ def test_progress_is_reported_and_can_stop_a_study(tmp_path: Path) -> None:
         told.append((done, total))
         return done >= 2
 
-    # More points than are sent at once, even if they are short.
+    # The study has more points than an engine sends at once, even if points are short.
     study = GRID | {"seeds": list(range(300))}
     result = nacre.study(study, out=tmp_path / "out", progress=watch, workers=1)
     assert not result.complete

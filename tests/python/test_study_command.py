@@ -1,4 +1,4 @@
-"""`nacre study` on the command line: what it prints, and how it ends."""
+"""Tests the output and the exit of `nacre study`."""
 
 import json
 from pathlib import Path

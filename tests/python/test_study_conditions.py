@@ -1,4 +1,5 @@
-"""Axes that are conditions: a front, comparisons, and shares for each value."""
+"""Tests axes that are conditions. Each of their values has a separate front, comparisons, and
+shares."""
 
 from typing import Any
 
@@ -73,7 +74,8 @@ def test_shares_describe_only_the_axes_that_are_not_conditions() -> None:
     assert set(shares(study(condition=False))) == {"load", "device", "(together)"}
     assert set(shares(under)) == {"device", "(together)"}
     assert sum(shares(under).values()) == pytest.approx(1)
-    # Latencies over the mean of their condition, by hand: 10, 40, 90 and 80, 20, 90 us.
+    # Computed by hand: latencies divided by the mean of their condition. Latencies are 10, 40, 90
+    # and 80, 20, 90 us.
     rows = [
         [each / (140 / 3) for each in (10, 40, 90)],
         [each / (190 / 3) for each in (80, 20, 90)],

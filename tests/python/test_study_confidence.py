@@ -1,4 +1,4 @@
-"""Studies that repeat designs until results are precise, and report chance."""
+"""Tests studies that repeat designs until results are precise, and notes about chance."""
 
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ QUEUE: dict[str, Any] = {
 
 
 def mean_us(load: float) -> float:
-    """Mean of M/D/1 by Pollaczek and Khinchine."""
+    """Returns the mean response time of M/D/1 by the formula of Pollaczek and Khinchine."""
     return SERVICE_US * (1 + load / (2 * (1 - load)))
 
 
@@ -52,7 +52,7 @@ def test_designs_repeat_until_their_intervals_are_narrow_and_contain_the_closed_
     for row, load in zip(loads.designs.iter_rows(named=True), (0.3, 0.5, 0.7), strict=True):
         within = row["read_mean_ns_ci95"]
         assert within <= 0.02 * row["read_mean_ns"]
-        # The start is omitted, because the first requests find an empty queue.
+        # Omit the start, because the first requests find an empty queue.
         assert abs(row["read_mean_ns"] / 1e3 - mean_us(load)) <= 1.5 * within / 1e3, load
 
 
@@ -73,7 +73,7 @@ def test_variance_shares_use_the_seeds_common_to_all_designs(
 
 
 def test_sequentially_stopped_intervals_have_the_stated_coverage() -> None:
-    # 1500 sequences: the standard error of the coverage is .6 %.
+    # There are 1,500 sequences, so the standard error of the coverage is 0.6 %.
     random = np.random.default_rng(7)
     covered = 0
     for _ in range(1500):
@@ -90,7 +90,8 @@ def test_sequentially_stopped_intervals_have_the_stated_coverage() -> None:
 
 
 def test_equal_seeds_distinguish_designs_within_noise() -> None:
-    # A thousandth of a service less; the spread between seeds is a hundred times as large.
+    # One design is faster by 0.1 % of a service time. The spread between seeds is a hundred times
+    # as large.
     study = {
         "scenario": QUEUE,
         "seeds": [1, 2, 3, 4],
@@ -106,7 +107,7 @@ def test_equal_seeds_distinguish_designs_within_noise() -> None:
 
 
 def test_differences_within_chance_are_named() -> None:
-    # After a warm-up, the queue is in the steady state.
+    # After the warm-up, the queue is in the steady state.
     study = {
         "scenario": QUEUE,
         "seeds": [1, 2, 3, 4],
@@ -122,7 +123,8 @@ def test_differences_within_chance_are_named() -> None:
 
 
 def test_the_front_is_as_certain_as_its_comparisons() -> None:
-    # By hand: 1 is better than 0 with every seed by 1 +- 0; 2 differs from 1 by 0 on average.
+    # Computed by hand: 1 is better than 0 by 1 +- 0 with every seed, and 2 differs from 1 by 0 on
+    # average.
     values = {0: [5.0, 6.0, 7.0], 1: [4.0, 5.0, 6.0], 2: [4.1, 4.9, 6.2], 3: [4.0, 5.0, 6.0]}
     points = pl.DataFrame(
         [(d, s, v) for d, row in values.items() for s, v in enumerate(row)],

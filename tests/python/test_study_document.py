@@ -1,4 +1,4 @@
-"""Study files: valid content, and errors that are reported before any run."""
+"""Tests study files: valid content, and errors that are reported before any run."""
 
 from decimal import Decimal
 from pathlib import Path
@@ -25,7 +25,7 @@ READ, DEPTH = "stack.read", "workload.arrival.queue_depth"
 
 
 def labels(*axes: dict[str, Any], **rest: Any) -> list[dict[str, Any]]:
-    """Labels of the points of a grid, in order."""
+    """Returns the labels of the points of a grid, in order."""
     planner = sound({"scenario": SCENARIO, "axis": list(axes), **rest})[1]
     return [dict(point.labels) for point in planner.ask()]
 
@@ -42,7 +42,7 @@ def of(*axes: dict[str, Any], **rest: Any) -> list[str]:
 
 
 def choices(**form: Any) -> list[Any]:
-    """Labels of an axis in this form."""
+    """Returns the labels of an axis in this form."""
     errors = Errors("study", None)
     axis = axes.read(Entry({"path": "a.b", **form}, errors, "axis", 0), search=False)
     assert not errors.found
@@ -57,7 +57,7 @@ def test_each_value_of_each_axis_is_checked_with_the_first_of_the_others() -> No
         [choice and choice.label for choice in chosen.values()]
         for chosen in one_by_one([kinds, sizes])
     ]
-    # An axis with a condition has a value only if the condition holds.
+    # If an axis has a condition, it has a value only if the condition holds.
     assert tried == [["a", None], ["b", 1], ["c", None], ["b", 1], ["b", 2]]
 
 
@@ -74,7 +74,7 @@ def test_each_value_of_each_axis_is_checked_with_the_first_of_the_others() -> No
         ({"range": {"from": "1 ms", "to": "1.5 ms", "step": "250 us"}},
          ["1 ms", "1.25 ms", "1.5 ms"]),
         ({"log": {"from": "64 KiB", "to": "1 MiB", "factor": 4}}, ["64 KiB", "256 KiB", "1 MiB"]),
-        # The middle is sqrt(1 x 4) MiB; a third of the way is 1.587 MiB, 406.4 pages.
+        # The middle is sqrt(1 x 4) MiB. The value at one third is 1.587 MiB, i.e. 406.4 pages.
         ({"log": {"from": "1 MiB", "to": "4 MiB", "points": 3}}, ["1 MiB", "2 MiB", "4 MiB"]),
         ({"log": {"from": "1 MiB", "to": "4 MiB", "points": 4, "multiple": "4 KiB"}},
          ["1 MiB", "1624 KiB", "2580 KiB", "4 MiB"]),

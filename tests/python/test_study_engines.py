@@ -1,4 +1,4 @@
-"""Engines: all give the same table, even if workers crash."""
+"""Tests that all engines return equal tables, even if workers crash."""
 
 import errno
 import json
@@ -50,7 +50,8 @@ STUDY: dict[str, Any] = {
         {"path": "stack.capacity", "values": ["1 GiB", "512 KiB"]},
     ],
 }
-"""Points of some duration; 19 of 40 fail, because their data does not fit the device."""
+"""Study whose points take some time. 19 of 40 points fail, because their data does not fit the
+device."""
 
 
 @pytest.fixture(scope="module")
@@ -63,14 +64,14 @@ def test_half_of_the_points_fail(table: pl.DataFrame) -> None:
 
 
 class Dask:
-    """A scheduler and its workers in processes that can be killed."""
+    """A Dask scheduler and its workers, in processes that a test can kill."""
 
     def __init__(self, folder: Path, workers: int) -> None:
         self._stack = ExitStack()
         file = folder / "scheduler.json"
         connection = ("--scheduler-file", str(file), "--no-dashboard")
         self._start("dask_scheduler", *connection, "--port", "0", "--host", "127.0.0.1")
-        # Without a nanny, a killed worker is not restarted.
+        # Without a nanny, a worker does not restart after a kill.
         self.workers = [
             self._start("dask_worker", *connection, "--nthreads", "1", "--no-nanny")
             for _ in range(workers)
@@ -129,7 +130,8 @@ def test_a_cluster_whose_worker_is_killed_gives_the_table_of_a_local_run(
 
 
 class LosingClient:
-    """A client that loses every result once, as if its worker had died, and then gets it again."""
+    """A client that loses every result once, as if the worker had crashed, and then receives the
+    result again."""
 
     status = "running"
 
@@ -144,7 +146,8 @@ class LosingClient:
 
 
 class LostOnce:
-    """Dask calls back only for the lost result, not for the recomputed one."""
+    """A future with a lost result. Dask calls back for the lost result, but not for the recomputed
+    result."""
 
     def __init__(self, tasks: list[Task]) -> None:
         self.key, self.status = tasks[0].key, "lost"

@@ -1,4 +1,4 @@
-"""Only Nacre can run tasks on its temporary Dask cluster; other clusters may require
+"""Only Nacre can run tasks on its temporary Dask cluster. Other clusters may require
 certificates."""
 
 import socket
@@ -31,7 +31,7 @@ STUDY: dict[str, Any] = {
 
 
 class Running(NamedTuple):
-    """The temporary cluster, and its listening sockets."""
+    """The temporary cluster, and the sockets on which it listens."""
 
     address: str
     keys: Any
@@ -126,7 +126,7 @@ def test_unusable_certificates_are_reported_before_any_run(
 
 
 def test_a_tls_cluster_without_certificates_is_rejected_in_one_line(tmp_path: Path) -> None:
-    """There is no server: missing certificates are reported without connecting."""
+    """No server is running. Missing certificates are reported without a connection."""
     document = tmp_path / "study.toml"
     document.write_text(toml.document(STUDY))
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Stored points of studies: no point is lost, run twice, or overwritten."""
+"""Tests saved points of studies. No point is lost, run twice, or overwritten."""
 
 import json
 import os
@@ -42,12 +42,13 @@ STUDY: dict[str, Any] = {
     "objective": [{"of": "iops"}],
 }
 SLOW = 1_500_000
-"""Requests of a point that takes some tenths of a second, so that a study can be stopped."""
+"""Number of requests of a point that takes some tenths of a second, so that the study can be
+stopped."""
 
 
 @pytest.fixture(scope="module")
 def table() -> pl.DataFrame:
-    """The table of an undisturbed run."""
+    """Returns the table of a study that was not interrupted."""
     return nacre.study(STUDY, workers=1).table
 
 
@@ -69,7 +70,7 @@ def started(study: Path, *arguments: object) -> "subprocess.Popen[str]":
 
 
 def wait_for_points(out: Path, process: "subprocess.Popen[str]") -> None:
-    """Waits until the first points are on the disk and the study still runs."""
+    """Waits until the first points are on the disk. The study must still be running."""
     deadline = time.monotonic() + 60
     while not list((out / "points").glob("[0-9]*.parquet")):
         assert process.poll() is None, process.communicate()
@@ -83,7 +84,7 @@ def results(out: Path) -> pl.DataFrame:
 
 @contextmanager
 def small_files(limit: int) -> Iterator[None]:
-    """Limits the size of files, which acts like a full disk."""
+    """Limits the size of files, which has the effect of a full disk."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limits[1]))
     try:
@@ -129,10 +130,10 @@ def test_equal_points_run_once_and_a_study_can_grow(
     nacre.study(small, out=tmp_path / "a", workers=1, resume=True)
     assert len(run) == 2
     nacre.study(STUDY, out=tmp_path / "a", workers=1, resume=True)
-    # The default of theta is 0.99, which is not a value of the axis.
+    # The default value of theta is 0.99, which is not a value of the axis.
     assert len(run) == 2 + 24
     assert results(tmp_path / "a").equals(table)
-    # Two points with equal settings in different forms are two rows of one run.
+    # If two points have equal settings in different forms, one run provides both rows.
     same = {"name": "same", "zip": {"stack.write": ["20 us", "20 us"], "run.seed": [1, 1]}}
     both = nacre.study(STUDY | {"axis": [same | {"labels": ["a", "b"]}]}, workers=1).table
     assert both["key"].n_unique() == 1
@@ -171,7 +172,8 @@ def test_truncated_files_are_ignored(table: pl.DataFrame, tmp_path: Path) -> Non
     nacre.study(STUDY, out=out, workers=1)
     (part,) = (out / "points").iterdir()
     points = pl.read_parquet(part)
-    # A kill between writing the merged file and removing its parts, and a kill during a write.
+    # Imitate a kill after the merged file was written and before its parts were removed, and a kill
+    # during a write.
     store._write(out / "points" / "000007.parquet", part.read_bytes())
     (out / "points" / ".000008-a1b2c3d4.parquet").write_bytes(part.read_bytes()[:50])
     (out / "results.parquet").unlink()

@@ -1,4 +1,4 @@
-"""Epochs of a tiered store in the record, in files, and as a figure."""
+"""Tests epochs of a tiered store in the record, in files, and in a figure."""
 
 from pathlib import Path
 from typing import Any

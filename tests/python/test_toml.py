@@ -1,4 +1,4 @@
-"""Scenarios given as Python values become equivalent TOML."""
+"""Checks that scenarios given as Python values are converted to equivalent TOML."""
 
 import tomllib
 from enum import Enum

@@ -1,4 +1,4 @@
-"""Traces from Python and from the command line."""
+"""Tests traces in Python and on the command line."""
 
 import json
 import os

@@ -1,4 +1,5 @@
-"""The spacing of objects in traces with object numbers instead of addresses."""
+"""Tests the address distance of objects in traces that contain object numbers instead of
+addresses."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from serving import NACRE
 
 @pytest.fixture
 def sectors(tmp_path: Path) -> Path:
-    """Neighbors of 512 B, read twice: 32 KiB."""
+    """Returns a trace with two passes over 64 adjacent objects of 512 B, i.e. over 32 KiB."""
     records = [(index, index % 64, 512, -1) for index in range(128)]
     file = tmp_path / "sectors.oracleGeneral"
     file.write_bytes(b"".join(struct.pack("<IQIq", *record) for record in records))

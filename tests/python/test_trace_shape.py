@@ -1,4 +1,4 @@
-"""Statistics of traces, miss ratios of caches, and fitted workloads."""
+"""Tests statistics of traces, miss ratios of caches, and fitted workloads."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from nacre.words.traces import trace_shape
 from refusing import fails_with
 
 SAMPLES = os.environ.get("NACRE_SAMPLES")
-"""Folder of published traces, which are not in the repository."""
+"""Folder with published traces, which the repository does not contain."""
 
 
 def nacre_command(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -24,7 +24,7 @@ def nacre_command(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def written(path: Path, blocks: list[int], writes: list[bool]) -> Path:
-    """A trace of a block of 4 KiB per millisecond."""
+    """Writes a trace with an access to a block of 4 KiB every millisecond. Returns its path."""
     rows = [
         f"{128166372003061629 + 10_000 * i},hm,0,{'Write' if w else 'Read'},{4096 * b},4096,1"
         for i, (b, w) in enumerate(zip(blocks, writes, strict=True))
@@ -35,7 +35,8 @@ def written(path: Path, blocks: list[int], writes: list[bool]) -> Path:
 
 @pytest.fixture
 def zipf(tmp_path: Path) -> Path:
-    """A trace by Zipf's law with exponent 0.8 and one third writes."""
+    """Returns a trace with a Zipf distribution (exponent 0.8). One third of its requests are
+    writes."""
     draw = np.random.default_rng(7)
     weights = np.arange(1, 2001) ** -0.8
     blocks = draw.choice(2000, 60_000, p=weights / weights.sum())
@@ -45,7 +46,7 @@ def zipf(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
-    """A trace of blocks 1 2 3 1 2 3 3, the last two written."""
+    """Returns a trace of the blocks 1 2 3 1 2 3 3. The last two accesses are writes."""
     return written(tmp_path / "small.csv", [1, 2, 3, 1, 2, 3, 3], [False] * 5 + [True] * 2)
 
 
@@ -153,7 +154,8 @@ def test_a_cache_of_a_small_share_has_at_least_one_block(tmp_path: Path) -> None
 
 
 def test_a_cache_larger_than_the_curve_has_the_misses_of_its_end(tmp_path: Path) -> None:
-    # Every block twice in a row: a cache of one block hits half of the accesses.
+    # Every block is accessed twice in a row. A cache of one block therefore has hits for half of
+    # the accesses.
     file = written(tmp_path / "twice.csv", [i // 2 for i in range(2000)], [False] * 2000)
     shown = {row[0]: row[1] for row in trace_shape(traces.info(file)).rows}
     assert shown["LRU cache of 1.0 %"] == "50.0 % misses (40 KiB)"

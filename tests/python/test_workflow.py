@@ -1,4 +1,5 @@
-"""The GitHub workflow in the documents is valid, and its commands run in a sample project."""
+"""Checks that the GitHub workflow in the documents is valid, and that its commands run in a sample
+project."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def commands() -> list[str]:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A sample project for the workflow."""
+    """Creates a sample project for the workflow."""
     scenario(tmp_path, mib=1)
     (tmp_path / "tests" / "faults").mkdir(parents=True)
     (tmp_path / "tests" / "faults" / "test_disk.py").write_text(FAULT_TEST)

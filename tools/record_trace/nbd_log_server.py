@@ -1,20 +1,20 @@
 """An NBD server that logs every request.
 
-It serves one sparse image file on a Unix socket (fixed newstyle negotiation, simple
-replies) and writes one CSV line for each request:
+It serves one sparse image file on a Unix socket, with fixed newstyle negotiation and simple
+replies. For each request, it writes one CSV line:
 
     timestamp_us,op,offset,length
 
-`timestamp_us` counts microseconds of the monotonic clock from the start of the log to
-the moment the request's header was read, and never decreases. `op` is read, write,
-flush or trim. A flush has offset and length 0. WRITE_ZEROES is logged as a trim when
-the client allows a hole, otherwise as a write.
+`timestamp_us` is the time in microseconds at which the header of the request was read, relative to
+the start of the log. The clock is monotonic. `op` is read, write, flush, or trim. A flush has
+offset and length 0. WRITE_ZEROES is logged as a trim if the client allows a hole, otherwise as a
+write.
 
-Signals: USR1 starts a new log, emptying an old one; USR2 stops and closes the log;
-TERM or INT ends the server. With --paused the server serves without logging until USR1.
+The signal USR1 starts an empty log, USR2 stops and closes the log, and TERM or INT ends the server.
+With --paused, the server logs nothing until USR1.
 
-A flush is answered at once unless --fsync is given: the image is a scratch file, and
-the log shall show the order and spacing of requests, not the speed of the host's disk.
+Without --fsync, the reply to a flush is immediate. The image is a temporary file, and the log
+should show the order and spacing of requests, not the speed of the host's disk.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ CMD_TRIM: Final = 4
 CMD_WRITE_ZEROES: Final = 6
 CMD_FLAG_NO_HOLE: Final = 2
 
-# has flags, flush, trim, write zeroes, several connections may share the export
+# The flags mean: has flags, flush, trim, write zeroes, several connections may share the export.
 TRANSMISSION_FLAGS: Final = 1 | 4 | 32 | 64 | 256
 
 MAX_OPTION_LENGTH: Final = 64 * 1024
@@ -81,7 +81,7 @@ class ProtocolError(Exception):
 
 
 class RequestLog:
-    """A CSV file of requests, with buffered writes."""
+    """A CSV file of requests. Lines are buffered before they are written."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -91,7 +91,7 @@ class RequestLog:
         self._start_ns = 0
 
     def start(self) -> None:
-        """Start an empty log at time zero."""
+        """Starts an empty log at time zero."""
         with self._lock:
             self._close()
             self._file = self._path.open("wb", buffering=0)
@@ -99,13 +99,13 @@ class RequestLog:
             self._start_ns = time.monotonic_ns()
 
     def stop(self) -> None:
-        """Write buffered lines and close the file."""
+        """Writes buffered lines, and closes the file."""
         with self._lock:
             self._close()
 
     def add(self, op: str, offset: int, length: int) -> None:
-        """Log one request that arrives now."""
-        # The clock is read with the lock held, so that times are in order.
+        """Logs one request, which arrives now."""
+        # Read the clock while the lock is held, so that times are in order.
         with self._lock:
             if self._file is None:
                 return
@@ -126,7 +126,7 @@ class RequestLog:
 
 
 class Image:
-    """The disk: a sparse file."""
+    """The image of the disk, which is a sparse file."""
 
     def __init__(self, path: Path, size: int, *, fsync: bool) -> None:
         self.size = size
@@ -144,19 +144,19 @@ class Image:
         self._fallocate.restype = ctypes.c_int
 
     def read(self, offset: int, length: int) -> bytes:
-        """Read bytes at an offset."""
+        """Reads `length` bytes at an offset."""
         data = os.pread(self._fd, length, offset)
         if len(data) != length:
             raise OSError(errno.EIO, "short read of the image")
         return data
 
     def write(self, offset: int, data: bytes) -> None:
-        """Write bytes at an offset."""
+        """Writes bytes at an offset."""
         if os.pwrite(self._fd, data, offset) != len(data):
             raise OSError(errno.EIO, "short write of the image")
 
     def clear(self, offset: int, length: int) -> None:
-        """Punch a hole, which reads as zeros."""
+        """Punches a hole, which reads as zeros."""
         if length == 0:
             return
         mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE
@@ -165,7 +165,7 @@ class Image:
             raise OSError(number, os.strerror(number))
 
     def flush(self) -> None:
-        """Make writes durable, if --fsync is given."""
+        """Makes writes durable, if --fsync is given."""
         if self._fsync:
             os.fdatasync(self._fd)
 
@@ -181,7 +181,7 @@ class Connection:
         self._name = name
 
     def serve(self) -> None:
-        """Negotiate, then serve requests until the client disconnects."""
+        """Negotiates, and then serves requests until the client disconnects."""
         try:
             if self._negotiate():
                 while self._answer_request():
@@ -201,7 +201,7 @@ class Connection:
         return data
 
     def _negotiate(self) -> bool:
-        """Negotiate the export; False if the client aborts."""
+        """Negotiates the export. Returns False if the client aborts."""
         offered = FLAG_FIXED_NEWSTYLE | FLAG_NO_ZEROES
         self._sock.sendall(struct.pack(">QQH", NBD_MAGIC, OPTION_MAGIC, offered))
         (client_flags,) = struct.unpack(">I", self._receive(4))
@@ -269,7 +269,7 @@ class Connection:
         return True
 
     def _answer_request(self) -> bool:
-        """Serve one request; False if it is a disconnect."""
+        """Serves one request. Returns False if it is a disconnect request."""
         magic, flags, command, cookie, offset, length = struct.unpack(">IHHQQI", self._receive(28))
         if magic != REQUEST_MAGIC:
             raise ProtocolError("bad request magic")
@@ -312,7 +312,7 @@ class Connection:
 
 
 def _log_name(command: int, flags: int) -> str | None:
-    """The log's name of a command; None for an unknown one."""
+    """Returns the name of a command in the log, or None for an unknown command."""
     if command == CMD_WRITE_ZEROES:
         return "write" if flags & CMD_FLAG_NO_HOLE else "trim"
     names = {
@@ -325,7 +325,7 @@ def _log_name(command: int, flags: int) -> str | None:
 
 
 def _nbd_error(number: int | None) -> int:
-    """The protocol's number of an error; it has only a few."""
+    """Returns the protocol's number for an error. The protocol has only a few numbers."""
     if number in (errno.ENOSPC, errno.EDQUOT):
         return errno.ENOSPC
     return number if number in (errno.EPERM, errno.ENOMEM) else errno.EIO
@@ -356,7 +356,7 @@ def _parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--socket", type=Path, required=True, help="Unix socket")
     parser.add_argument("--image", type=Path, required=True, help="image file")
-    parser.add_argument("--size", type=_parse_size, required=True, help="bytes, or with K, M or G")
+    parser.add_argument("--size", type=_parse_size, required=True, help="size in bytes, or with the suffix K, M, or G")
     parser.add_argument("--log", type=Path, required=True, help="CSV file to write")
     parser.add_argument("--name", default="disk", help="name of the export")
     parser.add_argument("--paused", action="store_true", help="log nothing before signal USR1")
@@ -365,9 +365,9 @@ def _parse_arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Serve until a signal stops the server."""
+    """Serves until a signal stops the server."""
     arguments = _parse_arguments()
-    # Blocked here, before any thread starts, so that only sigwait below sees them.
+    # Block the signals before any thread starts, so that only sigwait receives them.
     signals = {signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM, signal.SIGINT}
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
 

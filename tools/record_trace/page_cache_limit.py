@@ -1,14 +1,14 @@
-"""Hold the page cache of one folder's files below a limit, without a memory cgroup.
+"""Keeps the page cache of the files in a folder below a limit, without a memory cgroup.
 
-PostgreSQL reads through the kernel's page cache. On a machine with more memory than
-data, hardly any read would reach the disk. This program asks the kernel again and
-again how much of the folder's files it holds (cachestat, Linux 6.5), and while that is
-over the limit it drops one piece after another (posix_fadvise DONTNEED), moving a hand
-around all files as a clock does. Nothing else on the machine is touched.
+PostgreSQL reads through the kernel's page cache. If a machine has more memory than data, hardly any
+reads reach the disk. This program repeatedly asks the kernel how many bytes of the folder's files
+are cached (cachestat, Linux 6.5). While the number is above the limit, the program drops pieces of
+files (posix_fadvise DONTNEED). A clock hand moves over all files and selects the pieces. Other
+files on the machine are not affected.
 
-The choice of pages depends on the hand, not on use, so this resembles FIFO rather than
-the kernel's LRU. Dirty pages are not dropped; the kernel starts writing them, and the
-hand drops them when it reaches them again. Files under 256 KiB are ignored.
+The position of the hand, and not the use of pages, determines the dropped pages. The result is
+therefore closer to FIFO than to the kernel's LRU. Dirty pages are not dropped. The kernel starts to
+write them, and the hand drops them when it reaches them again. Files below 256 KiB are ignored.
 """
 
 from __future__ import annotations
@@ -49,7 +49,10 @@ _syscall.restype = ctypes.c_long
 
 
 def cached_bytes(fd: int, offset: int = 0, length: int = 0) -> int:
-    """Bytes of a range that are in the page cache; length 0 means to the end."""
+    """Returns the number of bytes of a range that are in the page cache.
+
+    Length 0 means to the end of the file.
+    """
     counts = _Counts()
     window = _Range(offset, length)
     answer = _syscall(
@@ -66,7 +69,7 @@ def cached_bytes(fd: int, offset: int = 0, length: int = 0) -> int:
 
 
 def list_files(folder: Path) -> list[str]:
-    """The files large enough to matter, in a fixed order."""
+    """Returns the files that are large enough, in a fixed order."""
     found = []
     for root, _, names in os.walk(folder):
         for path in (Path(root, name) for name in names):
@@ -80,7 +83,7 @@ def list_files(folder: Path) -> list[str]:
 
 
 class Clock:
-    """The clock hand over the files."""
+    """The clock hand, which moves over the files."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -88,7 +91,10 @@ class Clock:
         self._offset = 0
 
     def sweep(self, paths: list[str]) -> None:
-        """Drop pieces from the hand's position until the limit holds, at most one round."""
+        """Drops pieces from the hand's position on until the cache is below the limit.
+
+        Stops after one round.
+        """
         files: list[tuple[str, int]] = []
         try:
             for path in paths:
@@ -121,12 +127,12 @@ class Clock:
 
 
 def main() -> None:
-    """Sweep until asked to stop."""
+    """Drops pieces repeatedly until the program is stopped."""
     parser = argparse.ArgumentParser(
         description="Hold the page cache of a folder's files below a limit."
     )
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--mib", type=int, required=True, help="the limit")
+    parser.add_argument("--mib", type=int, required=True, help="limit of the page cache in MiB")
     arguments = parser.parse_args()
 
     stopped = threading.Event()

@@ -1,7 +1,7 @@
-"""Describe a trace: counts, sizes, footprint, and how often an LRU cache would hit.
+"""Describes a trace: counts, sizes, footprint, and hit ratios of LRU caches.
 
-Requests are split into blocks of 4 KiB. Every block read or written is inserted into the
-cache; trimmed blocks are removed. The hit ratio counts only blocks read.
+Requests are split into blocks of 4 KiB. Every block that is read or written is inserted into the
+cache, and trimmed blocks are removed. The hit ratio includes only reads of blocks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CODES: Final = {"read": READ, "write": WRITE, "trim": TRIM}
 
 
 class Requests(NamedTuple):
-    """The requests that move or drop data, as columns to save memory."""
+    """Requests that transfer or trim data, as columns to save memory."""
 
     codes: array[int]
     firsts: array[int]
@@ -31,7 +31,10 @@ class Requests(NamedTuple):
 
 
 def _load(path: Path) -> tuple[Requests, Counter[str], Counter[str], int]:
-    """The requests, counts and bytes by op, and the duration in microseconds."""
+    """Reads a trace.
+
+    Returns the requests, counts and bytes by operation, and the duration in microseconds.
+    """
     codes, firsts, ends = array("b"), array("q"), array("q")
     counts: Counter[str] = Counter()
     volume: Counter[str] = Counter()
@@ -58,7 +61,8 @@ def _spans(requests: Requests) -> Iterator[tuple[int, range]]:
 
 
 def _lru_read_hits(requests: Requests, capacity: int) -> tuple[int, int]:
-    """Blocks read that hit an LRU cache of `capacity` blocks, and all blocks read."""
+    """Returns the number of block reads that hit in an LRU cache of `capacity` blocks, and of all
+    block reads."""
     cache: OrderedDict[int, None] = OrderedDict()
     hits = reads = 0
     for code, blocks in _spans(requests):
@@ -79,7 +83,7 @@ def _lru_read_hits(requests: Requests, capacity: int) -> tuple[int, int]:
 
 
 def describe(path: Path) -> Iterator[str]:
-    """The description of a trace, line by line."""
+    """Yields the lines of the description of a trace."""
     requests, counts, volume, duration_us = _load(path)
     touched: set[int] = set()
     read: set[int] = set()
@@ -106,7 +110,7 @@ def describe(path: Path) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print the description."""
+    """Prints the description of a trace."""
     parser = argparse.ArgumentParser(description="Describe a trace in CSV.")
     parser.add_argument("trace", type=Path)
     arguments = parser.parse_args()

@@ -1,17 +1,17 @@
-"""Power-loss test of a database: no committed row may be missing.
+"""Power-loss test of a database. It fails if a committed row is missing.
 
-Run it as root, because it mounts file systems, with libnbd's tools, e2fsprogs, and the database
-installed:
+Run it as root, because it mounts file systems. It requires the tools of libnbd, e2fsprogs, and the
+database:
 
     nacre crash ssd.toml --ready --times 100 --within 5 \
         --check "python crash_database.py sqlite check /tmp/crash" \
         -- python crash_database.py sqlite work /tmp/crash
 
-If they do not exist yet, `work` creates an ext4 file system and a database on the device. Then it
+If they do not exist, `work` creates an ext4 file system and a database on the device. Then it
 commits one row after another, and stores the number of acknowledged commits in a file on the host.
-`check` mounts the file system after the power loss, and fails if a row is missing or the database
+After the power loss, `check` mounts the file system, and fails if a row is missing or the database
 is corrupted. Use `postgresql` instead of `sqlite` to test PostgreSQL. `--without-barriers` mounts
-the file system without flushes, which loses data on a device with a volatile cache.
+the file system without flushes. This loses data on a device with a volatile cache.
 """
 
 from __future__ import annotations
@@ -29,24 +29,27 @@ from pathlib import Path
 from typing import Protocol
 
 PATIENCE_S = 20.0
-"""Time in seconds until a device or a server must be ready."""
+"""Maximum time in seconds until a device or a server must be ready."""
 
 
 class Base(Protocol):
-    """A database in a folder of the device."""
+    """A database in a folder on the device."""
 
     def make(self) -> None:
-        """Creates the database with an empty table, durably."""
+        """Creates the database with an empty table, and makes it durable."""
 
     def rows(self) -> Iterator[int]:
-        """Commits one row after another and yields their numbers, until the device disconnects."""
+        """Commits one row after another, until the device disconnects.
+
+        Yields the number of each row.
+        """
 
     def check(self) -> int:
-        """Number of rows; exits if the database is corrupted."""
+        """Returns the number of rows. Exits if the database is corrupted."""
 
 
 class Sqlite:
-    """SQLite, in one file."""
+    """SQLite database, which consists of one file."""
 
     def __init__(self, mounted: Path, _: Path) -> None:
         self.path = mounted / "base"
@@ -55,7 +58,8 @@ class Sqlite:
     def _open(self) -> Iterator[sqlite3.Connection]:
         base = sqlite3.connect(self.path, isolation_level=None)
         try:
-            # FULL may lose the last row: it does not sync the folder of the journal it removes.
+            # With FULL, the last row may be lost, because SQLite does not sync the folder after it
+            # removes the journal.
             base.execute("pragma synchronous=extra")
             yield base
         finally:
@@ -67,7 +71,7 @@ class Sqlite:
             base.execute("create table if not exists rows (number integer primary key, text blob)")
 
     def rows(self) -> Iterator[int]:
-        """Commits rows."""
+        """Commits rows, and yields their numbers."""
         with self._open() as base:
             (number,) = base.execute("select coalesce(max(number), 0) from rows").fetchone()
             while True:
@@ -79,7 +83,7 @@ class Sqlite:
                 yield number
 
     def check(self) -> int:
-        """Counts rows."""
+        """Returns the number of rows. Exits if the database is corrupted."""
         with self._open() as base:
             (whole,) = base.execute("pragma integrity_check").fetchone()
             (found,) = base.execute("select count(*) from rows").fetchone()
@@ -89,7 +93,7 @@ class Sqlite:
 
 
 class Postgresql:
-    """PostgreSQL, whose server runs as its own user and is stopped again."""
+    """PostgreSQL database. Its server runs as the user `postgres` and is stopped after each use."""
 
     def __init__(self, mounted: Path, folder: Path) -> None:
         versions = Path("/usr/lib/postgresql").glob("*/bin")
@@ -107,20 +111,20 @@ class Postgresql:
             said(*self._psql(), "-c", "create table rows (number integer primary key, text text)")
 
     def rows(self) -> Iterator[int]:
-        """Commits rows."""
+        """Commits rows, and yields their numbers."""
         row = "insert into rows select coalesce(max(number), 0) + 1, repeat('x', 500) from rows"
         with self._running():
             while True:
                 yield int(said(*self._psql(), "-c", f"{row} returning number"))
 
     def check(self) -> int:
-        """Counts rows, including those that are only in the log."""
+        """Returns the number of rows, including rows that are only in the log."""
         with self._running():
             return int(said(*self._psql(), "-c", "select count(text) from rows"))
 
     @contextmanager
     def _running(self) -> Iterator[None]:
-        """Starts the server, waits until it listens, and stops it at the end of the block."""
+        """Starts the server, waits until it is ready, and stops it at the end of the block."""
         self.socket.mkdir(exist_ok=True)
         shutil.chown(self.socket, "postgres")
         options = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={self.socket}"]
@@ -144,8 +148,8 @@ class Postgresql:
                     server.kill()
 
     def _as(self, program: str, *arguments: str | Path) -> list[str | Path]:
-        """Command that runs as the server's user, because the server refuses root."""
-        # setpriv replaces itself with the program, so that signals reach it.
+        """Returns a command that runs as the user `postgres`. The server refuses to run as root."""
+        # setpriv is replaced by the program, so that signals reach the program.
         user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"]
         return [*user, self.programs / program, *arguments]
 
@@ -172,8 +176,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Power-loss test of a database.")
     parser.add_argument("base", choices=BASES)
     parser.add_argument("word", choices=["work", "check"])
-    parser.add_argument("folder", type=Path, help="of the host: mount points, and what is noted")
-    parser.add_argument("--without-barriers", action="store_true", help="an error")
+    parser.add_argument("folder", type=Path, help="folder on the host for mount points and state")
+    parser.add_argument("--without-barriers", action="store_true", help="mount without flushes")
     asked = parser.parse_args()
     folder = asked.folder.absolute()
     for name in ("fuse", "mounted"):
@@ -199,7 +203,7 @@ def main() -> None:
 
 @contextmanager
 def mounted(folder: Path, barriers: str) -> Iterator[Path]:
-    """Mounts the file system of the device; creates it once."""
+    """Mounts the file system of the device. Creates the file system if there is none."""
     fuse: list[str | Path] = ["nbdfuse", folder / "fuse", os.environ["NACRE_URI"]]
     with subprocess.Popen(fuse, stderr=subprocess.DEVNULL):
         try:
@@ -207,7 +211,7 @@ def mounted(folder: Path, barriers: str) -> Iterator[Path]:
             until = time.monotonic() + PATIENCE_S
             while not device.exists() and time.monotonic() < until:
                 time.sleep(0.02)
-            # Without direct I/O, the host would serve reads from its page cache.
+            # With the page cache of the host, reads would not reach the device.
             loop = looped(device)
             (folder / "loop").write_text(loop)
             if not (folder / "made").exists():
@@ -220,7 +224,7 @@ def mounted(folder: Path, barriers: str) -> Iterator[Path]:
 
 
 def looped(device: Path) -> str:
-    """Attaches a loop device; retries if another process takes the free one first."""
+    """Attaches a loop device. Retries if another process takes the free device first."""
     command: list[str | Path] = ["losetup", "--find", "--show", "--direct-io=on", device]
     for _ in range(5):
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
@@ -231,7 +235,7 @@ def looped(device: Path) -> str:
 
 
 def release(folder: Path) -> None:
-    """Unmounts the file system, even if a killed program left it mounted."""
+    """Unmounts the file system, even if a killed program has left it mounted."""
     quietly("umount", "--lazy", folder / "mounted")
     if (folder / "loop").exists():
         quietly("losetup", "--detach", (folder / "loop").read_text())
@@ -240,7 +244,7 @@ def release(folder: Path) -> None:
 
 
 def said(*command: str | Path) -> str:
-    """Output of a program; exits if it fails."""
+    """Runs a program and returns its output. Exits if the program fails."""
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         sys.exit(f"{command[0]} ends with status {done.returncode}")
@@ -248,7 +252,7 @@ def said(*command: str | Path) -> str:
 
 
 def quietly(*command: str | Path) -> bool:
-    """Runs a program that may fail; returns whether it succeeded."""
+    """Runs a program that may fail. Returns whether it succeeded."""
     null = subprocess.DEVNULL
     done = subprocess.run(command, check=False, stdout=null, stderr=null)
     return done.returncode == 0

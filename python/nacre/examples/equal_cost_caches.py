@@ -1,15 +1,16 @@
 """Which server cache is best at equal cost: flash, PCM, or both?
 
 Kim et al. ask this question in "Evaluating Phase Change Memory for Enterprise Storage Systems"
-(FAST '14): an application server keeps hot blocks of a network store in a write-through LRU
-cache. A gigabyte of PCM costs as much as four gigabytes of flash, so these caches cost the same:
+(FAST '14). An application server caches blocks of a network store in a write-through LRU cache. A
+gigabyte of PCM costs as much as four gigabytes of flash, so the following caches cost the same:
 
     64 G flash | 16 G PCM | 8 G PCM + 32 G flash | 4 G PCM + 48 G flash
 
 The paper compares them at three sizes. In this example, a size is a share of the blocks that the
-trace accesses: the all-flash cache holds this share (`--share`), and the other caches have the same
-cost. The best cache depends on the skew of the requests, so the caches are also simulated under
-requests with the same number, rate, kind, and footprint but a Zipf distribution (`--theta`).
+trace accesses (`--share`). The all-flash cache holds this share, and the other caches have equal
+cost. The best cache depends on the skew of the requests. Therefore, the caches are also simulated
+with Zipf-distributed requests (`--theta`). Their number, rate, kind, and footprint are those of the
+trace.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ PARTS = 16  # capacities are in units of 1/16 of the all-flash cache
 
 @dataclass(frozen=True)
 class Cache:
-    """A cache, in units of 1/16 of the all-flash cache; PCM costs four times as much as flash."""
+    """PCM and flash capacities of a cache, in units of 1/16 of the all-flash capacity."""
 
     name: str
     pcm: int
@@ -50,7 +51,7 @@ CACHES = (
 
 @dataclass(frozen=True)
 class Workload:
-    """A workload and its footprint in bytes."""
+    """A workload, with its name and its footprint in bytes."""
 
     name: str
     table: dict[str, object]
@@ -59,7 +60,7 @@ class Workload:
 
 @dataclass(frozen=True)
 class Result:
-    """The record of one cache of one size under one workload."""
+    """The record of one cache with one size, for one workload."""
 
     workload: str
     share: float
@@ -68,7 +69,7 @@ class Result:
     record: nacre.results.Record
 
     def read_us(self, statistic: str) -> float:
-        """A statistic of the read latency, in microseconds."""
+        """Returns a statistic of the read latency in microseconds, e.g. `mean` or `p99`."""
         summary = self.record.latency.read
         if summary is None:
             raise nacre.errors.Error(
@@ -77,14 +78,14 @@ class Result:
         return float(summary[f"{statistic}_ns"]) / 1000
 
     def hit_ratios(self) -> tuple[float, float]:
-        """Shares of block reads that hit PCM and flash."""
+        """Returns the shares of block reads that hit in PCM and in flash."""
         counters = self.record.components[0].counters
         blocks = counters.read_hits + counters.read_misses + counters.read_merged
         levels = [counters.get(f"level{i}_read_hits", 0) / max(blocks, 1) for i in (0, 1)]
         return (levels[0], levels[1]) if self.cache.pcm else (0.0, levels[0])
 
     def row(self) -> dict[str, object]:
-        """The result as one row of a table."""
+        """Returns the result as one row of a table."""
         pcm, flash = self.hit_ratios()
         latencies = {f"{name}_us": self.read_us(name) for name in ("mean", "p50", "p95", "p99")}
         return {
@@ -102,7 +103,7 @@ class Result:
 
 
 def main() -> int:
-    """Simulates every cache at every size, prints the table, and writes the figures."""
+    """Simulates every cache with every size, prints the table, and writes the figures."""
     options = parse()
     try:
         info = nacre.traces.info(options.trace)
@@ -127,21 +128,24 @@ def main() -> int:
 
 
 def parse() -> argparse.Namespace:
-    """The command line."""
+    """Parses the command line."""
     parser = argparse.ArgumentParser(
         description="Equal-cost server caches of flash, PCM and both, compared on a trace."
     )
     parser.add_argument(
-        "--trace", default="pgbench", help="a trace file, or the name of a shipped one"
+        "--trace", default="pgbench", help="trace file, or name of a built-in trace"
     )
     parser.add_argument(
         "--share",
         type=share,
         action="append",
-        help="share of the trace's blocks that the all-flash cache holds; may be repeated",
+        help="share of the trace's blocks that the all-flash cache holds (repeatable)",
     )
     parser.add_argument(
-        "--theta", type=float, default=0.9, help="skew of the Zipf requests; 0 leaves them out"
+        "--theta",
+        type=float,
+        default=0.9,
+        help="exponent of the Zipf distribution; 0 omits the Zipf workload",
     )
     parser.add_argument("--warm-up", type=int, default=0, help="requests before measuring begins")
     parser.add_argument("--policy", default="lru", help="replacement policy of every level")
@@ -153,7 +157,7 @@ def parse() -> argparse.Namespace:
 
 
 def share(text: str) -> float:
-    """A share between 0 and 1."""
+    """Parses a share above 0, up to 1."""
     value = float(text)
     if not 0 < value <= 1:
         raise argparse.ArgumentTypeError(f"{text} is not a share: give more than 0, at most 1")
@@ -161,7 +165,7 @@ def share(text: str) -> float:
 
 
 def workloads(options: argparse.Namespace, info: View) -> list[Workload]:
-    """The trace, and Zipf requests with the same statistics but another distribution."""
+    """Returns the trace, and a Zipf workload whose other statistics equal those of the trace."""
     footprint = info.footprint_bytes // BLOCK * BLOCK
     trace = Workload("trace", {"kind": "trace", "file": options.trace}, footprint)
     if options.theta == 0:
@@ -178,7 +182,7 @@ def workloads(options: argparse.Namespace, info: View) -> list[Workload]:
 
 
 def simulate(options: argparse.Namespace, workload: Workload, share: float, cache: Cache) -> Result:
-    """Runs one cache under one workload."""
+    """Simulates one cache with one workload."""
     part = max(1, round(share * workload.footprint / PARTS / BLOCK)) * BLOCK
     levels = [
         {
@@ -205,7 +209,7 @@ def simulate(options: argparse.Namespace, workload: Workload, share: float, cach
 
 
 def show(options: argparse.Namespace, info: View, results: Sequence[Result]) -> None:
-    """Prints a table for each size, and the fastest cache."""
+    """Prints a table for each workload and size, and names the fastest cache."""
     footprint = info.footprint_bytes / 2**20
     print(f"trace {options.trace}: {info.records:,} requests, {100 * info.read_share:.0f} % reads,")
     print(f"{footprint:,.0f} MiB touched; a write goes through to the network store")
@@ -223,7 +227,7 @@ def show(options: argparse.Namespace, info: View, results: Sequence[Result]) -> 
 
 
 def grouped(results: Sequence[Result]) -> dict[tuple[str, float], list[Result]]:
-    """The results by workload and size."""
+    """Groups the results by workload and size."""
     groups: dict[tuple[str, float], list[Result]] = {}
     for result in results:
         groups.setdefault((result.workload, result.share), []).append(result)
@@ -240,7 +244,7 @@ def print_row(result: Result) -> None:
 
 
 def verdict(best: Result, flash: Result) -> str:
-    """Cache with the lowest mean read latency, and its advantage."""
+    """Returns a sentence about the cache with the lowest mean read latency."""
     if best is flash:
         return "flash alone reads fastest on average"
     less = 1 - best.read_us("mean") / flash.read_us("mean")
@@ -248,7 +252,7 @@ def verdict(best: Result, flash: Result) -> str:
 
 
 def write(out: Path, results: Sequence[Result]) -> None:
-    """Writes the records and the figures."""
+    """Saves the records and the figures."""
     from nacre import figures
 
     panels: dict[str, dict[str, dict[str, nacre.results.Record]]] = {}
@@ -271,7 +275,7 @@ def write(out: Path, results: Sequence[Result]) -> None:
 
 
 def part_of(name: str, activity: Activity) -> str:
-    """Part of the bar of cache `name` for an activity."""
+    """Returns the part of the bar for the cache `name` to which an activity belongs."""
     if activity.component.startswith("stack.backing"):
         return "network store"
     has_pcm = next(cache.pcm for cache in CACHES if cache.name == name) > 0
@@ -279,7 +283,7 @@ def part_of(name: str, activity: Activity) -> str:
 
 
 def headline(results: Sequence[Result]) -> str:
-    """Finding of the figure, in one line."""
+    """Returns the headline of the figure."""
     flash = {r.share: r.read_us("mean") for r in results if not r.cache.pcm}
     best = min(results, key=lambda result: result.read_us("mean") / flash[result.share])
     less = 100 * (1 - best.read_us("mean") / flash[best.share])

@@ -1,4 +1,4 @@
-"""Splits the trace of a scenario over workers, and merges their results into one record."""
+"""Splits the trace of a scenario among workers, and merges their results into one record."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from nacre.studies.points.point import Points
 from nacre.studies.work import engine_called
 
 Progress: TypeAlias = Callable[[int, int], bool | None]
-"""Called about ten times a second with completed parts and total parts; returning True stops the
-run."""
+"""Function that is called about ten times a second with the number of completed parts and the
+total. If it returns true, the run stops."""
 
 _SUFFIX = ".part"
 
 
 class Plan(NamedTuple):
-    """A checked scenario that is divided into parts; the largest parts are run first."""
+    """A checked scenario that is divided into parts. The largest parts run first."""
 
     source: Source
     settings: list[tuple[str, str]]
@@ -55,17 +55,17 @@ def run_split(
     keep: str | os.PathLike[str] | None = None,
     progress: bool | Progress = False,
 ) -> Record:
-    """Simulates the parts of a trace in parallel, each on a copy of the stack.
+    """Simulates the parts of a trace in parallel, each on a separate copy of the stack.
 
-    With `split="volume"`, each volume of the trace is a part. With `"volume:4"`, volumes are
+    With `split="volume"`, each volume of the trace is a part. With `"volume:4"`, the volumes are
     assigned to four parts in rotation. With `"hash:4"`, a hash of the address selects one of four
-    parts, and each part has a quarter of every capacity of the stack. The record combines all
-    copies. `engine`, `address`, `tls`, and `workers` have the same meaning as in `nacre.study`.
+    parts, and each part has a quarter of every capacity in the stack. The record combines all
+    parts. `engine`, `address`, `tls`, and `workers` have the same meaning as in `nacre.study`.
     `keep` is a directory for completed parts, from which a stopped run can be resumed. `progress`
     shows a bar on standard error, or calls your function.
 
-    Raises `ConfigError` with all errors before any part is run, `Error` for a failed part, and
-    `KeyboardInterrupt` if a progress function stops it.
+    Raises `ConfigError` with all errors before any part runs, `Error` if a part fails, and
+    `KeyboardInterrupt` if a progress function stops the run.
     """
     with ExitStack() as stack:
         tick = stack.enter_context(reporting(progress, Bar("simulating", "parts")))
@@ -86,9 +86,10 @@ def planned(
     seed: int | None = None,
     watch: Callable[[int, int | None], bool] | None = None,
 ) -> Plan:
-    """The parts, each with the settings that differ from the whole scenario.
+    """Returns the parts, each with the settings that differ from the whole scenario.
 
-    Reads the trace once. Raises `ConfigError`, and `KeyboardInterrupt` if `watch` stops it.
+    Reads the trace once. Raises `ConfigError` for errors, and `KeyboardInterrupt` if `watch` stops
+    the reading.
     """
     source, settings = read(scenario), assignments(overrides)
     if seed is not None:
@@ -116,7 +117,7 @@ def planned(
 
 
 def _read_again(source: Source, settings: Sequence[tuple[str, str]]) -> None:
-    """Raises `ConfigError` for a trace that cannot be read repeatedly, as each part does."""
+    """Raises `ConfigError` if the trace cannot be read several times, i.e. once per part."""
     workload = json.loads(parsed(source).resolve(list(settings)))["workload"]
     names = {"workload.file": [workload.get("file")], "workload.files": workload.get("files") or []}
     problems = []
@@ -141,7 +142,10 @@ def _read_again(source: Source, settings: Sequence[tuple[str, str]]) -> None:
 
 
 class Kept:
-    """Results of parts by key: in memory, and in a directory if given."""
+    """Results of parts by key.
+
+    They are in memory and, if a directory is given, in this directory.
+    """
 
     def __init__(self, directory: Path | None) -> None:
         self._directory = directory
@@ -159,7 +163,7 @@ class Kept:
         return self._texts[key]
 
     def has(self, key: str) -> bool:
-        """Whether the part is complete, from this or a stopped run."""
+        """Returns whether a part was completed in this run or in a stopped run."""
         if key not in self._texts and self._directory is not None:
             with suppress(FileNotFoundError, zlib.error, UnicodeDecodeError):
                 packed = (self._directory / f"{key}{_SUFFIX}").read_bytes()
@@ -168,15 +172,15 @@ class Kept:
         return key in self._texts
 
     def add(self, key: str, text: str) -> None:
-        """Stores the result of a part; durable on return if there is a directory."""
+        """Stores the result of a part. If there is a directory, the result is durable on return."""
         self._texts[key] = text
         if self._directory is not None:
             write_file(self._directory / f"{key}{_SUFFIX}", zlib.compress(text.encode()))
 
     def clear(self, plan: Plan) -> None:
-        """Removes the parts of a completed run.
+        """Removes the saved parts of a completed run.
 
-        Also removes an empty directory that this run, or an earlier run with parts, created.
+        Also removes the directory if it is empty and was created by this run or a stopped run.
         """
         if self._directory is not None:
             for key in plan.keys:
@@ -190,7 +194,10 @@ class Kept:
 
 
 def conduct(plan: Plan, engine: Engine, kept: Kept, watch: Progress | None = None) -> Record | None:
-    """Runs the missing parts; returns the merged record, or None if `watch` stopped it."""
+    """Runs the parts without a result.
+
+    Returns the merged record, or None if `watch` stopped the run.
+    """
     left = [task for task in plan.tasks if not kept.has(task.key)]
     total, number = len(plan.keys), {key: place for place, key in enumerate(plan.keys)}
     done = total - len(left)

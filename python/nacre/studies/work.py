@@ -1,4 +1,4 @@
-"""Runs a study from its document to its result."""
+"""Runs a study from its file to its result."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from nacre.studies.spec.document import Given
 from nacre.studies.spec.metrics import Value
 
 Progress: TypeAlias = Callable[[int, int], bool | None]
-"""Called about ten times a second with completed points and total points; returning True stops the
-study, which keeps the results so far."""
+"""Function that is called about ten times a second with the number of completed points and the
+total. If it returns true, the study stops and keeps the results so far."""
 
 _ENGINES = ("local", "dask")
 
@@ -58,18 +58,19 @@ def study(
     progress: bool | Progress = False,
     begun: Callable[[LiveStudy], object] | None = None,
 ) -> StudyResult:
-    """Runs every point of a study: a sweep over axes, or a search.
+    """Runs every point of a study, which is a sweep over axes or a search.
 
     `study` is the path of a TOML file, or a table. With the engine `"local"`, the study uses one
     process per core, or `workers` processes. With `"dask"`, it uses the cluster at `address`, or a
-    temporary local cluster. For a cluster with certificates, `tls` has three PEM files: the CA
+    temporary local cluster. For a cluster with certificates, `tls` contains three PEM files: the CA
     certificate, the client certificate, and its key. The directory `out` receives the record of
-    each point when it completes, the table, and the requested figures. `resume` continues the study
-    in this directory. `progress` shows a bar on standard error, or calls your function. `begun` is
-    called once, before the first point runs, with an object that returns the results so far.
+    each point when it completes, then the table, and, if `figures` is true, the figures. `resume`
+    continues the study in this directory. `progress` shows a bar on standard error, or calls your
+    function. `begun` is called once, before the first point runs, with an object that returns the
+    results so far.
 
-    Raises `ConfigError` with all errors at once, before any point is run. A failed point is a row
-    with its error.
+    Raises `ConfigError` with all errors at once, before any point runs. If a point fails, its row
+    contains the error.
     """
     with ExitStack() as stack:
         tick = stack.enter_context(reporting(progress, Bar("studying", "points")))
@@ -88,7 +89,10 @@ def study(
 
 
 def check_study(study: Given) -> CheckedStudy:
-    """Number of runs of a study; raises `ConfigError` with all errors."""
+    """Returns the name and the number of points of a study.
+
+    Raises `ConfigError` with all errors.
+    """
     design, planner = sound(study)
     return CheckedStudy(design.name, planner.total)
 
@@ -96,7 +100,7 @@ def check_study(study: Given) -> CheckedStudy:
 def keeping(
     design: Design, planner: Planner, out: str | os.PathLike[str] | None, *, resume: bool
 ) -> Memory:
-    """Store of the points."""
+    """Returns the store for the points of a study, in memory or in the directory `out`."""
     if out is None:
         return keeping_nothing(design.paths, resume=resume)
     document = {**design.document, "name": design.name}
@@ -104,7 +108,7 @@ def keeping(
 
 
 def keeping_nothing(paths: Mapping[str, str] | None, *, resume: bool) -> Memory:
-    """In-memory store; raises `ConfigError` if `resume` is requested."""
+    """Returns a store in memory. Raises `ConfigError` if `resume` is true."""
     if resume:
         raise invalid(
             "missing-setting",
@@ -121,7 +125,7 @@ def engine_called(
     workers: int | None = None,
     tls: Files | None = None,
 ) -> Engine:
-    """Engine by name; raises `ConfigError` for an unknown name."""
+    """Returns the engine with this name. Raises `ConfigError` for an unknown name."""
     if name not in _ENGINES:
         raise config_error([unknown("there is no engine called", name, _ENGINES)])
     if name != "dask":
@@ -155,7 +159,10 @@ def conduct(
     kept: Memory,
     watch: Progress | None = None,
 ) -> tuple[StudyResult, End]:
-    """Runs missing points; returns the result and how the study ended."""
+    """Runs the points without a result.
+
+    Returns the result and the reason for the end of the study.
+    """
     points: list[Point] = []
     clock = _Clock(design.budget.seconds)
     end = End.DONE
@@ -178,19 +185,19 @@ def conduct(
 
 
 def reused(result: StudyResult, kept: Memory) -> int:
-    """Number of points that were already complete."""
+    """Returns the number of points that were already complete when the study started."""
     return sum(key in kept.found for key in result.table["key"])
 
 
 def foreign(result: StudyResult, kept: Memory) -> int:
-    """Number of stored points that do not belong to this study."""
+    """Returns the number of stored points that do not belong to this study."""
     return len(kept.found.difference(result.table["key"]))
 
 
 def save(result: StudyResult, kept: Store) -> None:
-    """Writes the table, and merges the point files if the study is complete.
+    """Saves the table. If the study is complete, also merges the files of the points.
 
-    Removes figures of an earlier table, which would not match.
+    Removes the figures of an earlier table, because they do not match the new table.
     """
     kept.expect(result.total)
     if result.complete:
@@ -209,12 +216,11 @@ def carry_out(
     kept: Memory,
     watch: Callable[[Mapping[str, Task]], End],
 ) -> End:
-    """Runs the tasks that have not completed, in order.
+    """Runs the tasks that have no result yet, in order.
 
-    If several tasks have equal preconditioning, the first runs early, and the others last, from its
-    saved state. `watch` is called about ten times a second with the remaining work, and returns
-    whether
-    to continue.
+    If several tasks have equal preconditions, the first task runs early, and the others run last
+    from its saved state. `watch` is called about ten times a second with the remaining tasks. It
+    returns `End.DONE` to continue, or another reason to stop.
     """
     left = {key: task for key, task in tasks.items() if not kept.has(key)}
     end = watch(left)
@@ -246,7 +252,7 @@ def _row(point: Point, rows: Mapping[str, Mapping[str, Value]]) -> Mapping[str, 
 
 
 class _Clock:
-    """Time limit."""
+    """Measures the time limit of a study."""
 
     def __init__(self, seconds: float | None) -> None:
         self._ends = None if seconds is None else time.monotonic() + seconds
@@ -256,7 +262,7 @@ class _Clock:
 
 
 class _Watch:
-    """Reports progress, and returns whether to continue."""
+    """Reports progress, and determines whether to continue."""
 
     def __init__(self, call: Progress | None, asked: int, total: int, clock: _Clock) -> None:
         self._call, self._asked, self._total, self._clock = call, asked, total, clock

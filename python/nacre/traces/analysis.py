@@ -27,9 +27,9 @@ from nacre.traces.inputs import (
 )
 
 _LOOK_BLOCKS = 4096
-"""Number of blocks sampled to estimate the footprint of a trace."""
+"""Number of blocks to sample for an estimate of the footprint of a trace."""
 CachePolicy: TypeAlias = "str | Mapping[str, object] | type"
-"""A name, a table of settings, or a class of `nacre.policies.Replacement`."""
+"""Name of a policy, table of its settings, or class of type `nacre.policies.Replacement`."""
 
 
 def info(
@@ -38,9 +38,12 @@ def info(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> TraceInfo:
-    """Analyzes a trace: requests, sizes, footprint, duration, and damage; details are in `profile`.
+    """Analyzes a trace: requests, sizes, footprint, duration, and damage.
 
-    The tables of the profile are columns of one length: `polars.DataFrame(info.profile.blocks)`.
+    `profile` contains details.
+
+    Each table of the profile consists of columns of equal length, so
+    `polars.DataFrame(info.profile.blocks)` is possible.
     """
     chosen = chosen_options(options)
     with readable(paths) as files:
@@ -57,11 +60,11 @@ def mrc(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> MissRatioCurve:
-    """Miss ratios of LRU caches of every size, from one pass.
+    """Computes the miss ratios of LRU caches of every size in one pass.
 
     By default, all blocks of `block` bytes are tracked. A sample is a share of the blocks
-    (`sample=0.01`), or a maximum number of blocks (`blocks=65536`). With a maximum number, the
-    share falls as the footprint grows.
+    (`sample=0.01`) or a maximum number of blocks (`blocks=65536`). With a maximum number, the share
+    decreases as the footprint grows.
     """
     chosen = chosen_options(options)
     if sample is not None and blocks is not None:
@@ -90,14 +93,14 @@ def caches(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> CacheCurves:
-    """Miss ratios of every policy and size, simulated in parallel in one pass on all cores.
+    """Computes the miss ratios of every policy and size in one pass, on all cores.
 
     A policy is a name, a table of settings, or your class (`nacre.policies.Replacement`). `"all"`
     selects every built-in policy. A size is text such as `"64 MiB"`, or a number of bytes. A single
     policy or size does not need a list. By default, there are ten sizes, each twice the previous
-    size, up to the footprint of the trace. Finding the footprint takes a short additional pass.
-    With `sample=0.01`, caches are simulated in miniature: all accesses to 1 % of the blocks are
-    tracked, in a cache of 1 % of the size.
+    size, up to the footprint of the trace. A short additional pass estimates the footprint. With
+    `sample=0.01`, smaller caches are simulated: all accesses to 1 % of the blocks are tracked, in a
+    cache of 1 % of the size.
     """
     chosen = chosen_options(options)
     share = _share(sample)
@@ -128,7 +131,7 @@ def caches(
                 answering(progress),
             )
         except ConfigError as error:
-            # The core reads a policy like a setting, but its location means nothing to the user.
+            # The core reads a policy as a setting, but this location has no meaning for the user.
             said = [cast("Problem", {**problem, "where": ""}) for problem in error.problems]
             raise config_error(said) from None
     return CacheCurves(name_of(paths), json.loads(text))
@@ -141,7 +144,10 @@ def fit(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> FittedWorkload:
-    """Synthetic workload with the statistics of a trace, without its addresses."""
+    """Fits a synthetic workload to the statistics of a trace.
+
+    The workload contains no addresses of the trace.
+    """
     chosen = chosen_options(options)
     with readable(paths) as files:
         text, found = _core.trace_fit(files, chosen, 4096, seed_in_range(seed), answering(progress))
@@ -149,9 +155,9 @@ def fit(
 
 
 def _named(policy: CachePolicy, functions: dict[str, type]) -> list[str]:
-    """A policy for the core; for "all", the replacement models.
+    """Returns the names of a policy for the core. "all" stands for all replacement models.
 
-    A class is added to `functions` under its name.
+    A class is added to `functions` under a name.
     """
     if policy == "all":
         return [model.kind for model in family("replacement") if model.kind != "external"]
@@ -165,7 +171,7 @@ def _named(policy: CachePolicy, functions: dict[str, type]) -> list[str]:
 
 
 def _share(sample: float | None) -> float:
-    """Share of the blocks to track; all of them without `sample`."""
+    """Returns the share of the blocks to track, which is 1 if `sample` is None."""
     share = 1.0 if sample is None else sample
     if not 0 < share <= 1:
         raise TraceError(
@@ -182,7 +188,7 @@ def _block(block: int) -> int:
 
 
 def _sizes(sizes: Sequence[str | int]) -> list[int]:
-    """Distinct sizes in bytes, the smallest first."""
+    """Converts sizes to bytes. Returns distinct sizes in ascending order."""
     found = []
     for given in sizes:
         known = quantity.maybe(given)
@@ -198,7 +204,7 @@ def _sizes(sizes: Sequence[str | int]) -> list[int]:
 
 
 def _in_blocks(sizes: Sequence[int], block: int, share: float) -> list[int]:
-    """Sizes in blocks; raises `TraceError` for sizes too small to simulate."""
+    """Converts sizes to blocks. Raises `TraceError` for sizes that are too small to simulate."""
     least = _least(share)
     if not sizes or min(sizes) < least * block:
         given = f"{min(sizes):,} bytes" if sizes else "none"
@@ -212,16 +218,18 @@ def _in_blocks(sizes: Sequence[int], block: int, share: float) -> list[int]:
 
 
 def _least(share: float) -> int:
-    """The blocks of the smallest cache that can be simulated for a share of the blocks."""
+    """Returns the minimum size of a cache in blocks if this share of the blocks is tracked."""
     return 1 if share == 1 else math.ceil(_core.MINIATURE_BLOCKS_MIN / share)
 
 
 def _default_sizes(
     files: list[str], chosen: dict[str, object], block: int, share: float
 ) -> list[int]:
-    """Ten sizes up to the footprint, estimated from a sample; fewer if it is small.
+    """Returns ten sizes up to the footprint, which is estimated from a sample.
 
-    At least one of them can be simulated with the given share of blocks.
+    A small footprint gives fewer sizes.
+
+    At least one of the sizes can be simulated with the given share of blocks.
     """
     if any(not Path(file).is_file() for file in files):
         raise TraceError(

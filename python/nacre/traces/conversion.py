@@ -35,7 +35,7 @@ _CUT = (
 
 
 def formats() -> list[View]:
-    """Supported trace formats; those that are `writable` can also be written."""
+    """Returns the supported trace formats. Formats with `writable` can also be written."""
     return [View(row) for row in json.loads(_core.formats())]
 
 
@@ -48,9 +48,9 @@ def convert(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> View:
-    """Converts a trace to another format; `to` defaults to the suffix of `output`.
+    """Converts a trace to another format. By default, the suffix of `output` determines the format.
 
-    An existing file is replaced unless `replace` is false. Files in `paths` are never replaced.
+    If `replace` is false, an existing file is not replaced. Files in `paths` are never replaced.
     """
     chosen = chosen_options(options)
     target, kind = _target(output, replace, paths), _writable(to, Path(output))
@@ -74,11 +74,11 @@ def sample(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> View:
-    """Writes a sample of a trace: of its blocks (which keeps reuse) or of its requests.
+    """Writes a sample of the blocks of a trace, which preserves reuse, or of its requests.
 
     If a request accesses selected and other blocks, only the part with the selected blocks is
-    written. With `by="first"`, the first `limit` requests are written. An existing file is replaced
-    unless `replace` is false.
+    written. With `by="first"`, the first `limit` requests are written. If `replace` is false, an
+    existing file is not replaced.
     """
     chosen = chosen_options(options) | {"fraction": fraction, "by": by, "seed": seed_in_range(seed)}
     target, kind = _target(output, replace, paths), _writable(to, Path(output))
@@ -98,7 +98,10 @@ def sample(
 
 
 def _target(output: str | os.PathLike[str], replace: bool, paths: Paths) -> Path:
-    """Output path; raises `TraceError` or `OSError` if it must not be replaced."""
+    """Returns the absolute output path.
+
+    Raises `TraceError` or `OSError` if it must not be replaced.
+    """
     if not os.fspath(output):
         raise TraceError("the name of the file to write is empty", "missing-setting")
     target = Path(as_text(str(Path(output).absolute())))
@@ -110,7 +113,10 @@ def _target(output: str | os.PathLike[str], replace: bool, paths: Paths) -> Path
 
 
 def _writable(to: str | None, output: Path) -> str:
-    """Output format; raises `TraceError` if it is unknown or read-only."""
+    """Returns the output format.
+
+    Raises `TraceError` if the format is unknown or cannot be written.
+    """
     rows = formats()
     known = [row.kind for row in rows if row.writable] + [PARQUET]
     endings = [ending for ending in output.suffixes if ending not in _COMPRESSIONS]

@@ -1,4 +1,4 @@
-"""Traces as frames and as Parquet files."""
+"""Traces as Polars tables, and as Parquet files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def read(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> pl.DataFrame:
-    """The requests of a trace, one per row: arrival, address, bytes, volume, operation."""
+    """Returns a table with a row per request: arrival, address, bytes, volume, and operation."""
     chosen = chosen_options(options)
     files = located(paths)
     if len(files) == 1 and is_parquet(files[0]):
@@ -45,7 +45,10 @@ def read(
 
 @contextmanager
 def readable(paths: Paths) -> Iterator[list[str]]:
-    """Converts Parquet files to the native format while the block runs, and returns all files."""
+    """Yields the paths of all files.
+
+    Converts Parquet files to temporary files in Nacre's format.
+    """
     files = located(paths)
     if not any(is_parquet(file) for file in files):
         yield files
@@ -61,7 +64,7 @@ def readable(paths: Paths) -> Iterator[list[str]]:
 
 
 def read_parquet(file: str) -> pl.DataFrame:
-    """The requests in a Parquet file; raises `TraceError` if it is not a trace."""
+    """Reads the requests from a Parquet file. Raises `TraceError` if it is not a trace."""
     import polars as pl
 
     if not Path(file).exists():
@@ -87,7 +90,7 @@ def read_parquet(file: str) -> pl.DataFrame:
 
 
 def frame_of(columns: dict[str, np.ndarray[Any, Any]]) -> pl.DataFrame:
-    """Converts the columns that the core returns to a frame."""
+    """Converts the columns that the core returns to a table."""
     import polars as pl
 
     frame = pl.DataFrame({name: columns[name] for name in COLUMNS})
@@ -102,7 +105,10 @@ def _columns(frame: pl.DataFrame) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def write_parquet(columns: dict[str, np.ndarray[Any, Any]], target: Path, replace: bool) -> View:
-    """Writes the columns from the core; returns the number of records and bytes."""
+    """Writes the columns from the core to a Parquet file.
+
+    Returns the number of records and bytes.
+    """
     frame = frame_of(columns)
     buffer = io.BytesIO()
     frame.write_parquet(buffer, compression="zstd")

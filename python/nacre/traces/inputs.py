@@ -18,10 +18,10 @@ Progress: TypeAlias = Callable[..., bool | None]
 
 
 class Options(TypedDict, total=False):
-    """Options for reading a trace that its name and content do not define.
+    """Options for reading a trace, for properties that its name and content do not determine.
 
-    `page` is the spacing of objects of an oracleGeneral or lcs trace, or the page size of an arc
-    trace: text such as `"512 B"`, or bytes.
+    `page` is the address distance of objects in an oracleGeneral or lcs trace, or the page size of
+    an arc trace. It is text such as `"512 B"`, or a number of bytes.
     """
 
     format: str | None
@@ -39,19 +39,19 @@ _SHIPPED_ENDING = ".nacre.zst"
 
 
 def shipped() -> list[str]:
-    """Names of the built-in traces."""
+    """Returns the names of the built-in traces."""
     return sorted(
         path.name.removesuffix(_SHIPPED_ENDING) for path in _SHIPPED.glob(f"*{_SHIPPED_ENDING}")
     )
 
 
 def is_parquet(path: str) -> bool:
-    """Whether the file name is of a Parquet file."""
+    """Returns whether the suffix is that of a Parquet file."""
     return path.endswith(f".{PARQUET}")
 
 
 def located(paths: Paths) -> list[str]:
-    """Files for paths and names of built-in traces."""
+    """Converts paths and names of built-in traces to file paths."""
     if isinstance(paths, str | os.PathLike):
         paths = [paths]
     files = [_located(os.fspath(path)) for path in paths]
@@ -61,7 +61,7 @@ def located(paths: Paths) -> list[str]:
 
 
 def _located(name: str | bytes) -> str:
-    """The path, or that of the shipped trace of this name."""
+    """Returns the path of a file, or of the built-in trace with this name."""
     name = as_text(os.fsdecode(name))
     if name == "-":
         return "/dev/stdin"
@@ -75,7 +75,10 @@ def _located(name: str | bytes) -> str:
 
 
 def as_text(name: str) -> str:
-    """Converts a file name to text for the core."""
+    """Checks that a file name is UTF-8, which the core requires.
+
+    Raises `TraceError` if it is not.
+    """
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -86,7 +89,7 @@ def as_text(name: str) -> str:
 
 
 def name_of(paths: Paths) -> str:
-    """Name of the trace for curves."""
+    """Returns the name under which curves show the trace."""
     listed = located(paths)
     return Path(listed[0]).name.removesuffix(_SHIPPED_ENDING) + (
         f" and {len(listed) - 1} more" if len(listed) > 1 else ""
@@ -94,7 +97,10 @@ def name_of(paths: Paths) -> str:
 
 
 def chosen_options(options: Options) -> dict[str, object]:
-    """All options as the core expects them; raises `TypeError` for an unknown one."""
+    """Returns all options in the form that the core expects.
+
+    Raises `TypeError` for an unknown option.
+    """
     chosen: dict[str, object] = dict.fromkeys(Options.__annotations__)
     for name in options:
         if name not in chosen:
@@ -110,7 +116,7 @@ def chosen_options(options: Options) -> dict[str, object]:
 
 
 def _page(page: str | int) -> int:
-    """Bytes between neighboring objects, or of a page."""
+    """Returns the distance of objects, or the size of a page, in bytes."""
     known = None if isinstance(page, int) else quantity.maybe(page)
     if known is not None and known.base == "bytes":
         return int(known.value)
@@ -120,12 +126,12 @@ def _page(page: str | int) -> int:
 
 
 def seed_in_range(seed: int) -> int:
-    """The seed; raises `TraceError` outside the range."""
+    """Returns the seed. Raises `TraceError` if it is out of range."""
     return whole("seed", seed, 0, SEED_MAX)
 
 
 def whole(name: str, value: int, least: int, most: int) -> int:
-    """The whole number, if valid and in range."""
+    """Returns the value as an int. Raises `TraceError` if it is out of range."""
     number = operator.index(value)
     if not least <= number <= most:
         raise TraceError(

@@ -1,1 +1,1 @@
-"""Summaries of results for users, as sentences and tables; each kind has a module."""
+"""Summarizes results as sentences and tables for users. Each kind of result has a module."""

@@ -1,4 +1,4 @@
-"""Tables of energy, lifetime, and cost of runs, and comparisons of several runs."""
+"""Tables of energy, wear, and cost of runs, and comparisons of runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def bill(record: Record) -> Table:
-    """Energy, wear and cost of each part that has any of them."""
+    """Returns a table of the energy, wear, and cost of each component that has such data."""
     rows = []
     for each in record.components:
         joules = None if each.energy_j is None else sum(each.energy_j.values())
@@ -42,7 +42,7 @@ def _number(value: float | None, unit: str) -> str:
 
 
 def compared(records: Mapping[str, Record]) -> Table:
-    """A table with a row for each record."""
+    """Returns a table that compares records, with a row for each."""
     basis = _basis(records)
     rows = []
     for name, record in records.items():
@@ -62,19 +62,19 @@ def compared(records: Mapping[str, Record]) -> Table:
 
 
 def _basis(records: Mapping[str, Record]) -> str:
-    """Common currency of all costs; empty if it differs or is unknown."""
+    """Returns the common currency of all costs, or an empty string if there is none."""
     bases = {record.cost_basis or "" for record in records.values() if record.cost is not None}
     return bases.pop() if len(bases) == 1 else ""
 
 
 def _price(record: Record, basis: str) -> str:
-    """The cost, with its currency if the costs have different currencies."""
+    """Formats the cost of a record, with the currency if the records have different currencies."""
     own = "" if basis else record.cost_basis or ""
     return _number(record.cost, own)
 
 
 def bills(records: Mapping[str, Record]) -> list[Table]:
-    """Comparison of runs: latency breakdown, energy, lifetime, and cost."""
+    """Returns tables that compare runs: latency breakdown, energy, wear, and cost."""
     if not records:
         return []
     told = [compared(records)] if len(records) > 1 else []
@@ -84,7 +84,7 @@ def bills(records: Mapping[str, Record]) -> list[Table]:
 
 
 def _joined(title: str, tables: Mapping[str, Table]) -> Table:
-    """Merges tables with equal columns, with a name in front of the rows of each."""
+    """Merges tables with equal columns. The first row of each table starts with its name."""
     first = next(iter(tables.values()))
     rows = [
         [printable(name) if number == 0 else "", *row]

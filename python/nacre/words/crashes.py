@@ -1,4 +1,4 @@
-"""Summaries of power-loss tests, as tables and sentences."""
+"""Summarizes power-loss tests as tables and sentences."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def crash_facts(found: Crash) -> list[str]:
 
 
 def finding_facts(found: Crash) -> list[str]:
-    """Description of a violated guarantee."""
+    """Returns sentences about a violated guarantee, or none."""
     finding = found.finding
     if finding is None:
         return []
@@ -74,7 +74,7 @@ def finding_facts(found: Crash) -> list[str]:
 
 
 def pulled_facts(pulled: Pulled) -> list[str]:
-    """Results of power-loss tests with a program."""
+    """Returns sentences about power-loss tests with a program."""
     outages = [each.outage for each in pulled.rounds]
     ended = sum(each.ended is not None for each in pulled.rounds)
     lost = sum(outage.bytes_lost for outage in outages)
@@ -108,7 +108,7 @@ def pulled_facts(pulled: Pulled) -> list[str]:
 
 
 def _silent_facts(pulled: Pulled) -> list[str]:
-    """Which faults of the last round corrupted data without an error, if its check failed."""
+    """Returns a sentence about the faults that corrupted data silently before a failed check."""
     if not pulled.failed:
         return []
     silent = [
@@ -122,7 +122,7 @@ def _silent_facts(pulled: Pulled) -> list[str]:
 
 
 def _struck_facts(pulled: Pulled) -> list[str]:
-    """Occurrences of each fault over all rounds."""
+    """Returns sentences with the number of occurrences of each fault over all rounds."""
     struck: dict[str, list[int]] = {}
     for each in pulled.rounds:
         for fault in each.faults:
@@ -137,7 +137,7 @@ def _struck_facts(pulled: Pulled) -> list[str]:
 
 
 def fault_table(found: Crash) -> Table:
-    """Tests and losses by class of faults."""
+    """Returns a table of tests and losses by class of faults."""
     rows = [
         [
             result.fault.replace("_", " "),
@@ -163,7 +163,7 @@ def fault_table(found: Crash) -> Table:
 
 
 def recovery_table(found: Crash) -> Table:
-    """Recovery times."""
+    """Returns a table of recovery times."""
     recovery = found.recovery
     times = [recovery[f"{name}_s"] for name in ("mean", "p50", "p95", "p99", "max")]
     shown = [NOTHING if time is None else duration(time * _NS) for time in times]
@@ -172,7 +172,7 @@ def recovery_table(found: Crash) -> Table:
 
 
 def branch_table(found: Crash) -> Table:
-    """Events during the tests, with counts."""
+    """Returns a table with the number of occurrences of each event during the tests."""
     rows = [
         [name.replace("_", " "), count(times)] for name, times in found.branches.items() if times
     ]

@@ -1,4 +1,4 @@
-"""Headline of a result in two or three sentences."""
+"""Returns the headline of a result, which consists of two or three sentences."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 _NS = 1e9
 _SMALL = 0.1
-"""Maximum share of the footprint of a small cache."""
+"""A cache is small if its share of the footprint is at most this value."""
 _ALIKE = 0.01
-"""Minimum relative difference that is mentioned."""
+"""Smaller relative differences are not mentioned."""
 _ENOUGH = 0.9
-"""Share of the savings of the largest cache that is sufficient."""
+"""A cache is sufficient if it has this share of the savings of the largest cache."""
 _IDLE = 0.1
-"""Minimum utilization of a bottleneck."""
+"""Minimum utilization of a component to be mentioned as the bottleneck."""
 
 
 def of_record(record: Record) -> list[str]:
-    """Throughput, bottleneck, and latency breakdown."""
+    """Returns sentences about throughput, bottleneck, and latency breakdown."""
     done = record.requests.completed
     if not done or not record.simulated_s:
         return ["Nothing was measured."]
@@ -40,7 +40,7 @@ def of_record(record: Record) -> list[str]:
 
 
 def of_records(records: Mapping[str, Record]) -> list[str]:
-    """Fastest record by mean latency of reads, or of writes; records that cannot keep up."""
+    """Returns sentences about the fastest record by mean latency, and saturated records."""
     known = {
         name: latency.mean_ns
         for op in ("write", "read")
@@ -64,7 +64,7 @@ def of_records(records: Mapping[str, Record]) -> list[str]:
 
 
 def overloaded(records: Mapping[str, Record]) -> list[str]:
-    """Records whose load exceeds their capacity."""
+    """Returns a sentence about the records whose stack is saturated, if any."""
     names = [
         name
         for name, record in records.items()
@@ -78,7 +78,7 @@ def overloaded(records: Mapping[str, Record]) -> list[str]:
 
 
 def limits(records: Mapping[str, Record]) -> list[str]:
-    """Saturated component of the best designs of a study, or the busiest one."""
+    """Returns sentences about the saturated or busiest component of the best designs."""
     used = {name: max(record.components, key=_use) for name, record in records.items()}
     if not used:
         return []
@@ -92,7 +92,7 @@ def limits(records: Mapping[str, Record]) -> list[str]:
 
 
 def of_study(result: StudyResult) -> list[str]:
-    """Best design, and the axes that matter most."""
+    """Returns sentences about the best design, and about the axes with the largest influence."""
     from nacre.words.studies import cell, counted, title
 
     objectives = result.questions.objectives
@@ -114,7 +114,7 @@ def of_study(result: StudyResult) -> list[str]:
 
 
 def of_mixes(mixes: Mixes) -> list[str]:
-    """The best mix of tiers."""
+    """Returns sentences about the best mix of tiers."""
     if not len(mixes):
         return [f"No mix of these tiers costs at most {amount(mixes.budget or 0.0)} per GiB."]
     score = mixes.ordered_by
@@ -128,7 +128,7 @@ def of_mixes(mixes: Mixes) -> list[str]:
 
 
 def of_crash(found: Crash) -> list[str]:
-    """Silent corruption first, then durability, then recovery times."""
+    """Returns sentences about silent corruption, durability, and recovery times."""
     from nacre.words.crashes import silently
 
     said = [f"{silently(found)}."] if found.silent else []
@@ -147,7 +147,7 @@ def of_crash(found: Crash) -> list[str]:
 
 
 def of_trace(info: View) -> list[str]:
-    """Request counts and rates, and the hit ratio of a small cache."""
+    """Returns sentences about request counts, rates, and the hit ratio of a small cache."""
     if not info.reads + info.writes:
         return ["The trace has neither reads nor writes."]
     span = f" in {duration(info.duration_s * _NS)}" if info.duration_s else ""
@@ -161,9 +161,9 @@ def of_trace(info: View) -> list[str]:
 
 
 def of_caches(curves: CacheCurves, prices: Mapping[str, float], basis: str) -> list[str]:
-    """Smallest cache with nearly all savings of the largest, and its cost.
+    """Returns sentences about the smallest sufficient cache (`_ENOUGH`), with its cost.
 
-    `prices` are per GiB of each device, in the currency `basis`.
+    `prices` are prices per GiB of each device in the currency `basis`.
     """
     sizes, policies = sorted(curves.sizes), curves.policies
     missed = {
@@ -176,7 +176,7 @@ def of_caches(curves: CacheCurves, prices: Mapping[str, float], basis: str) -> l
         ]
     enough = next(room for room in sizes if 1 - min(missed[room].values()) >= _ENOUGH * (1 - least))
     there = missed[enough]
-    # The first of equal results: the simplest policies come first.
+    # Of several equal results, select the first, because the simplest policies come first.
     lowest = percent(min(there.values()))
     policy = next(each for each in policies if percent(there[each]) == lowest)
     said = f"A cache of {size(enough)} with {policy} misses {percent(there[policy])} of the blocks"
@@ -192,7 +192,7 @@ def of_caches(curves: CacheCurves, prices: Mapping[str, float], basis: str) -> l
 
 
 def of_plan(plan: Plan, budget: float | None = None) -> list[str]:
-    """Sufficient cache with its cost, and best mix within the budget."""
+    """Returns sentences about the sufficient cache, and the best mix within the budget."""
     cache = of_caches(plan.caches, plan.prices, plan.currency)
     return [*cache, *of_mixes(plan.within(budget))]
 
@@ -221,7 +221,7 @@ def _tail(latency: LatencySummary) -> str:
 
 
 def _limit(record: Record) -> list[str]:
-    """Saturated resource, or utilization of the busiest component."""
+    """Returns a sentence about the saturated resource, or about the busiest component."""
     for finding in record.findings:
         if finding.kind == "saturated":
             where = f" {finding.paths[0]} is the busiest component." if finding.paths else ""

@@ -1,4 +1,4 @@
-"""Summaries of tier mixes, as tables and sentences."""
+"""Summarizes tier mixes as tables and sentences."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Cell = TypeVar("_Cell")
 
 
 def counted(mixes: Mixes) -> str:
-    """Number of accesses and of mixes."""
+    """Returns text with the number of mixes, extents, and accesses."""
     return (
         f"{count(len(mixes))} mixes of {numbered(mixes.extents, 'extent')}, evaluated with"
         f" {numbered(mixes.reads, 'read')}{_size(mixes.read_bytes, mixes.reads)}"
@@ -29,7 +29,7 @@ def counted(mixes: Mixes) -> str:
 
 
 def flushes(plan: Plan) -> list[str]:
-    """Number of flushes in the trace, and their latency on each device."""
+    """Returns sentences with the number of flushes in a trace, and their latency on each device."""
     if not plan.info.flushes:
         return []
     by_device = plan.flush_ns()
@@ -44,12 +44,12 @@ def flushes(plan: Plan) -> list[str]:
 
 
 def _size(total: int, accesses: int) -> str:
-    """Common or mean size of the accesses."""
+    """Formats the mean size of the accesses."""
     return f" of {size(total / accesses)}" if accesses else ""
 
 
 def tiers(mixes: Mixes) -> Table:
-    """Table of the tiers."""
+    """Returns a table of the tiers."""
     rows = [
         [
             tier.name,
@@ -65,7 +65,7 @@ def tiers(mixes: Mixes) -> Table:
 
 
 def ranking(mixes: Mixes, best: int = 10) -> Table:
-    """The best mixes, and the tiers alone."""
+    """Returns a table of the best mixes, and of each tier alone."""
     found = [
         (str(rank), row) for rank, row in enumerate(_rows(mixes.best(best, mixes.ordered_by)), 1)
     ]
@@ -80,7 +80,7 @@ def ranking(mixes: Mixes, best: int = 10) -> Table:
 
 
 def simulated(mixes: Mixes, runs: Simulated) -> Table:
-    """The mixes that were simulated, each next to its serial score."""
+    """Returns a table of the simulated mixes, with their serial scores."""
     rows = [
         [
             str(number),

@@ -1,4 +1,4 @@
-"""Summaries of records, as tables and sentences."""
+"""Summarizes records as tables and sentences."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _DAY = 86_400
 
 
 def facts(record: Record) -> list[str]:
-    """Sentences about the whole run."""
+    """Returns sentences about the whole run."""
     requests = record.requests
     if unmeasured := _unmeasured(record):
         lines = [f"nothing was measured: {unmeasured}"]
@@ -60,7 +60,7 @@ def facts(record: Record) -> list[str]:
 
 
 def _silent(record: Record) -> list[str]:
-    """Silent corruption by faults, which is reported first."""
+    """Returns sentences about silent corruption by faults, which is reported first."""
     return [
         f"{numbered(fault.silent_bytes, 'byte')} corrupted without an error by {fault.path}"
         f" ({fault.kind})"
@@ -71,7 +71,7 @@ def _silent(record: Record) -> list[str]:
 
 
 def faults(record: Record) -> Table:
-    """Effects of each fault that the scenario adds to a device."""
+    """Returns a table of the effects of each fault that the scenario adds to a device."""
     rows = [
         [
             fault.path,
@@ -90,7 +90,7 @@ def faults(record: Record) -> Table:
 
 
 def latencies(record: Record) -> Table:
-    """Latency by kind of request."""
+    """Returns a table of latencies by kind of request."""
     rows = []
     for op in OPS:
         if summary := record.latency.get(op):
@@ -114,7 +114,7 @@ def latencies(record: Record) -> Table:
 
 
 def tenants(record: Record) -> Table:
-    """Latency and throughput of each tenant."""
+    """Returns a table of latency and throughput of each tenant."""
     rows = []
     for tenant in record.tenants:
         read, write = tenant.latency.read, tenant.latency.write
@@ -133,7 +133,7 @@ def tenants(record: Record) -> Table:
 
 
 def time_spent(record: Record) -> Table:
-    """Latency breakdown of an average request, largest parts first within each kind."""
+    """Returns a table with the latency breakdown of an average request, by kind of request."""
     rows = []
     for op in OPS:
         parts = sorted(record.time_spent.get(op, ()), key=lambda part: -part.share)
@@ -147,7 +147,10 @@ def time_spent(record: Record) -> Table:
 
 
 def time_split(record: Record) -> Table:
-    """Utilization of the resources of media that wear, idle time last."""
+    """Returns a table with the utilization of the resources of media that wear.
+
+    Idle time is last.
+    """
     rows = []
     for part in record.components:
         if not part.get("wear"):
@@ -166,13 +169,13 @@ def time_split(record: Record) -> Table:
 
 
 def tables(record: Record) -> list[Table]:
-    """All tables of a run that have rows."""
+    """Returns all tables of a run that have rows."""
     made = (latencies, tenants, faults, time_spent, time_split, components)
     return [table for make in made if (table := make(record)).rows]
 
 
 def components(record: Record) -> Table:
-    """Components: utilization, cost, counters."""
+    """Returns a table of components with utilization, cost, and counters."""
     rows = []
     one = len(record.cost_by_basis) <= 1
     for part in record.components:
@@ -196,12 +199,12 @@ def components(record: Record) -> Table:
 
 
 def _in_basis(part: Component, *, one: bool) -> str:
-    """Currency of a component's cost, if components differ."""
+    """Returns the currency of a component's cost if components have different currencies."""
     return f" {part.cost_basis}" if part.cost_basis and not one else ""
 
 
 def _totals(record: Record) -> list[tuple[str, str]]:
-    """Totals of all components."""
+    """Returns the names and values of totals over all components."""
     erased = _is_erased(record)
     worn_out = _worn_out(record.worn_out)
     lifetime = _days(record.lifetime_days)
@@ -229,7 +232,7 @@ def _fairness(index: float | None) -> str | None:
 
 
 def _unmeasured(record: Record) -> str | None:
-    """Reason for missing latencies."""
+    """Returns the reason why there are no latencies, or None."""
     completed = record.requests.completed
     if not completed:
         return "no request completed"
@@ -239,7 +242,10 @@ def _unmeasured(record: Record) -> str | None:
 
 
 def _cost(record: Record) -> str | None:
-    """Cost of all devices with currency; separate sums for several currencies."""
+    """Formats the cost of all devices with its currency.
+
+    Different currencies have separate sums.
+    """
     costs = record.cost_by_basis
     if not costs:
         return None
@@ -252,13 +258,13 @@ def _cost(record: Record) -> str | None:
 
 
 def _energy(record: Record) -> str | None:
-    """Energy of all devices with energy data."""
+    """Formats the energy of all devices with energy data."""
     energy = sum(record.energy_j.values())
     return f"{significant(energy)} J{_without(record.energy_unknown, 'energy')}" if energy else None
 
 
 def _without(missing: Sequence[str], what: str) -> str:
-    """Components that a total omits."""
+    """Returns text that lists the components that a total omits."""
     if not missing:
         return ""
     shown = ", ".join(missing[:3])
@@ -271,24 +277,24 @@ def _maybe(value: float | None) -> str | None:
 
 
 def _units(record: Record) -> str:
-    """Rates of other events of the workload, such as transactions."""
+    """Formats the rate of other events of the workload, e.g. transactions."""
     unit, rate = record.workload.get("unit"), record.throughput.get("units_per_s")
     return f", {si(rate)} {unit}/s" if unit and rate is not None else ""
 
 
 def _block_erases(record: Record) -> list[View]:
-    """Erase counts of the blocks of each medium."""
+    """Returns the erase counts of the blocks of each medium."""
     worn = [wear for part in record.components if (wear := part.get("wear"))]
     return [blocks for wear in worn if (blocks := wear.get("block_erases"))]
 
 
 def _is_erased(record: Record) -> bool:
-    """Whether a medium has erases; media with in-place writes have none."""
+    """Returns whether a medium has erases. Media with in-place writes have none."""
     return bool(record.erases or _block_erases(record))
 
 
 def _split(record: Record) -> list[str]:
-    """Coverage of the record of a split trace."""
+    """Returns a sentence about the parts of a split trace."""
     found = record.split
     if not found:
         return []
@@ -298,7 +304,7 @@ def _split(record: Record) -> list[str]:
 
 
 def _steady(record: Record) -> list[str]:
-    """Whether preconditioning reached the steady state."""
+    """Returns a sentence about whether the precondition reached the steady state."""
     found = record.steadiness
     if not found:
         return []
@@ -309,12 +315,12 @@ def _steady(record: Record) -> list[str]:
 
 
 def _of(finding: Caution) -> str:
-    """Text that names the busiest component of a saturated stack."""
+    """Returns text that names the busiest component if the stack is saturated."""
     return f"; busiest: {finding.paths[0]}" if finding.kind == "saturated" and finding.paths else ""
 
 
 def _per_block(record: Record) -> str:
-    """Evenness of erases over the blocks of all media."""
+    """Formats the range of erase counts over the blocks of all media."""
     blocks = _block_erases(record)
     if not blocks:
         return ""
@@ -330,12 +336,12 @@ def _days(value: float | None) -> str | None:
 
 
 def _cpu(nanoseconds: float | None) -> str | None:
-    """CPU time of drivers."""
+    """Formats the CPU time of drivers per request."""
     return None if nanoseconds is None else f"{duration(nanoseconds)} per request"
 
 
 def _worn_out(worn: WornOut | None) -> str | None:
-    """Time of the first failure of a block or row, in a suitable unit."""
+    """Formats the time until the first block or row is worn out."""
     if worn is None:
         return None
     if worn.seconds < 2 * _DAY:
@@ -350,7 +356,7 @@ def _worn_out(worn: WornOut | None) -> str | None:
 
 
 _TOTALS = ("cost_incomplete", "energy_incomplete", "lifetime_incomplete")
-"""Findings listed next to the totals that they concern."""
+"""Findings that are shown next to the totals to which they apply."""
 
 
 def _cautions(record: Record) -> list[str]:

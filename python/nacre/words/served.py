@@ -1,4 +1,4 @@
-"""Summaries of server statistics, as tables and sentences."""
+"""Summarizes server statistics as tables and sentences."""
 
 from __future__ import annotations
 
@@ -25,22 +25,23 @@ _TIMED = ("read", "write", "flush", "forced_write")
 _MARKS = ("mean", "p50", "p95", "p99", "p999", "p9999", "max")
 _SHOWN = {"p999": "p99.9", "p9999": "p99.99"}
 SECTOR = 512
-"""Sector size in bytes; media errors affect whole sectors."""
+"""Size of a sector in bytes. Media errors affect whole sectors."""
 _HARMS: Mapping[Harm, tuple[str, str]] = {
     "reads": ("reads fail until it is written", "reads fail until they are written"),
     "writes": ("writes fail until it is healed", "writes fail until they are healed"),
     "heal": ("works again", "work again"),
 }
 _SLOW = 0.01
-"""Share of late replies above which the machine is too slow."""
+"""If the share of late replies exceeds this value, the machine is too slow."""
 _FEW = 100
-"""Minimum number of replies for a warning, because the first replies are slow (cold caches)."""
+"""Minimum number of replies before a warning, because the first replies are slow (cold caches)."""
 _SLOWER = 1.1
-"""Ratio of the median seen by clients to the modeled median above which the machine is too slow."""
+"""If the median latency of clients, relative to the modeled median, exceeds this value, the machine
+is too slow."""
 
 
 def server_facts(found: Statistics) -> list[str]:
-    """Sentences about the whole server."""
+    """Returns sentences about the whole server."""
     connections = found.connections
     lines = [
         f"serving for {duration(found.up_s * 1e9)};"
@@ -53,13 +54,13 @@ def server_facts(found: Statistics) -> list[str]:
 
 
 def sectors(offset: int, length: int) -> tuple[int, int]:
-    """Whole sectors covering these bytes: first byte and number of bytes."""
+    """Extends a range to whole sectors. Returns the first byte and the number of bytes."""
     first = offset // SECTOR
     return first * SECTOR, (-(-(offset + length) // SECTOR) - first) * SECTOR
 
 
 def harmed(offset: int, length: int, harm: Harm) -> str:
-    """Message on an injected media error."""
+    """Returns the message about an injected or healed media error."""
     first, size_b = sectors(offset, length)
     sectors_hurt = size_b // SECTOR
     span = f"bytes {first:,} to {first + size_b - 1:,}"
@@ -68,7 +69,7 @@ def harmed(offset: int, length: int, harm: Harm) -> str:
 
 
 def export_facts(export: ExportStatistics) -> list[str]:
-    """Sentences about one device."""
+    """Returns sentences about one device."""
     kind = "read-only, " if export.read_only else ""
     answers = "replies immediately"
     if export.dilation is not None:
@@ -89,7 +90,7 @@ def export_facts(export: ExportStatistics) -> list[str]:
 
 
 def health_facts(export: ExportStatistics) -> list[str]:
-    """Health of media that wear, and power losses of the device."""
+    """Returns sentences about the health of media that wear, and about power losses."""
     lines = [
         f"health of {part.path}: {', '.join(health_of(part.health))}"
         for part in export.components
@@ -101,7 +102,7 @@ def health_facts(export: ExportStatistics) -> list[str]:
 
 
 def health_of(health: View) -> list[str]:
-    """Health of a medium, as text."""
+    """Returns descriptions of the health of a medium."""
     said = ["worn out, read-only"] if health.read_only else []
     if health.used is not None:
         said.append(f"{percent(health.used)} of its endurance used")
@@ -116,7 +117,7 @@ def health_of(health: View) -> list[str]:
 
 
 def recording(recorded: Recorded) -> str:
-    """Status of a recording."""
+    """Describes the status of a recording."""
     number = _number(recorded.requests, "request")
     if recorded.error:
         return f"recording into {recorded.path} failed after {number}: {recorded.error}"
@@ -131,7 +132,7 @@ def recording(recorded: Recorded) -> str:
 
 
 def outage_facts(outage: Outage) -> list[str]:
-    """Effects of a power loss."""
+    """Returns sentences about the effects of a power loss."""
     acknowledged = _number(outage.acknowledged_lost, "program")
     under_way = _number(outage.under_way, "write")
     ready = duration(outage.ready_after_s * 1e9) if outage.ready_after_s else "at once"
@@ -143,9 +144,10 @@ def outage_facts(outage: Outage) -> list[str]:
 
 
 def too_late(export: View) -> str | None:
-    """A warning if the machine cannot keep up with the model.
+    """Returns a warning if the machine is slower than the model, otherwise None.
 
-    Replies count as late from 50 us. With faster devices, the medians seen by clients show it.
+    A reply is late if it is delayed by 50 us or more. For faster devices, the medians that clients
+    measure are compared instead.
     """
     if export.answered < _FEW:
         return None
@@ -168,7 +170,7 @@ def too_late(export: View) -> str | None:
 
 
 def request_table(export: ExportStatistics) -> Table:
-    """Requests by kind."""
+    """Returns a table of requests by kind."""
     rows = [
         [kind, count(of.requests), with_unit(of.bytes, "B"), count(of.errors)]
         for kind, of in export.requests.items()
@@ -178,7 +180,7 @@ def request_table(export: ExportStatistics) -> Table:
 
 
 def latency_table(export: View, marks: Sequence[str] = _MARKS) -> Table:
-    """Modeled latencies, and latencies seen by clients."""
+    """Returns a table of modeled latencies, and of latencies that clients measured."""
     rows = []
     for name, seen in (("modeled", export.modeled), ("as seen", export.wall)):
         for op in _TIMED:
@@ -194,7 +196,7 @@ def latency_table(export: View, marks: Sequence[str] = _MARKS) -> Table:
 
 
 def fault_table(faults: Sequence[ServedFault]) -> Table:
-    """Faults added to the served device, with their effects."""
+    """Returns a table of the faults that were added to the served device, with their effects."""
     rows = [
         [
             str(fault.number),
@@ -214,7 +216,7 @@ def fault_table(faults: Sequence[ServedFault]) -> Table:
 
 
 def wear_table(components: Sequence[Component]) -> Table:
-    """Program and erase counts of the media, and their evenness."""
+    """Returns a table of program and erase counts of the media."""
     rows = []
     for part in components:
         if not (wear := part.wear):

@@ -1,4 +1,4 @@
-"""Summaries of studies, as tables and sentences."""
+"""Summarizes studies as tables and sentences."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _PERCENTILES = {"p999": "p99.9", "p9999": "p99.99"}
 
 
 def best(result: StudyResult, most: int = BEST) -> Table:
-    """The Pareto front; without one, designs by the first objective or in order.
+    """Returns a table of the best designs, up to `most` per condition.
 
-    Limited to a number per condition.
+    These are the designs on the Pareto front and its contenders. If there is no front, they are
+    sorted by the first objective or in the order of the study.
     """
     front = ranked(result)
     given = conditions(result.questions)
@@ -31,7 +32,7 @@ def best(result: StudyResult, most: int = BEST) -> Table:
 
 
 def others(result: StudyResult, most: int = BEST) -> Table:
-    """Designs that `best` omits, with the reason; limited to a number per condition."""
+    """Returns other designs, up to `most` per condition, with the reason why `best` omits them."""
     shown = {int(row[0]) for row in best(result).rows}
     left = _sorted(result, result.designs.filter(~pl.col("point").is_in(shown)))
     on_front = set(ranked(result)["point"])
@@ -50,7 +51,7 @@ def others(result: StudyResult, most: int = BEST) -> Table:
 
 
 def _sorted(result: StudyResult, designs: pl.DataFrame) -> pl.DataFrame:
-    """Designs by the first objective under each condition, infeasible ones last."""
+    """Sorts designs by the first objective under each condition. Infeasible designs are last."""
     objectives = result.questions.objectives
     if not objectives:
         return designs
@@ -63,7 +64,7 @@ def _sorted(result: StudyResult, designs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _designs_table(result: StudyResult, front: pl.DataFrame) -> Table:
-    """A row per design."""
+    """Returns a table with a row per design."""
     objectives = result.questions.objectives
     repeated = result.designs["runs"].max() != 1
     certain = "certain" in front.columns
@@ -90,7 +91,7 @@ def _designs_table(result: StudyResult, front: pl.DataFrame) -> Table:
 
 
 def ranked(result: StudyResult) -> pl.DataFrame:
-    """Designs to show: the front and its contenders; feasible designs if there is none."""
+    """Returns the front and its contenders, or, if there is no front, all feasible designs."""
     objectives = result.questions.objectives
     if not objectives:
         return result.designs
@@ -102,19 +103,22 @@ def ranked(result: StudyResult) -> pl.DataFrame:
 
 
 def _with_interval(name: str, row: Mapping[str, Any]) -> str:
-    """`251 us +- 2.10 us`, if the design ran with several seeds with different results."""
+    """Formats a mean with the half-width of its interval, e.g.
+
+    `251 us +- 2.10 us`, if there are several runs.
+    """
     half_width = row.get(ci95(name))
     text = cell(name, row[name])
     return f"{text} +- {cell(name, half_width)}" if half_width else text
 
 
 def _standing(row: Mapping[str, Any]) -> str:
-    """Whether chance could move the design on or off the front."""
+    """Returns "yes" if the design is certainly on the front, otherwise "perhaps"."""
     return "yes" if row["certain"] else "perhaps"
 
 
 def counted(name: str, result: StudyResult) -> str:
-    """Title of a column; a cost with its currency."""
+    """Returns the title of a column. The title of a cost includes its currency."""
     if name not in COSTS:
         return title(name)
     known = bases(result.table)
@@ -124,7 +128,7 @@ def counted(name: str, result: StudyResult) -> str:
 
 
 def decisive(result: StudyResult) -> Table:
-    """Influence of the axes, a row per axis and a column per objective."""
+    """Returns a table of the influence of axes, with a row per axis and a column per objective."""
     found = result.sensitivity()
     objectives = found["objective"].unique(maintain_order=True).to_list()
     axes = found["axis"].unique(maintain_order=True).to_list()
@@ -137,7 +141,7 @@ def decisive(result: StudyResult) -> Table:
 
 
 def facts(result: StudyResult) -> list[str]:
-    """Sentences about the whole study."""
+    """Returns sentences about the whole study."""
     lines = []
     objectives = result.questions.objectives
     if objectives:
@@ -163,7 +167,7 @@ def facts(result: StudyResult) -> list[str]:
 
 
 def _chance(result: StudyResult) -> list[str]:
-    """Findings that may be due to chance."""
+    """Returns notes about results that may be due to chance."""
     designs, wanted = result.designs, result.questions.confidence
     if designs.height < 2 and not wanted:
         return []
@@ -219,11 +223,11 @@ _SAID = {
     "lifetime_incomplete": "lifetime excludes devices without a known endurance",
     "cost_incomplete": "cost excludes devices without a known price",
 }
-"""Notes in a row for findings of its record."""
+"""Notes that a summary shows for findings of records."""
 
 
 def _remarks(result: StudyResult) -> list[str]:
-    """Remarks that limit the numbers of points."""
+    """Returns notes about limitations of the results."""
     lines = []
     found = result.designs["findings"].drop_nulls().str.split(", ").to_list()
     repeated = result.designs["runs"].max() != 1
@@ -245,7 +249,7 @@ def _remarks(result: StudyResult) -> list[str]:
 
 
 def _has_holes(result: StudyResult) -> bool:
-    """Whether axes are crossed and combinations lack numbers."""
+    """Returns whether combinations of axes lack results."""
     sound = result.table.height - result.failed.height
     names = [axis.name for axis in result.questions.axes]
     unset = any(result.table[name].null_count() for name in names)
@@ -253,7 +257,7 @@ def _has_holes(result: StudyResult) -> bool:
 
 
 def failures(result: StudyResult, most: int = 3) -> list[str]:
-    """Why points failed, the most frequent first."""
+    """Returns the errors of failed points, the most frequent first."""
     reasons = (
         result.failed.group_by("error", maintain_order=True)
         .agg(pl.len().alias("count"), pl.col("point").first())
@@ -269,7 +273,7 @@ def failures(result: StudyResult, most: int = 3) -> list[str]:
 
 
 def cell(name: str, value: Any) -> str:
-    """Formats a number of a column."""
+    """Formats a value of a column."""
     if value is None:
         return NOTHING
     if not isinstance(value, int | float):
@@ -290,7 +294,7 @@ def cell(name: str, value: Any) -> str:
 
 
 def title(name: str) -> str:
-    """The name of a column without the unit, which is in its cells."""
+    """Returns the title of a column, without the unit, which is in the cells."""
     special = {
         "iops": "IOPS",
         "iops_per_cost": "IOPS per cost",

@@ -1,4 +1,4 @@
-"""Summary of any result, shared by terminals, reports, notebooks, and pages."""
+"""Summary of a result, which terminals, reports, notebooks, and pages show."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ class Summary:
     """Summary of a result: sentences, tables, and figures."""
 
     headline: Sequence[str] = ()
-    """The main findings in a few sentences."""
+    """The main results in a few sentences."""
     facts: Sequence[str] = ()
     """Sentences about the result, and limitations of its numbers."""
     tables: Sequence[Table] = ()
-    """Tables with rows: `title`, `columns`, `rows`; `numeric` marks numeric columns."""
+    """Tables that have rows. Each has `title`, `columns`, and `rows`; `numeric` marks numeric
+    columns."""
     figures: Figures = field(default_factory=dict)
-    """Plot functions of the figures with data, by name."""
+    """Plot functions by name, for the figures for which the result has data."""
     assumed: Sequence[str] = ()
     """Paths of assumed values."""
 
 
 def filled(*tables: Table) -> list[Table]:
-    """Tables with rows."""
+    """Returns the tables that have rows."""
     return [each for each in tables if each.rows]

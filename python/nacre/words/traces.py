@@ -1,4 +1,4 @@
-"""Summaries of traces, as tables."""
+"""Summarizes traces as tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NS = 1e9
 
 
 def trace_facts(found: View) -> Table:
-    """Counts and amounts."""
+    """Returns a table of counts and amounts."""
     rows = [
         ["format", found.format + (f", times in {found.time_unit}" if found.time_unit else "")],
         ["requests", count(found.records)],
@@ -32,7 +32,7 @@ def trace_facts(found: View) -> Table:
 
 
 def trace_shape(found: View) -> Table:
-    """A table with popularity, reuse, misses, and arrival times."""
+    """Returns a table of popularity, reuse, misses, and arrival times."""
     profile = found.profile
     if not found.reads + found.writes:
         return Table("", ["", ""], [False, False], [])
@@ -67,10 +67,10 @@ def trace_shape(found: View) -> Table:
 
 
 def missed_by_lru(found: View, part: float) -> tuple[int, float]:
-    """Cache size for shares of the blocks, with the miss ratio."""
+    """Returns the size of an LRU cache for a share `part` of the blocks, and its miss ratio."""
     profile = found.profile
     misses = profile.misses
-    # The smallest cache has one block, but a share of a few blocks may be smaller.
+    # The smallest cache has one block. A share of a few blocks may be smaller.
     room = max(1, round(part * profile.blocks.count)) * profile.block_bytes
     # The curve is constant past its last size; a trace without reuse has no sizes.
     beyond = misses["all"][-1] if misses["all"] else 1.0
@@ -79,7 +79,7 @@ def missed_by_lru(found: View, part: float) -> tuple[int, float]:
 
 
 def request_sizes(found: View) -> Table:
-    """The most frequent sizes."""
+    """Returns a table of the most frequent request sizes."""
     rows = [
         [size(row.bytes), count(row.count), percent(row.count / found.records)]
         for row in found.sizes[:8]
@@ -88,7 +88,7 @@ def request_sizes(found: View) -> Table:
 
 
 def _share(popularity: View, hottest: float) -> float:
-    """Share of accesses to the hottest blocks, interpolated linearly."""
+    """Returns the share of accesses to the most accessed blocks, interpolated linearly."""
     x0, y0 = 0.0, 0.0
     for x, y in zip(popularity.hottest, popularity.accesses, strict=True):
         if x >= hottest:
