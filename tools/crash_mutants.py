@@ -50,8 +50,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of the corpus: the violation, if any, with its stack and the number of points until
-    then."""
+    """Result of the corpus: the violation, its stack, and the number of points until then."""
 
     finding: str
     stack: int | None

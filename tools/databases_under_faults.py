@@ -256,7 +256,7 @@ def told(fault: Fault, device: nacre.devices.Served) -> int:
 def checked(
     engine: str, folder: Path, place: Path, device: nacre.devices.Served, seen: Seen
 ) -> dict[str, Any]:
-    """Mounts the file system, and reads every acknowledged row."""
+    """Mounts the file system, and reads every acknowledged row. Returns the result."""
     rows = folder / "acknowledged"
     rows.write_text("\n".join(map(str, seen.acknowledged)))
     try:
@@ -375,8 +375,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Databases under every fault.")
     parser.add_argument("page", type=Path)
     parser.add_argument("--engines", default=",".join(ENGINES))
-    parser.add_argument("--faults", default="", help="comma-separated numbers of faults, from 0; default: all")
-    parser.add_argument("--from-lines", type=Path, help="file with saved results, one per line, to use instead of running")
+    parser.add_argument("--faults", default="", help="fault numbers from 0, e.g. 0,3; default: all")
+    parser.add_argument("--from-lines", type=Path, help="saved results to use instead of runs")
     given = parser.parse_args()
     engines = given.engines.split(",")
     if given.from_lines:

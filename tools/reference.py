@@ -82,8 +82,7 @@ def _api_page(module: ModuleType, names: Sequence[str]) -> str:
 
 
 def _figures_page() -> str:
-    """Returns the page of `nacre.figures`, followed by the figures that each result's `plot`
-    draws."""
+    """Returns the page of `nacre.figures`, followed by the figures of each result's `plot`."""
     lines = [_api_page(figures, figures.__all__)]
     for known in kinds.KINDS:
         plots = kinds.at(known.place).plots()
@@ -129,10 +128,7 @@ def _first_line(item: Any) -> str:
 
 
 def _model_of(name: str) -> str | None:
-    """Returns the page of the model of a class, e.g.
-
-    `device/ssd` for the class `SsdDevice`, or None.
-    """
+    """Returns the page of a class' model, or None. For example, `SsdDevice` gives `device/ssd`."""
     kind = getattr(config, name)
     own = {item.name: item for item in fields(kind)} if is_dataclass(kind) else {}
     if "kind" not in own:
@@ -162,8 +158,7 @@ _FUNCTIONS = frozenset(name for name in nacre.__all__ if callable(getattr(nacre,
 
 
 def _names(module: ModuleType) -> list[str]:
-    """Returns the public names of a module: the names that it lists, or its functions and
-    classes."""
+    """Returns the public names of a module: names that it lists, or its functions and classes."""
     if listed := getattr(module, "__all__", None) or (
         "__getattr__" in vars(module) and dir(module)
     ):

@@ -80,8 +80,7 @@ def links(text: str) -> list[str]:
 
 
 def anchors(text: str) -> set[str]:
-    """Returns the anchors of a document's headings, which are equal on code hosts and on the
-    site."""
+    """Returns the anchors of a document's headings, which code hosts and the site use."""
     found = set()
     fenced = False
     for line in text.split("\n"):

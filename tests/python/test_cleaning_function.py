@@ -303,7 +303,7 @@ def test_a_function_decides_when_garbage_collection_starts() -> None:
         for policy in (greedy, keeping(least), keeping(most))
     )
     assert same.components[0].counters == late.components[0].counters
-    # Data takes 41 of 64 superblocks: 40 for the data, and one for the spare unit of each. 3 are open.
+    # Data takes 41 of 64 superblocks, including a spare unit in each of 40. 3 are open.
     assert {(least, most) for _, least, most in asked} == {(4, 64 - 3 - 41)}
     assert early.write_amplification is not None
     assert late.write_amplification is not None

@@ -23,7 +23,10 @@ def names(directory: Path) -> list[str]:
 
 @contextmanager
 def small_files() -> Iterator[None]:
-    """Limits the size of files to 4 KiB, which has the effect of a full disk."""
+    """Limits the size of files to 4 KiB, which has the effect of a full disk.
+
+    Not a fixture, because the limit would also apply to files of pytest.
+    """
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
     try:

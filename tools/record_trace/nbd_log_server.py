@@ -356,11 +356,11 @@ def _parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--socket", type=Path, required=True, help="Unix socket")
     parser.add_argument("--image", type=Path, required=True, help="image file")
-    parser.add_argument("--size", type=_parse_size, required=True, help="size in bytes, or with the suffix K, M, or G")
+    parser.add_argument("--size", type=_parse_size, required=True, help="bytes, or with K, M, or G")
     parser.add_argument("--log", type=Path, required=True, help="CSV file to write")
     parser.add_argument("--name", default="disk", help="name of the export")
-    parser.add_argument("--paused", action="store_true", help="log nothing before signal USR1")
-    parser.add_argument("--fsync", action="store_true", help="make flushes reach the host's disk")
+    parser.add_argument("--paused", action="store_true", help="log nothing until the signal USR1")
+    parser.add_argument("--fsync", action="store_true", help="flush to the host's disk")
     return parser.parse_args()
 
 

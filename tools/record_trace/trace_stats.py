@@ -61,8 +61,10 @@ def _spans(requests: Requests) -> Iterator[tuple[int, range]]:
 
 
 def _lru_read_hits(requests: Requests, capacity: int) -> tuple[int, int]:
-    """Returns the number of block reads that hit in an LRU cache of `capacity` blocks, and of all
-    block reads."""
+    """Returns the number of block reads that hit in an LRU cache of `capacity` blocks.
+
+    Also returns the number of all block reads.
+    """
     cache: OrderedDict[int, None] = OrderedDict()
     hits = reads = 0
     for code, blocks in _spans(requests):

@@ -23,9 +23,9 @@ def printable(text: str) -> str:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """Formats a number with the given number of significant digits, without exponent, e.g.
+    """Formats a number with this number of significant digits, without exponent.
 
-    `1,230` or `0.0417`.
+    For example, `1,230` or `0.0417`.
     """
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"

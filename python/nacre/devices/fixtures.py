@@ -56,9 +56,9 @@ class Mount(Protocol):
 
 @pytest.fixture
 def nacre_mount(nacre_device: Serve) -> Iterator[Mount]:
-    """Returns a function that mounts file systems on served devices without root, e.g.
+    """Returns a function that mounts file systems on served devices without root.
 
-    `nacre_mount("ssd")`.
+    A test calls it, e.g. `nacre_mount("ssd")`.
 
     This function returns the mounted folder and the device. If a required program is not installed,
     the test is skipped with a reason.

@@ -302,7 +302,7 @@ class _Moment:
         return max(0.0, self._after_s - passed_s) if self._ready is None else math.inf
 
     def must_be_ready(self, number: int, ended: int | None) -> None:
-        """Raises `_NotReadyError` if the program ended or took too long without being ready."""
+        """Raises `_NotReadyError` if the program ended or the timeout expired without readiness."""
         if self._ready is None or self._ready.exists():
             return
         if ended is not None:

@@ -146,9 +146,9 @@ class Reproduction(base.Result):
         }
 
     def drawings(self) -> dict[str, Callable[[], alt.TopLevelMixin]]:
-        """Returns plot functions by figure, e.g.
+        """Returns plot functions by the names of figures, such as `envy/fig8`.
 
-        `envy/fig8`. Omits figures whose runs lack a requirement on this machine.
+        Omits figures whose runs lack a requirement on this machine.
         """
         lacking = self.not_run
         return {

@@ -59,9 +59,9 @@ def family(name: str | None) -> list[Model]:
 
 
 def describe(name: str) -> list[Model]:
-    """Returns the models called `name`, e.g.
+    """Returns the models called `name`, such as `ssd` or `workload/zipf`.
 
-    `ssd` or `workload/zipf`. For a preset, returns its model.
+    For a preset, returns its model.
 
     Raises `ConfigError` for an unknown name.
     """

@@ -103,9 +103,9 @@ def ranked(result: StudyResult) -> pl.DataFrame:
 
 
 def _with_interval(name: str, row: Mapping[str, Any]) -> str:
-    """Formats a mean with the half-width of its interval, e.g.
+    """Formats a mean, and the half-width of its interval if it is above zero.
 
-    `251 us +- 2.10 us`, if there are several runs.
+    For example, `251 us +- 2.10 us`.
     """
     half_width = row.get(ci95(name))
     text = cell(name, row[name])

@@ -133,9 +133,9 @@ def _distribution(job: Reader, asked: Pattern) -> tuple[dict[str, object], list[
 
 
 def _zones(text: str, setting: Setting, total: int, *, absolute: bool) -> list[_Zone] | None:
-    """Parses zones from the start of the region, e.g.
+    """Parses zones from the start of the region.
 
-    `60/10:40/`, or `60/10g:40/` with sizes in bytes. Returns `None` for other text.
+    For example, `60/10:40/`, or `60/10g:40/` with sizes in bytes. Returns `None` for other text.
     """
     shares, sizes = [], []
     for entry in text.split(":"):
@@ -159,10 +159,7 @@ def _zones(text: str, setting: Setting, total: int, *, absolute: bool) -> list[_
 
 
 def _stride(job: Reader, asked: Pattern) -> dict[str, object]:
-    """Returns the stride of a sequential job that skips bytes after each request, e.g.
-
-    `rw=write:8k`.
-    """
+    """Returns the stride of a sequential job that skips bytes (`rw=write:8k`)."""
     if not asked.modifier:
         return {}
     if asked.stride is not None:

@@ -144,9 +144,9 @@ def _steps(least: int, most: int) -> Sizes:
 
 
 def _shares(text: str, kb_base: int) -> Sizes | None:
-    """Parses sizes with percentages, e.g.
+    """Parses sizes with percentages (`4k/60:64k/`).
 
-    `4k/60:64k/`. Sizes without a percentage share the remainder equally.
+    Sizes without a percentage share the remainder equally.
     """
     entries: list[tuple[int, int | None]] = []
     for entry in text.split(":"):

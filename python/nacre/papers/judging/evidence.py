@@ -40,9 +40,9 @@ def fits(rows: Sequence[Row]) -> list[Fit]:
 
 
 def summed(rows: Sequence[Row]) -> list[str]:
-    """Returns one line per paper, e.g.
+    """Returns one line per paper.
 
-    `envy: 5 of 7 predictions hold; trends 14 of 15, calibration 5 of 5`.
+    For example, `envy: 5 of 7 predictions hold; trends 14 of 15, calibration 5 of 5`.
     """
     return [f"{paper}: {_counted(of)}" for paper, of in _by_paper(rows).items()]
 

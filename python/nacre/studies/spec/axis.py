@@ -407,9 +407,9 @@ def _unlike(entry: Entry, choices: Sequence[Choice]) -> None:
 
 
 def _name_of(path: str, taken: Collection[str]) -> str:
-    """Returns a short name for a path, e.g.
+    """Returns a short name for a path.
 
-    `capacity`, or `device_capacity` if the shorter name is taken.
+    This is e.g. `capacity`, or `device_capacity` if the shorter name is taken.
     """
     *before, last = _PLACE.sub("", path).split(".")
     return "_".join([*before[-1:], last]) if last in taken else last
