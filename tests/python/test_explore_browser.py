@@ -31,15 +31,15 @@ PICTURE_MAX = 160_000
 """Maximum size of a picture in bytes, because documents contain many pictures."""
 _KEPT_WIDTHS = """[...document.querySelectorAll("figure svg")].map((each) =>
     each.getBoundingClientRect().width / Math.min(600, each.viewBox.baseVal.width))"""
-"""Scale of each figure on a phone, relative to at most 600 px. If the scale is too small, text
-cannot be read."""
+"""JavaScript that returns the scale of each figure on a phone, relative to at most 600 px. If the
+scale is too small, text cannot be read."""
 
 _CUT_WORDS = """[...document.querySelectorAll("figure")].flatMap((figure) => {
     const { left } = figure.getBoundingClientRect();
     return [...figure.querySelectorAll("svg text")]
         .filter((each) => each.getBoundingClientRect().left < left).map((each) => each.textContent);
 })"""
-"""Returns texts that are to the left of their figure, because users cannot scroll to them."""
+"""JavaScript that returns the texts to the left of their figure. Users cannot scroll to them."""
 
 
 @pytest.fixture(scope="module")

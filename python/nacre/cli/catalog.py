@@ -1,4 +1,4 @@
-"""`nacre catalog`."""
+"""The command `nacre catalog`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def show(
     ],
     as_json: Json = False,
 ) -> None:
-    """Show the settings of a device or medium with sources, or the text of a scenario."""
+    """Show an entry with its sources, or the text of a scenario."""
     known, shipped = entries(), {row.name: row for row in scenarios()}
     if name in known:
         entry = known[name]

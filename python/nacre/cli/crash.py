@@ -1,4 +1,4 @@
-"""`nacre crash`."""
+"""The command `nacre crash`."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def crash(
     force: ReplaceResults = False,
     as_json: Json = False,
 ) -> None:
-    """Cut power at thousands of points and check every durability guarantee."""
+    """Cut power at many points and check durability guarantees."""
     _check_given(context, is_program=bool(command))
     if scenario is not None and command:
         _pull(

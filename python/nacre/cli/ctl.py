@@ -1,4 +1,4 @@
-"""`nacre ctl`."""
+"""The command `nacre ctl`."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def record(
 @app.command()
 @guarded
 def power_fail(image: Served, export: Export = None, as_json: Json = False) -> None:
-    """Cut power and restore it; disconnects clients and loses volatile data."""
+    """Cut power and restore it; drops clients and volatile data."""
     with Control(image) as control:
         outage = control.power_fail(export=export)
     if as_json:
@@ -242,7 +242,7 @@ def step(
     export: Export = None,
     as_json: Json = False,
 ) -> None:
-    """Issue single requests to the served device and show a latency breakdown."""
+    """Issue single requests and show their latency breakdowns."""
     issued = [asked(word) for word in requests]
     byte = _byte(fill)
     if byte is None and any(op == "write" for op, *_ in issued):

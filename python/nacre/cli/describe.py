@@ -1,4 +1,4 @@
-"""`nacre describe` and `nacre schema`."""
+"""The commands `nacre describe` and `nacre schema`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def describe(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show what a model simulates and omits, its settings, and its sources."""
+    """Show a model: what it simulates and omits, settings, sources."""
     family = made_of.family(name)
     if name is None or family:
         list_models(family, as_json=as_json)

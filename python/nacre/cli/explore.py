@@ -1,4 +1,4 @@
-"""`nacre explore`."""
+"""The command `nacre explore`."""
 
 from __future__ import annotations
 

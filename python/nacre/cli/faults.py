@@ -1,4 +1,4 @@
-"""`nacre ctl fault`."""
+"""The command `nacre ctl fault`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def add(
     export: Export = None,
     as_json: Json = False,
 ) -> None:
-    """Add a fault; its start time counts from now, in simulated time."""
+    """Add a fault. Its start time is relative to the current time."""
     with Control(image) as control:
         number = control.add_fault(kind, _settings(settings), export=export)
     if as_json:

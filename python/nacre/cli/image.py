@@ -1,4 +1,4 @@
-"""`nacre image`."""
+"""The command `nacre image`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def repair(
     out: Annotated[Path, typer.Option(metavar="COPY", parser=place, help="Image file to write.")],
     as_json: Json = False,
 ) -> None:
-    """Recover the intact data into a copy; the image is not changed."""
+    """Copy the intact data to a new image; keeps the original."""
     found = images.repair(image, out)
     if as_json:
         write_json(found.to_dict() | {"out": str(out.absolute())})

@@ -1,4 +1,4 @@
-"""`nacre import`."""
+"""The command `nacre import`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def fio(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Convert a fio job file and list options without an equivalent."""
+    """Convert a fio job file; lists options without equivalents."""
     if output is not None:
         look_apart(output, [file])
         look(output, replace=force)

@@ -1,4 +1,4 @@
-"""`nacre mixes`."""
+"""The command `nacre mixes`."""
 
 from __future__ import annotations
 

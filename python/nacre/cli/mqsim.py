@@ -1,4 +1,4 @@
-"""`nacre import mqsim` and `nacre compare mqsim`."""
+"""The commands `nacre import mqsim` and `nacre compare mqsim`."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def import_mqsim(
 def compare_mqsim(
     drive: Drive, workload: Definition, scenario: Number = 1, flow: Which = 1, as_json: Json = False
 ) -> None:
-    """Run one flow in MQSim (must be on PATH) and in Nacre, and compare."""
+    """Run one flow in MQSim (on PATH) and in Nacre, and compare."""
     folder = workload.parent.resolve()
     settings, flows = _flows(drive, workload, scenario)
     chosen = _one(flows, flow, f"{workload}: --flow")

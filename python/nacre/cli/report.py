@@ -1,4 +1,4 @@
-"""`nacre report`."""
+"""The command `nacre report`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nacre reproduce`."""
+"""The command `nacre reproduce`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nacre run` and `nacre check`."""
+"""The commands `nacre run` and `nacre check`."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def run(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Simulate a scenario and report its performance, wear, and cost."""
+    """Simulate a scenario; reports performance, wear, and cost."""
     overrides = settings_of(scenario, settings)
     # Read the scenario before Ctrl-C is caught, because reading a pipe without a writer blocks.
     source = read(scenario)

@@ -1,4 +1,4 @@
-"""`nacre serve`."""
+"""The command `nacre serve`."""
 
 from __future__ import annotations
 

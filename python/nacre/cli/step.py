@@ -1,4 +1,4 @@
-"""`nacre step`."""
+"""The command `nacre step`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def step(
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
-    """Issue single requests to a device and show a latency breakdown."""
+    """Issue single requests and show their latency breakdowns."""
     answers = ask(scenario, [asked(word) for word in requests], settings_of(scenario, settings))
     if as_json:
         write_json([answer.to_dict() for answer in answers])

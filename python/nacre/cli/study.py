@@ -1,4 +1,4 @@
-"""`nacre study`."""
+"""The command `nacre study`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nacre trace`."""
+"""The command `nacre trace`."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def info(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Show request counts, sizes, rate, popularity and reuse of blocks, and damaged records."""
+    """Show request counts, sizes, rates, reuse, and damage."""
     if html is not None:
         look_apart(html, traces.located(files))
         look(html, replace=force)
@@ -248,7 +248,7 @@ def fit(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Fit a synthetic workload to a trace; the result contains no addresses of the trace."""
+    """Fit a synthetic workload to a trace, without its addresses."""
     if output is not None:
         look_apart(output, traces.located(files))
         look(output, replace=force)

@@ -1,4 +1,4 @@
-"""Kind of results that `nacre.check` returns."""
+"""Defines how results of `nacre.check` are summarized."""
 
 from __future__ import annotations
 

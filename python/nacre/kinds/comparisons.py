@@ -1,4 +1,4 @@
-"""Kind of comparisons of records."""
+"""Defines how comparisons of records are summarized, plotted, saved, and loaded."""
 
 from __future__ import annotations
 

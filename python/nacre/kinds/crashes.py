@@ -1,4 +1,4 @@
-"""Kind of results of power-loss tests."""
+"""Defines how results of power-loss tests are summarized, plotted, saved, and loaded."""
 
 from __future__ import annotations
 

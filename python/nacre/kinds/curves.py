@@ -1,4 +1,4 @@
-"""Kinds of miss-ratio curves."""
+"""Defines how miss-ratio curves are summarized, plotted, saved, and loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kind of tier mixes."""
+"""Defines how tier mixes are summarized, plotted, saved, and loaded."""
 
 from __future__ import annotations
 

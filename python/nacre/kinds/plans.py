@@ -1,4 +1,4 @@
-"""Kind of plans, i.e. caches and device mixes for a trace."""
+"""Defines how plans (caches and mixes for a trace) are summarized, saved, and loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kind of records of runs."""
+"""Defines how records of runs are summarized, plotted, saved, and loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kinds of server statistics, and of effects of a power loss."""
+"""Defines how server statistics and effects of power losses are summarized and plotted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kind of results of studies."""
+"""Defines how results of studies are summarized, plotted, and loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kinds of trace analyses, and of workloads fitted to traces."""
+"""Defines how trace analyses and fitted workloads are summarized, plotted, and saved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kind of reproductions."""
+"""Defines how reproductions of papers are summarized, plotted, and saved."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def of_trace(info: View) -> list[str]:
 
 
 def of_caches(curves: CacheCurves, prices: Mapping[str, float], basis: str) -> list[str]:
-    """Returns sentences about the smallest sufficient cache (`_ENOUGH`), with its cost.
+    """Returns sentences about the smallest cache that saves nearly as much as the largest.
 
     `prices` are prices per GiB of each device in the currency `basis`.
     """

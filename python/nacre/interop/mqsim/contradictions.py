@@ -79,7 +79,7 @@ def of_drive(path: Path, drive: Settings) -> list[Problem]:
 def of_flow(path: Path, flow: Settings, drive: Settings) -> list[Problem]:
     """Returns contradictions in the settings of a flow from the file `path`, on the drive `drive`.
 
-    Ignores limits by drive settings that have errors.
+    Ignores limits from drive settings that have errors.
     """
     found = []
     for name, most in _LISTS.items():

@@ -1,4 +1,4 @@
-"""Tasks that can run in any process."""
+"""Tasks of studies, which any process can run."""
 
 from __future__ import annotations
 
