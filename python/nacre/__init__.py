@@ -64,7 +64,7 @@ _HOMES = {
     "step": "nacre.simulate.stepping",
     "study": "nacre.studies.work",
 }
-"""Module of each public name; a module is loaded on first use."""
+"""Maps each public name to its module. A module is loaded on first use."""
 _MODULES = (
     "catalog",
     "config",

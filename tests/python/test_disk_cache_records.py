@@ -79,7 +79,7 @@ def check_flash(part: Any, elapsed: float) -> None:
 
 
 def check_pages(record: nacre.results.Record, part: Any) -> None:
-    """Checks that the number of cached pages is that of inserted minus removed pages, and that each
+    """Checks that the number of cached pages equals inserted minus removed pages, and that each
     page read has one of four causes."""
     counts, in_flash = part.counters, part.kind == "flash_disk_cache"
     before, held = (

@@ -110,7 +110,7 @@ class Database:
 
 
 def adopt_orphans() -> None:
-    """From now on, orphaned descendants become children of this process."""
+    """Makes this process the parent of descendants that become orphans."""
     libc = ctypes.CDLL(None, use_errno=True)
     assert libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0, os.strerror(ctypes.get_errno())
 

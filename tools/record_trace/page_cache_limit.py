@@ -91,7 +91,9 @@ class Clock:
         self._offset = 0
 
     def sweep(self, paths: list[str]) -> None:
-        """Drops pieces from the hand's position on until the cache is below the limit.
+        """Drops pieces of files from the cache until it is below the limit, or for one round.
+
+        Starts at the position of the clock hand.
 
         Stops after one round.
         """

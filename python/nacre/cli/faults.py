@@ -82,7 +82,7 @@ def clear(
 
 
 def _settings(given: list[str] | None) -> dict[str, object]:
-    """Parses settings by name; raises `ConfigError` for invalid settings."""
+    """Parses settings by name. Raises `ConfigError` for invalid settings."""
     found: dict[str, object] = {}
     for text in given or []:
         name, equals, value = text.partition("=")

@@ -108,7 +108,7 @@ class Interruption:
         return tick
 
     def leaves_something(self) -> None:
-        """Marks that there are results. From now on, the first Ctrl-C keeps them."""
+        """Records that there are results. After this call, the first Ctrl-C keeps them."""
         self._nothing_yet = False
 
     def __enter__(self) -> Interruption:

@@ -68,7 +68,7 @@ def asked(word: str) -> Request:
 
 
 def _bytes(text: str) -> int | None:
-    """Parses a number of bytes, with or without a unit; returns None for other text."""
+    """Parses a number of bytes, with or without a unit. Returns None for other text."""
     if text.strip().isdecimal():
         return int(text)
     quantity = maybe(text)

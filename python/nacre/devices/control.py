@@ -26,7 +26,7 @@ _PATIENCE = 30.0
 
 
 class Control:
-    """Connection to a running server; `path` is its image or its control socket.
+    """Connection to a running server. `path` is the path of its image or of its control socket.
 
     Each method sends one command. A method raises `Error` if no server listens at `path`, or if the
     server rejects the command. In a `with` block, the connection is closed at the end of the block.
@@ -57,7 +57,9 @@ class Control:
         self._ask("record", patience=None, path=place, force=force, export=export)
 
     def record_end(self, *, export: str | None = None) -> Recorded:
-        """Ends the recording, and returns a summary.
+        """Ends the recording and returns a summary.
+
+        If no trace was written, its `error` is the reason.
 
         Its `error` is set if the trace is incomplete.
         """
@@ -155,7 +157,7 @@ class Control:
         self._ask("stop")
 
     def close(self) -> None:
-        """Ends the connection; the server continues."""
+        """Closes the connection. The server continues."""
         self._answers.close()
         self._socket.close()
 

@@ -175,7 +175,7 @@ class Memory:
         self._core.zone_command("finish", zone)
 
     def reset_zone(self, zone: int) -> None:
-        """Discards the data of the zone that begins at address `zone`; the zone is then empty."""
+        """Empties the zone that begins at address `zone`. Its data is discarded."""
         self._core.zone_command("reset", zone)
 
     @property

@@ -276,7 +276,7 @@ def _document(text: str) -> dict[str, Any]:
 
 
 class _NotReadyError(Error):
-    """The program did not create the file that means that it is ready."""
+    """The program did not create the file that `NACRE_READY` names."""
 
 
 class _Moment:

@@ -1,4 +1,4 @@
-"""Converts requests of pages, and responses: JSON, tables, figures, and errors."""
+"""Reads requests of pages, and creates responses: JSON, tables, figures, and errors."""
 
 from __future__ import annotations
 

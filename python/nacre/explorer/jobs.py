@@ -64,7 +64,7 @@ class Job:
                 self.state, self.note = "stopped", "stopped before it started"
 
     def tick(self, done: int, total: int | None = None, *_: float) -> bool:
-        """Records the progress; returns whether the job should stop."""
+        """Records the progress. Returns whether the job should stop."""
         self.done, self.total = int(done), None if total is None else int(total)
         return self.asked_to_stop
 

@@ -53,7 +53,7 @@ class RecordedFault(View):
 
 
 class Recorded(View):
-    """Status of the current or last recording.
+    """Status of the current or last recording. If there is no trace, `error` is the reason.
 
     If the trace is missing or incomplete, `error` is set.
     """

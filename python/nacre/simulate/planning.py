@@ -124,7 +124,10 @@ class Plan(Result):
     def cache_scenarios(
         self, money: float, prices: Mapping[str, float] | None = None
     ) -> list[dict[str, Any]]:
-        """Returns a scenario for each device: a server cache for `money`, with a network store.
+        """Returns a scenario for each device.
+
+        It has a server cache of this device, as large as `money` allows, in front of a network
+        store.
 
         `prices` maps devices to prices per GiB. By default, these are the prices of the plan.
         """

@@ -123,9 +123,9 @@ def simulate(
 
 
 def _shares(held: Sequence[int]) -> list[str]:
-    """Converts numbers of extents to shares.
+    """Converts numbers of extents to shares from which the device computes exactly these numbers.
 
-    The device rounds shares to millionths, so the shares yield exactly these numbers.
+    The device rounds shares to millionths.
     """
     total = sum(held)
     upto = [math.ceil(_MILLION * part / total) for part in itertools.accumulate(held)]

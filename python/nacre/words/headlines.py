@@ -176,7 +176,7 @@ def of_caches(curves: CacheCurves, prices: Mapping[str, float], basis: str) -> l
         ]
     enough = next(room for room in sizes if 1 - min(missed[room].values()) >= _ENOUGH * (1 - least))
     there = missed[enough]
-    # Of several equal results, select the first, because the simplest policies come first.
+    # Among equal results, select the first, because the simplest policies come first.
     lowest = percent(min(there.values()))
     policy = next(each for each in policies if percent(there[each]) == lowest)
     said = f"A cache of {size(enough)} with {policy} misses {percent(there[policy])} of the blocks"

@@ -29,8 +29,8 @@ class Percent(int):
 def size(text: str, kb_base: int) -> int | Percent | None:
     """Parses a number of bytes or a percentage. Returns `None` for other text.
 
-    With `kb_base=1024`, `k`, `kb`, and `ki` are powers of 1024, and `kib` is a power of 1000. With
-    `kb_base=1000`, `k` and `kb` are powers of 1000, and `ki` and `kib` are powers of 1024.
+    With `kb_base=1024`, `k`, `kb`, and `ki` mean 1024, and `kib` means 1000. With `kb_base=1000`,
+    `k`, `kb`, and `ki` mean 1000, and `kib` means 1024. Larger units are powers of these numbers.
     """
     matched = _SIZE.fullmatch(text)
     if not matched:

@@ -168,7 +168,7 @@ _SPAN = 0.05
 
 
 def _pages_until_slower(record: Record, *, by: float = 0.05) -> float:
-    """Returns the pages written until throughput is lower than initially by the share `by`."""
+    """Returns the pages written until throughput has fallen by the share `by`."""
     import numpy as np
 
     flash = _flash(record)

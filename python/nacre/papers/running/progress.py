@@ -8,7 +8,11 @@ _STEPS = 10_000
 
 
 class RunsBar(Bar):
-    """A bar that is called with completed runs, total runs, and the completed share of all work."""
+    """Progress bar for runs.
+
+    Its arguments are completed runs, total runs, and completed work. The completed work is a share
+    of all work.
+    """
 
     def __init__(self) -> None:
         super().__init__("reproducing", "runs")

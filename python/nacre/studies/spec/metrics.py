@@ -138,7 +138,9 @@ def names() -> Iterator[str]:
 
 
 def unit_of(known: str) -> tuple[str, float] | None:
-    """Returns the base unit of a column, and the factor by which to divide.
+    """Returns the base unit of a column, and the divisor that converts values to this unit.
+
+    Returns None if the column has no unit.
 
     Returns None if there is no unit.
     """
