@@ -1,4 +1,4 @@
-"""The compiled model. Use the functions of `nacre`; this module converts and forwards."""
+"""The compiled core. Use the functions of `nacre`; this module only converts and forwards."""
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
@@ -53,7 +53,7 @@ _TraceProgress = Callable[[int, int | None], bool] | None
 _Options = Mapping[str, object]
 
 class _Source(Protocol):
-    """Text of a scenario, its name in messages, and the directory of its files."""
+    """Text of a scenario, its name for messages, and the directory of its files."""
 
     @property
     def text(self) -> str: ...
@@ -63,7 +63,7 @@ class _Source(Protocol):
     def directory(self) -> str: ...
 
 class _Served(Protocol):
-    """A served device."""
+    """A device to be served."""
 
     @property
     def source(self) -> _Source: ...
@@ -77,7 +77,7 @@ class _Served(Protocol):
     def export(self) -> str | None: ...
 
 class _ServeOptions(Protocol):
-    """Options for serving devices."""
+    """Options of a server."""
 
     @property
     def timing(self) -> str: ...
@@ -100,7 +100,7 @@ _Column = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 @final
 class CleaningView:
-    """Input of a garbage-collection function: columns of one partition, a number per segment."""
+    """Input of a garbage-collection function: one partition. Columns have a number per segment."""
 
     @property
     def partition(self) -> int:
@@ -110,28 +110,28 @@ class CleaningView:
         """Number of the first segment of the partition."""
     @property
     def active(self) -> int:
-        """Index of the segment that was filled last."""
+        """Index of the segment that was written last."""
     @property
     def pages_per_segment(self) -> int:
-        """Pages of one segment."""
+        """Number of pages in a segment."""
     @property
     def drained(self) -> int:
-        """Pages drained from the write buffer so far: the clock of the columns."""
+        """Number of pages drained from the write buffer so far. The columns use it as a clock."""
     @property
     def valid(self) -> _Column:
         """Valid pages."""
     @property
     def programmed(self) -> _Column:
-        """Pages programmed since the last erase, valid or not."""
+        """Number of pages programmed since the last erase of each segment, valid or not."""
     @property
     def erases(self) -> _Column:
-        """Lifetime erases of the segment."""
+        """Number of erases of each segment over its lifetime."""
     @property
     def cleaned_at(self) -> _Column:
-        """Time of the last cleaning, in pages drained."""
+        """Time of the last cleaning of each segment, in pages drained."""
     @property
     def written_at(self) -> _Column:
-        """Time of the last page written from the buffer, in pages drained."""
+        """Time of the last write from the buffer to each segment, in pages drained."""
 
 @final
 class RunColumns:
@@ -141,7 +141,7 @@ class RunColumns:
 
 @final
 class Memory:
-    """Implementation of `nacre.devices.Memory`; calls of several threads are serialized."""
+    """Implementation of `nacre.devices.Memory`. Calls of several threads are serialized."""
 
     @staticmethod
     def open(
@@ -226,10 +226,10 @@ def crash(
 def crash_random(seed: int, points: int, progress: _TraceProgress = None) -> tuple[str, str]: ...
 def crash_faults() -> list[str]: ...
 def number_and_unit(text: str) -> tuple[int, int, str] | None:
-    """Digits of a number without the decimal point, number of decimals, and unit."""
+    """Returns the digits of a number without decimal point, its decimals, and its unit."""
 
 def units() -> list[tuple[str, str, int, int]]:
-    """For each unit: the quantity, the unit, and its factor to the base unit as a fraction."""
+    """Returns quantity, name, and factor to the base unit (as a fraction) of each unit."""
 
 def mixes(
     source: _Source,
@@ -261,7 +261,7 @@ def serve(
     ready: Callable[[str | None, list[tuple[str, int]]], object],
     stop: Callable[[], bool],
 ) -> str:
-    """Serves devices over NBD until `stop` returns true; returns the summary as JSON."""
+    """Serves devices over NBD until `stop` returns true. Returns the summary as JSON text."""
 
 def trace_info(paths: list[str], options: _Options, progress: _TraceProgress) -> str: ...
 def trace_misses(

@@ -98,8 +98,8 @@ def _flushed_per_byte(record: Record) -> float:
 def _flush_ns(record: Record) -> float:
     """Returns the time per flushed page of a saturated device in nanoseconds, for any concurrency.
 
-    The flash has the controller time that is not spent on the host or on waiting. The share of
-    flushing is its share of the flash work.
+    The flash works in the controller time that is spent neither on the host nor on waiting.
+    Flushing takes a part of this time that corresponds to its share of the flash work.
     """
     controller, flash = (
         next(resource for resource in _array(record).resources if resource.name == name)

@@ -177,7 +177,7 @@ def problems(
 def _placed(problem: Problem, chosen: Mapping[str, Choice | None], axes: Sequence[Axis]) -> Problem:
     """Attributes an error to the axis that sets the path.
 
-    The core reports such an error as one of `--set`.
+    The core attributes such an error to `--set`.
     """
     where, override = problem["where"], problem["override"]
     if not where and "." not in problem["path"]:
