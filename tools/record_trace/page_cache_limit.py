@@ -91,11 +91,9 @@ class Clock:
         self._offset = 0
 
     def sweep(self, paths: list[str]) -> None:
-        """Drops pieces of files from the cache until it is below the limit, or for one round.
+        """Drops pieces of files from the cache until it is below the limit.
 
-        Starts at the position of the clock hand.
-
-        Stops after one round.
+        Starts at the position of the clock hand. Stops after one round at the latest.
         """
         files: list[tuple[str, int]] = []
         try:

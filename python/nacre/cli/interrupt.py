@@ -15,7 +15,7 @@ from typing import Any, Never
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LOOK_S = 0.1
 _LOOKS = 8
-"""If Python has not handled a signal within this number of checks, the core is waiting or
+"""Number of checks in which Python must handle a signal. If it does not, the core is waiting or
 computing."""
 _LATE_S = 0.05
 """If a check ends later than this many seconds, it does not count, because a busy machine also

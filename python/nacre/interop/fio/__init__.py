@@ -10,7 +10,7 @@ not the device, so the scenario names a device of the catalog.
 | `numbers` | sizes, counts, and times as fio reads them |
 | `options` | names of options: aliases, options without an effect on requests, I/O engines |
 | `reader` | the settings of one job, each of which is read once, and their problems |
-| `engine` | the I/O engine: synchronous or asynchronous, device or file, with or without page cache |
+| `engine` | the I/O engine: synchronous or not, device or file, with page cache or not |
 | `pattern` | the requests: directions, sizes, region, and distribution |
 | `zones` | writes to zones as a log workload |
 | `pace` | the times of the requests: queue depth, rates, and pauses |

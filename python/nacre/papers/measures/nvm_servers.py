@@ -60,7 +60,7 @@ def _disk_accesses_per_unit(record: Record) -> float:
 
 
 def _pages_growth(record: Record) -> float:
-    """Returns pages in the secondary cache at the end, relative to the start of measurement."""
+    """Returns the ratio of pages in the secondary cache at the end to those at the start."""
     path = record.components[1].path
     names = ("flash.pages_valid", "pages.held")
     (name,) = (f"{path}.{name}" for name in names if f"{path}.{name}_before" in record.columns)

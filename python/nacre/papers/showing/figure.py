@@ -66,7 +66,7 @@ def _lines(
 ) -> tuple[alt.LayerChart, bool]:
     """Plots simulated points with lines, and published numbers as diamonds and horizontal lines.
 
-    Returns the panel, and a flag from `_marks`.
+    Returns the panel, and whether there are no published numbers to compare.
     """
     simulated = _simulated(results, drawing)
     if not simulated:
