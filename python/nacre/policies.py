@@ -86,9 +86,9 @@ Cleaning: TypeAlias = Callable[[CleaningView], "int | tuple[int, int, int]"]
 """Function that returns the index of the segment to clean, among the segments in its view.
 
 If the function has an attribute `partition_segments`, the array is divided into partitions with
-this number of segments. The function then sees one partition at a time. It may return `(index,
-lower, higher)`: `lower` valid pages from the end of the segment move to the previous partition, and
-`higher` valid pages from its start move to the next partition.
+this number of segments. The function then sees one partition at a time. The function may return
+`(index, lower, higher)`. Then `lower` valid pages from the end of the segment move to the previous
+partition. `higher` valid pages from its start move to the next partition.
 
 If the function has an attribute `keeps_erased`, this second function determines when an `ssd`
 starts garbage collection. Nacre calls `keeps_erased(view, erased, least, most)` whenever the host

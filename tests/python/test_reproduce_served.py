@@ -351,7 +351,7 @@ def test_a_served_run_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
 
 
 def sleepers() -> list[int]:
-    """Returns the sleeping processes that that test has started."""
+    """Returns the sleeping processes that the test above has started."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:

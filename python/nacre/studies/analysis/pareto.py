@@ -70,13 +70,13 @@ def _undominated(values: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[An
 def sensitivity(questions: Questions, points: pl.DataFrame) -> pl.DataFrame:
     """Returns the share of each objective that each axis explains.
 
-    For a study of axes, the share of an axis is the share of the objective's variance that the axis
-    alone explains (first-order Sobol index of a full grid). Interactions and the seed explain the
-    rest. If combinations are missing, axes are correlated and the shares have no meaning, so the
-    result is empty. A search prefers good regions, so the variance of its points has no meaning.
-    For a search, the shares are those of PED-ANOVA (Watanabe et al., IJCAI 2023), which compares
-    the best 10 % of the points with all points. The columns are `objective`, `axis`, `share`, and
-    `method`.
+    For a study of axes, the share of an axis is the first-order Sobol index of a full grid. This
+    index is the share of the objective's variance that the axis alone explains. Interactions and
+    the seed explain the rest. If combinations are missing, axes are correlated and the shares have
+    no meaning, so the result is empty. A search prefers good regions, so the variance of its points
+    has no meaning. For a search, the shares are those of PED-ANOVA (Watanabe et al., IJCAI 2023),
+    which compares the best 10 % of the points with all points. The columns are `objective`, `axis`,
+    `share`, and `method`.
 
     If there are conditions, each objective is divided by its mean under each condition. The shares
     then describe only the other axes.
