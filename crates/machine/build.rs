@@ -1,4 +1,4 @@
-//! Lists the files of the catalog and of the shipped scenarios, so that a new file needs no other change.
+//! Lists the catalog files and the built-in scenarios, so that a new file needs no other change.
 #![expect(
     clippy::disallowed_methods,
     reason = "a build script reads the tree; the fences are for the model it builds"
@@ -36,7 +36,7 @@ fn main() -> io::Result<()> {
     fs::write(Path::new(&env::var("OUT_DIR").expect("cargo sets it")).join("shipped.rs"), text)
 }
 
-/// The TOML files of `folder`, ordered by name. The list is empty if the folder does not exist.
+/// Returns the TOML files of `folder`, ordered by name. The list is empty if the folder does not exist.
 fn toml_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     if !folder.is_dir() {
         return Ok(Vec::new());

@@ -6,7 +6,7 @@ use nacre_config::{Node, Value};
 
 include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
-/// Family of the entries that are not settings but projections of technologies.
+/// Family of the catalog entries that are technology projections and not settings.
 pub const ROADMAP: &str = "roadmap";
 
 /// A catalog entry: settings that a scenario uses with `preset = "name"`.
@@ -22,18 +22,19 @@ pub struct Entry {
     pub settings: Node,
 }
 
-/// All entries, ordered by family and name. Panics if a shipped file is invalid; a test reads all of them.
+/// Returns all entries, ordered by family and name. Panics if a built-in file is invalid; a test reads every
+/// file.
 pub fn entries() -> Vec<Entry> {
     texts().map(|(family, name, text)| entry(family, name, text)).collect()
 }
 
-/// The entry with this name. Other entries are not read, because the points of a study need their entries
-/// thousands of times.
+/// Returns the entry with this name. Reads only that entry, because each point of a study looks up its
+/// entries, thousands of times in total.
 pub fn find(name: &str) -> Option<Entry> {
     texts().find(|&(_, called, _)| called == name).map(|(family, name, text)| entry(family, name, text))
 }
 
-/// Family, name, and text of all entries.
+/// Returns the family, name, and text of all entries.
 fn texts() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let families =
         [("device", CATALOG_DEVICES), ("workload", CATALOG_WORKLOADS), (ROADMAP, CATALOG_ROADMAPS)];
@@ -42,22 +43,22 @@ fn texts() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
         .flat_map(|(family, files)| files.iter().map(move |&(name, text)| (family, name, text)))
 }
 
-/// Name and text of every device in the catalog.
+/// Returns the name and text of every device in the catalog.
 #[cfg(test)]
 pub(crate) fn device_texts() -> &'static [(&'static str, &'static str)] {
     CATALOG_DEVICES
 }
 
-/// One built-in scenario.
+/// A built-in scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shipped {
-    /// Name of the scenario for `nacre run`.
+    /// Name by which `nacre run` finds the scenario.
     pub name: &'static str,
     /// The TOML text.
     pub text: &'static str,
 }
 
-/// All built-in scenarios, ordered by name.
+/// Returns all built-in scenarios, ordered by name.
 pub fn scenarios() -> Vec<Shipped> {
     SCENARIOS.iter().map(|&(name, text)| Shipped { name, text }).collect()
 }

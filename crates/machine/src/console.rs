@@ -34,7 +34,8 @@ pub struct ConsoleReply {
     pub latency_ns: f64,
     /// Whether the request succeeded.
     pub is_done: bool,
-    /// Time spent per component and activity, in the order of the device. The sum is the latency.
+    /// Time spent per component and activity, in the order in which the device reports it. The sum is the
+    /// latency.
     pub spent: Vec<Spent>,
     /// Counters that increased between issue and completion.
     pub counted: Vec<Counted>,
@@ -47,13 +48,13 @@ pub struct Spent {
     pub component: String,
     /// Activity of the component.
     pub activity: &'static str,
-    /// Stage, for a device with stages.
+    /// Stage of the activity, or `None` if the device reports no stages.
     pub stage: Option<&'static str>,
-    /// Duration in nanoseconds.
+    /// Time spent, in nanoseconds.
     pub ns: f64,
 }
 
-/// A counted event.
+/// Increase of one counter of a component during a request.
 #[derive(Clone, Debug, Serialize, PartialEq)]
 pub struct Counted {
     /// Path of the component in the scenario.
@@ -64,8 +65,8 @@ pub struct Counted {
     pub count: u64,
 }
 
-/// Issues requests one at a time to the stack of a scenario, through its host if it has one. Errors: the
-/// stack cannot be built, or a request exceeds its capacity.
+/// Issues `requests` one at a time to the stack of a scenario, through the host if the scenario has one.
+/// Errors: the stack cannot be built, or a request exceeds the capacity.
 pub fn ask(
     checked: &Checked,
     files: &dyn Files,
@@ -119,7 +120,7 @@ fn one(
     answered(*asked, issued, completion, spans, [&before, &report])
 }
 
-/// The report of the device. If there is a host, this is the report below the host's.
+/// Returns the report of the device. If there is a host, this is the report of the component below the host.
 fn report(device: &dyn Device, host: Option<&Host>, elapsed: Time) -> ComponentReport {
     let below = device.report(elapsed);
     match host {
@@ -164,8 +165,8 @@ fn path_of(report: &ComponentReport, id: ComponentId) -> Option<String> {
     report.children.iter().find_map(|child| path_of(child, id))
 }
 
-/// Adds counter differences between two reports. Values that do not grow, such as current valid pages, are
-/// omitted.
+/// Adds the counter differences between two reports to `into`. Omits counters that did not increase, e.g.
+/// current valid pages.
 fn count(before: &ComponentReport, after: &ComponentReport, into: &mut Vec<Counted>) {
     let earlier =
         |name: &str| before.counters.iter().find(|(known, _)| *known == name).map_or(0, |&(_, n)| n);

@@ -1,4 +1,4 @@
-//! Faults that are added to a running device, in the path of its requests.
+//! Faults that are injected into a running device, between the driver and the device.
 //!
 //! The faults are those of the [`faulty`](nacre_hierarchy::faulty) device, in a [`Layer`] between the driver
 //! and the device.
@@ -15,7 +15,7 @@ use nacre_config::{Configuration, Node, Problems, Reader, Slot};
 use nacre_hierarchy::faulty::{self, kinds::FaultFamily};
 use nacre_kernel::Time;
 
-/// A document with a fault.
+/// A TOML document that describes one fault.
 #[derive(Debug, Configuration)]
 struct Document {
     /// The fault.

@@ -19,13 +19,13 @@ use nacre_workload::{ArrivalFamily, PatternFamily, WorkloadFamily};
 pub struct FamilyDescriptor {
     /// Name of the family in messages, schemas, and documents.
     pub name: &'static str,
-    /// Function of its components, in one line.
+    /// Purpose of the components in the family, in one line.
     pub summary: &'static str,
     /// Components of the family, in documentation order.
     pub descriptors: Vec<&'static Descriptor>,
 }
 
-/// Every family with its components. A new family is one line in this list.
+/// Returns every family with its components. A new family is one line in this function.
 pub fn families() -> Vec<FamilyDescriptor> {
     vec![
         family::<WorkloadFamily>("workloads", &[nacre_workload::WORKLOADS]),
@@ -50,15 +50,15 @@ pub fn families() -> Vec<FamilyDescriptor> {
     ]
 }
 
-/// The settings of all components, and of hosts with several kinds, each as a name in schemas and a list of
-/// kinds.
+/// Returns the settings of all components, and the host settings that have several kinds. Each is a schema
+/// name with a list of kinds.
 pub fn kinds() -> Vec<(&'static str, &'static [Kind])> {
     let models = families().into_iter().flat_map(|family| family.descriptors);
     let fields: Vec<Field> = models.flat_map(|model| (model.fields)()).chain(HostConfig::fields()).collect();
     kinds_within(&fields)
 }
 
-/// The tables of device components, in documentation order.
+/// Returns the tables of device components, in documentation order.
 fn devices() -> [&'static [Room<DeviceFamily>]; 3] {
     [nacre_hierarchy::DEVICES, nacre_controller::DEVICES, nacre_ssd::DEVICES]
 }
@@ -68,7 +68,7 @@ fn family<F: Family>(summary: &'static str, tables: &[&'static [Room<F>]]) -> Fa
     FamilyDescriptor { name: F::NAME, summary, descriptors }
 }
 
-/// The device component with this `kind`.
+/// Returns the device component with this `kind`.
 pub(crate) fn device(kind: &str) -> &'static Room<DeviceFamily> {
     let mut models = devices().into_iter().flatten();
     models.find(|model| model.descriptor.kind == kind).expect("the slot was checked against the same tables")

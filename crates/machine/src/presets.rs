@@ -1,4 +1,4 @@
-//! Presets: settings of catalog entries that are defaults for those of a scenario.
+//! Presets: catalog settings that serve as defaults for the settings of a scenario.
 
 use crate::catalog;
 use nacre_config::problem::nearest;
@@ -12,8 +12,8 @@ pub(crate) struct Presets {
 }
 
 impl Presets {
-    /// Merges the settings of the entries that the table at `path`, and the tables in it, name. Settings of
-    /// the user have priority.
+    /// Merges the catalog entries named by the table at `path` and by its nested tables into `node`. Settings
+    /// of the user have priority.
     pub(crate) fn apply(&mut self, node: &mut Node, path: &str, problems: &mut Vec<Problem>) {
         if let Some(preset) = node.get("preset").cloned() {
             match preset.text().map(|name| (name, self.settings(name))) {
@@ -47,7 +47,8 @@ impl Presets {
         }
     }
 
-    /// Settings of the entry with this name, or `None` if there is no such entry or it has no settings.
+    /// Returns the settings of the entry with this name, or `None` if there is no such entry or it has no
+    /// settings.
     fn settings(&mut self, name: &str) -> Option<&Node> {
         if !self.read.contains_key(name) {
             let entry = catalog::find(name).filter(|entry| entry.family != catalog::ROADMAP)?;
@@ -74,7 +75,7 @@ fn unknown_preset(path: &str, name: &str, preset: &Node) -> Problem {
     .remedy(format!("{hint}known: {}", names.join(", ")))
 }
 
-/// Adds the settings of `below` that the table `node` does not have, table by table.
+/// Adds the settings of `below` that `node` lacks. Nested tables are merged in the same manner.
 fn merge_under(node: &mut Node, below: &Node) {
     let Value::Table(entries) = &below.value else { return };
     for (key, value) in entries {

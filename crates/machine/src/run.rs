@@ -21,7 +21,7 @@ pub fn run(
     Ok(run_span(checked, files, &Span::default(), watch)?.outcome)
 }
 
-/// Start of a run, and whether to save the state at its end.
+/// Options of a run: its initial state, whether its final state is saved, and optional resources.
 #[derive(Clone, Copy, Default)]
 pub struct Span<'a> {
     /// The state from which the run continues, or `None` for a new stack.
@@ -30,8 +30,8 @@ pub struct Span<'a> {
     pub saves: bool,
     /// Cache of preconditioned states.
     pub preparations: Option<&'a dyn Preparations>,
-    /// Second thread that generates requests and adds up results, if another processor may be used. It does
-    /// not change the results of a run that completes.
+    /// Executor for a second thread that generates requests and sums results, if another processor may be
+    /// used. The results of a completed run do not depend on it.
     pub second_thread: Option<&'a dyn Parallel>,
 }
 
@@ -44,8 +44,8 @@ pub struct RunOutput {
     pub state: Option<Vec<u8>>,
 }
 
-/// Like [`run`], with an initial state and a saved final state. Errors: those of `run`, a state that belongs
-/// to another stack, or a state that cannot be saved.
+/// Like [`run`], with an optional initial state and an optional saved final state. Errors: those of `run`, a
+/// state that belongs to another stack, or a state that cannot be saved.
 pub fn run_span(
     checked: &Checked,
     files: &dyn Files,
@@ -56,7 +56,7 @@ pub fn run_span(
     Ok(RunOutput { outcome: outcome(checked, &findings), state })
 }
 
-/// Like [`run_span`], without assembling the record.
+/// Like [`run_span`], but returns the results without assembling a record.
 pub(crate) fn findings(
     checked: &Checked,
     files: &dyn Files,
@@ -68,7 +68,7 @@ pub(crate) fn findings(
     let mut driver = Driver::new(checked, built);
     driver.check_end()?;
     if span.saves {
-        // A stack that cannot be saved is reported before the run.
+        // If the stack cannot be saved, the error is reported before the run.
         saved::save(&driver)?;
     }
     let prepared = match span.from {

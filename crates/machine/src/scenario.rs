@@ -150,17 +150,18 @@ pub struct UntilSteady {
 }
 
 impl RunConfig {
-    /// Whether data is written before simulated time starts.
+    /// Returns whether the settings require writes before simulated time starts.
     pub(crate) fn prepares(&self) -> bool {
         self.fill.is_some() || self.takes_writes()
     }
 
-    /// Whether writes of a workload precede simulated time.
+    /// Returns whether the settings require writes of a workload before simulated time starts.
     pub(crate) fn takes_writes(&self) -> bool {
         !matches!(self.precondition, CountOr::Count(0)) || self.until_steady.is_some()
     }
 
-    /// Maximum share of the stack that is written before simulated time, or after it to wear out the stack.
+    /// Returns an upper bound for the share of the stack that is written before simulated time, or after it
+    /// to wear out the stack.
     pub(crate) fn share_written_before(&self) -> f64 {
         match &self.fill {
             _ if self.takes_writes() || self.wear_out => 1.0,
@@ -169,7 +170,7 @@ impl RunConfig {
         }
     }
 
-    /// Number of preconditioning writes from the measured workload.
+    /// Returns the number of preconditioning writes from the measured workload.
     pub(crate) fn first_writes(&self) -> u64 {
         match self.precondition {
             CountOr::Count(count) => count,
@@ -187,7 +188,7 @@ impl Default for RunConfig {
     }
 }
 
-/// A scenario as the user provided it.
+/// A scenario in the form in which the user provides it.
 #[derive(Clone, Copy, Debug)]
 pub struct Document<'a> {
     /// The TOML text.
@@ -203,7 +204,7 @@ pub struct Document<'a> {
 /// A scenario without errors.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// The configuration.
+    /// The configuration, without errors.
     pub scenario: Scenario,
     /// Settings of the run, with defaults.
     pub run: RunConfig,
@@ -219,7 +220,7 @@ pub fn check(document: &Document<'_>) -> Result<Checked, Problems> {
     Parsed::of(document.text, document.name)?.check(document.overrides, document.seed)
 }
 
-/// A parsed scenario that can be checked with many overrides, e.g. for the points of a study.
+/// A parsed scenario that can be checked with different overrides, e.g. for the points of a study.
 #[derive(Clone, Debug)]
 pub struct Parsed {
     node: Node,
@@ -228,7 +229,7 @@ pub struct Parsed {
 }
 
 impl Parsed {
-    /// Parses the TOML `text` of the file `name`. Errors: the text is not valid TOML.
+    /// Parses the TOML `text` of the file `name`. Errors: `text` is not valid TOML.
     pub fn of(text: &str, name: &str) -> Result<Parsed, Problems> {
         let node = Node::parse_toml(text, name)?;
         Ok(Parsed { node, name: name.into(), presets: Presets::default() })
@@ -243,7 +244,7 @@ impl Parsed {
     }
 }
 
-/// Applies the overrides to the document; returns their errors.
+/// Applies the overrides to `node`, and returns their errors.
 fn overridden(node: &mut Node, overrides: &[(String, String)], seed: Option<u64>) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (path, value) in overrides {
@@ -252,14 +253,15 @@ fn overridden(node: &mut Node, overrides: &[(String, String)], seed: Option<u64>
     }
     if let Some(seed) = seed {
         let origin = Origin::Override(format!("run.seed={seed}").into());
-        // A seed that is too large for TOML stays text, which the reader rejects.
+        // A seed that is too large for a TOML integer remains text, which the configuration reader rejects.
         let value = i64::try_from(seed).map_or_else(|_| Value::Text(seed.to_string()), Value::Integer);
         problems.extend(node.set("run.seed", Node { value, origin }).err());
     }
     problems
 }
 
-/// Reads every setting of a document with its overrides. `problems` holds the errors found before.
+/// Reads every setting of a document to which overrides were applied. `problems` contains the errors found
+/// before.
 fn checked(node: &Node, mut problems: Vec<Problem>, name: &str) -> Result<Checked, Problems> {
     let models = Models::new();
     let mut reader = Reader::new(&models);
@@ -287,7 +289,7 @@ fn checked(node: &Node, mut problems: Vec<Problem>, name: &str) -> Result<Checke
     }
 }
 
-/// The error for a stack with more than [`PARTS_MAX`] devices, policies, and distributions.
+/// Returns an error if the stack has more than [`PARTS_MAX`] devices, policies, and distributions.
 fn too_many_parts(resolved: &[Resolved]) -> Option<Problem> {
     let is_part = |value: &&Resolved| value.path.starts_with("stack.") && value.path.ends_with(".kind");
     let parts = resolved.iter().filter(is_part).count();
@@ -299,7 +301,7 @@ fn too_many_parts(resolved: &[Resolved]) -> Option<Problem> {
     })
 }
 
-/// The error for a run whose requests are all warm-up.
+/// Returns an error if all requests of the run are warm-up requests.
 fn only_warm_up(run: &RunConfig, resolved: &[Resolved]) -> Option<Problem> {
     let value = |path: &str| resolved.iter().find(|resolved| resolved.path == path).map(|found| &found.node);
     let of_workload = ["workload.requests", "workload.limit"].into_iter().filter_map(|path| {
@@ -316,7 +318,7 @@ fn only_warm_up(run: &RunConfig, resolved: &[Resolved]) -> Option<Problem> {
     })
 }
 
-/// The values of a `[run]` table that is absent.
+/// Returns the default values of an absent `[run]` table.
 fn default_run() -> Vec<Resolved> {
     let models = Models::new();
     let mut reader = Reader::at(&models, "run");

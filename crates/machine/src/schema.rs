@@ -1,5 +1,5 @@
-//! Output generated from the settings of all components: the JSON Schema of a scenario, and the description
-//! from which Python classes and the model reference are generated.
+//! Schemas and descriptions generated from the settings of all components: the JSON Schema of a scenario, and
+//! the description from which Python classes and the model reference are generated.
 
 use crate::models::{FamilyDescriptor, families, kinds};
 use crate::record::Record;
@@ -7,7 +7,7 @@ use crate::scenario::{RunConfig, Scenario};
 use nacre_config::{Configuration, Descriptor, Field, Literal, Shape};
 use serde_json::{Map, Value, json};
 
-/// The JSON Schema (2020-12) of a scenario, for editors.
+/// Returns the JSON Schema (2020-12) of a scenario, for editors.
 pub fn scenario_schema() -> Value {
     let mut definitions = Map::new();
     for family in families() {
@@ -48,12 +48,13 @@ pub fn scenario_schema() -> Value {
     root
 }
 
-/// The JSON Schema of a record.
+/// Returns the JSON Schema of a record.
 pub fn record_schema() -> Value {
     schemars::schema_for!(Record).to_value()
 }
 
-/// All families, components, and fields as JSON, from which Python classes and the reference are generated.
+/// Returns all families, components, and fields as JSON, from which Python classes and the model reference
+/// are generated.
 pub fn models_description() -> Value {
     let scenario = json!({
         "doc": Scenario::DOC,
@@ -81,7 +82,7 @@ fn model_description(descriptor: &Descriptor) -> Value {
     })
 }
 
-/// The `//!` lines of a component's source text.
+/// Returns the text of the `//!` lines in a component's source text.
 fn module_doc(source: &str) -> String {
     let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
     lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
@@ -148,7 +149,7 @@ fn model_schema(descriptor: &Descriptor) -> Value {
     schema
 }
 
-/// Adds the kind to the schema of a table.
+/// Adds the setting `kind` with the value `kind` to the schema of a table.
 fn with_kind(mut schema: Value, kind: &str) -> Value {
     let properties = schema["properties"].as_object_mut().expect("a table schema has properties");
     properties.insert("kind".into(), json!({ "const": kind }));
@@ -190,7 +191,8 @@ fn table_schema(doc: &str, fields: &[Field]) -> Value {
     })
 }
 
-/// A unit as a regular expression. The `u` for micro matches both micro characters.
+/// Returns a regular expression for a unit. For the prefix micro, the expression matches `u` and both micro
+/// characters.
 fn unit_pattern(unit: &str) -> String {
     let unit = unit.replace('/', "\\/");
     unit.strip_prefix('u').map_or_else(|| unit.clone(), |rest| format!("[u\u{b5}\u{3bc}]{rest}"))

@@ -23,34 +23,35 @@ use std::io::{self, BufRead};
 use std::ops::ControlFlow;
 use workloads::file_problem;
 
-/// Access to the files that a scenario names. This crate opens no files, so the caller implements this.
+/// Access to the files that a scenario names. The caller implements this trait, because this crate opens no
+/// files.
 pub trait Files {
-    /// The text of `file`.
+    /// Returns the text of `file`.
     fn text(&self, file: &str) -> io::Result<String>;
 
-    /// A reader of the decompressed bytes of the trace `file`, which is a path or the name of a shipped
-    /// trace.
+    /// Returns a reader of the decompressed bytes of the trace `file`, which is a path or the name of a
+    /// built-in trace.
     fn trace(&self, file: &str) -> io::Result<Box<dyn BufRead + Send>>;
 
-    /// Names of the shipped traces.
+    /// Returns the names of the built-in traces.
     fn shipped_traces(&self) -> Vec<String>;
 
-    /// Memory that a stack may use, or `None` if unknown.
+    /// Returns the memory that a stack may use, or `None` if it is unknown.
     fn memory(&self) -> Option<HostMemory> {
         None
     }
 
-    /// A new instance of the user's cleaning policy `name`, if there is one.
+    /// Returns a new instance of the user's cleaning policy `name`, or `None` if there is no such policy.
     fn cleaner(&self, _name: &str) -> Option<Box<dyn Cleaner>> {
         None
     }
 
-    /// A constructor of the user's replacement policy `name`, if there is one.
+    /// Returns a constructor of the user's replacement policy `name`, or `None` if there is no such policy.
     fn replacement(&self, _name: &str) -> Option<Brought> {
         None
     }
 
-    /// The user's placement function `name`, if there is one.
+    /// Returns the user's placement function `name`, or `None` if there is no such function.
     fn decider(&self, _name: &str) -> Option<Box<dyn Decider>> {
         None
     }
@@ -61,7 +62,7 @@ pub trait Files {
 pub struct HostMemory {
     /// Free memory in bytes.
     pub free: u64,
-    /// Installed memory in bytes, which is the upper limit.
+    /// Installed memory in bytes, i.e. the upper limit of `free`.
     pub all: u64,
 }
 
@@ -71,10 +72,10 @@ pub struct Built {
     pub device: Box<dyn event::Device>,
     /// The workload.
     pub workload: Box<dyn Workload>,
-    /// Workload for preconditioning, if required: the same workload with separate random streams, or another
-    /// workload.
+    /// Workload for preconditioning, if required. It is the same workload with separate random streams, or
+    /// another workload.
     pub preconditioning: Option<Box<dyn Workload>>,
-    /// Addresses that the workload may access, if these are to be filled.
+    /// Addresses that the workload may access, if the scenario fills its footprint.
     pub footprint: Option<Ranges>,
     /// The host between workload and device, if the scenario has one.
     pub(crate) host: Option<Host>,
@@ -82,13 +83,13 @@ pub struct Built {
     pub components: usize,
 }
 
-/// Builds the components of `checked`. Errors: e.g. a missing file, or inconsistent sizes.
+/// Builds the components of `checked`. Errors include a missing file and inconsistent sizes.
 pub fn build(checked: &Checked, files: &dyn Files) -> Result<Built, Problems> {
     build_watched(checked, files, &mut |_| ControlFlow::Continue(()))
 }
 
-/// Like [`build`]. Some components need the whole workload in advance. `watch` may stop reading it, and these
-/// components then use only the portion that was read.
+/// Like [`build`], with a progress callback. Some components need the whole workload in advance. If `watch`
+/// stops reading it, these components use only the part that was read.
 pub(crate) fn build_watched(
     checked: &Checked,
     files: &dyn Files,
@@ -132,7 +133,7 @@ pub fn build_alone(checked: &Checked, files: &dyn Files) -> Result<Box<dyn event
     StackBuilder::new(checked, files).device(&checked.scenario.stack)
 }
 
-/// Errors: the workload has a known last address that is past the end of the stack.
+/// Returns an error if the last address of the workload is known and is past the end of the stack.
 fn check_reach(
     workload: &dyn Workload,
     slot: &Slot<WorkloadFamily>,
@@ -147,8 +148,8 @@ fn check_reach(
         .into())
 }
 
-/// Layouts of the stores that the stack of `checked` needs for its data, in the order in which they are
-/// requested, each with the path of the device. Errors: the stack cannot be built.
+/// Returns the layouts of the stores that the stack of `checked` needs for its data, with the paths of their
+/// devices, in the order of the requests. Errors: the stack cannot be built.
 pub fn store_layouts(checked: &Checked, files: &dyn Files) -> Result<Vec<(String, Layout)>, Problems> {
     let mut builder = StackBuilder::new(checked, files);
     builder.stores = Stores::Wanted(Vec::new());
@@ -171,14 +172,14 @@ pub fn build_with_bytes(
     builder.check_bytes(device.capacity()).map(|()| device)
 }
 
-/// The error for a zoned device below another device.
+/// Returns the error for a zoned device below another device.
 fn in_order(path: &str) -> Problems {
     let problem = "a device with zones is written sequentially, but the device over it writes at random";
     let remedy = "use kind = \"ssd\", or make this device the stack";
     Problem::new(ErrorCode::ConflictingSettings, &format!("{path}.kind"), None, problem).remedy(remedy).into()
 }
 
-/// The error of a host that writes zones to a stack without zones.
+/// Returns the error for a host that writes zones to a stack without zones.
 fn without_zones(checked: &Checked) -> Problems {
     let path = "host.zone_writes";
     let resolved = checked.resolved.iter().find(|resolved| resolved.path == path);
@@ -188,19 +189,19 @@ fn without_zones(checked: &Checked) -> Problems {
         .into()
 }
 
-/// Stores for the data of a stack.
+/// Source of the stores for the data of a stack.
 enum Stores {
-    /// The stack is simulated without data.
+    /// The simulated stack stores no data.
     None,
-    /// Layouts are being collected.
+    /// Layouts of the requested stores are being collected.
     Wanted(Vec<(String, Layout)>),
     /// Stores in the order in which they are requested.
     Given(std::vec::IntoIter<Box<dyn Pages>>),
 }
 
-/// Computes every mix of the tiers of `checked` in `steps` equal portions, with the best placement of extents
-/// for the whole workload. `None` if `watch` stopped reading it. Errors: the stack is not `tiers`, the
-/// workload never ends or cannot be read, or there are too many steps.
+/// Evaluates every mix of the tiers of `checked` in `steps` equal portions, with the best placement of
+/// extents for the whole workload. Returns `None` if `watch` stopped reading the workload. Errors: the stack
+/// is not `tiers`, the workload never ends or cannot be read, or there are too many steps.
 pub fn mixes(
     checked: &Checked,
     files: &dyn Files,
@@ -213,8 +214,9 @@ pub fn mixes(
     Ok((!builder.was_stopped).then_some(mixes))
 }
 
-/// The volumes or extents of each part of the trace of `checked`, and its number of requests. `None` if
-/// `watch` stopped reading it.
+/// Returns the volumes or extents of each part of the trace of `checked`, and the number of its requests.
+/// Returns `None` if
+/// `watch` stopped reading the trace.
 pub(crate) fn shares(
     checked: &Checked,
     files: &dyn Files,
@@ -230,22 +232,23 @@ pub(crate) struct StackBuilder<'a, 'w> {
     checked: &'a Checked,
     models: Models,
     streams: Streams,
-    /// Prefix of the names of random streams of a workload.
+    /// Prefix of the names of the random streams that a workload uses.
     draws: &'static str,
     files: &'a dyn Files,
     components: usize,
     stores: Stores,
-    /// Path and kind of devices that store no data, in the order in which they were built.
+    /// Paths and kinds of devices that store no data, in the order in which they were built.
     without_bytes: Vec<(String, &'static str)>,
-    /// Path and kind of devices without a capacity limit, children before parents.
+    /// Paths and kinds of devices without a capacity limit, children before parents.
     without_end: Vec<(String, &'static str)>,
-    /// Path of the device with zones that was built last and that its parent has not taken yet.
+    /// Path of the zoned device that was built last, until a parent accepts it.
     zoned: Option<String>,
     watch: Option<&'w mut Watch<'w>>,
     was_stopped: bool,
-    /// Memory that was free before the first device was built.
+    /// Memory that was free before the first device was built. The outer `None` means not determined yet; the
+    /// inner one means unknown.
     memory: Option<Option<HostMemory>>,
-    /// Memory that devices use at the start, in bytes.
+    /// Memory that devices use at the start of the run, in bytes.
     taken: u64,
     /// Memory that devices use after every address has been written, in bytes.
     taken_in_all: u64,
@@ -272,8 +275,8 @@ impl<'a> StackBuilder<'a, '_> {
         }
     }
 
-    /// Addresses that `workload`, built from `slot`, may access. If these are known only from reading it, a
-    /// second instance is read.
+    /// Returns the addresses that `workload`, built from `slot`, may access. If they can be determined only
+    /// by reading the workload, reads a second instance.
     fn footprint(
         &mut self,
         slot: &Slot<WorkloadFamily>,
@@ -295,7 +298,7 @@ impl<'a> StackBuilder<'a, '_> {
 }
 
 impl StackBuilder<'_, '_> {
-    /// Records whether the device in `slot` stores no data or has no capacity limit.
+    /// Records the device in `slot` if it stores no data or has no capacity limit.
     fn note_limits(
         &mut self,
         slot: &Slot<DeviceFamily>,
@@ -311,7 +314,8 @@ impl StackBuilder<'_, '_> {
         }
     }
 
-    /// Errors: a device of the stack, which has this capacity, stores no data or has no capacity limit.
+    /// Returns an error if a device of the stack stores no data or has no capacity limit. `capacity` is the
+    /// capacity of the stack.
     fn check_bytes(&self, capacity: Option<Bytes>) -> Result<(), Problems> {
         match self.without_bytes.first() {
             None if capacity.is_none() => {

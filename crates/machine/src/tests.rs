@@ -388,7 +388,7 @@ fn a_device_that_memory_cannot_hold_is_refused_before_it_is_built() {
             .map(|_| ())
             .map_err(|problems| problems.to_string())
     };
-    // Superblocks of 64 planes x 2304 pages x 4 units are 2^20 numbers apart. 3988 of them have 4.18 G
+    // Superblocks of 64 planes x 2304 pages x 4 units are 2^20 numbers apart. 3988 superblocks have 4.18 G
     // numbers, each of slightly more than 4 bytes. The host has 4000 x 589,824 / 1.1315 = 2.09 G units of 4
     // bytes. A block takes 16 bytes.
     let said = refused(&[], 1024, 2048).expect_err("it is too large");
@@ -402,7 +402,7 @@ fn a_device_that_memory_cannot_hold_is_refused_before_it_is_built() {
     );
     let rows = [("stack", "{ kind = \"onyx\", ranks = 256, chip = \"64 GiB\" }")];
     // 8 controllers of 256 ranks of 4 chips have 2^37 rows of 4 KiB with some gaps. Each row takes 4 bytes
-    // once its neighbors are written, and 4096 rows take 8 bytes at the start.
+    // after its neighbors are written, and 4096 rows take 8 bytes at the start.
     let said = refused(&rows, 1024, 2048).expect_err("it is too large");
     assert!(
         said.starts_with("stack: its tables take 512.3 GiB of memory when all of it is written"),

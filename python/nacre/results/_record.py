@@ -327,7 +327,7 @@ class Component(View):
     utilization: float
     """Utilization of the busiest resource, or 0 without resources."""
     energy_j: View | None
-    """Energy in joules by activity with nonzero energy, and when `idle`; null if not modeled."""
+    """Energy in joules by activity. Activities without energy are omitted, except `idle`. Null if not modeled."""
     counters: View
     """Counts of events, by name."""
     area_mm2: float | None

@@ -1,4 +1,4 @@
-//! Accesses of the whole workload to each extent, counted before simulated time starts.
+//! Counts of the accesses to each extent over the whole workload, determined before simulated time starts.
 
 use crate::progress::{BATCH, Progress, Watch};
 use nacre_config::{ErrorCode, Problem, Problems};
@@ -6,11 +6,11 @@ use nacre_device::{Accesses, SizedAccesses};
 use nacre_kernel::{Bytes, Op, Ranges, Request, Time};
 use nacre_workload::{Workload, WorkloadError};
 
-/// Maximum number of ranges in the footprint of a workload, which take a quarter of a GiB of memory.
+/// Maximum number of address ranges in the footprint of a workload. They take a quarter of a GiB of memory.
 const RANGES_MAX: usize = 1 << 22;
 
-/// The bytes that `workload` reads and writes, up to `limit` requests. If `watch` breaks, the bytes of the
-/// requests read until then.
+/// Returns the address ranges that `workload` reads and writes in up to `limit` requests. If `watch` breaks,
+/// returns the ranges of the requests read until then.
 pub(crate) fn footprint(
     mut workload: Box<dyn Workload>,
     limit: Option<u64>,
@@ -57,7 +57,7 @@ fn of_workload(error: &WorkloadError) -> Problem {
 
 /// Extents in which accesses are counted.
 pub(crate) struct Space<'a> {
-    /// Path of the setting that needs the counts.
+    /// Path of the setting that requires the counts.
     pub(crate) path: &'a str,
     /// Size of an extent.
     pub(crate) extent: Bytes,
@@ -65,8 +65,8 @@ pub(crate) struct Space<'a> {
     pub(crate) extents: u32,
 }
 
-/// Counts the reads and writes of `workload` in each extent of `space` by size, up to `limit` requests. A
-/// request that touches several extents counts in each, with the size of its portion. If `watch` breaks, the
+/// Counts the reads and writes of `workload` in each extent of `space` by size, up to `limit` requests. If a
+/// request touches several extents, the part in each extent counts as one access. If `watch` breaks, the
 /// counts are those of the requests read until then.
 pub(crate) fn count(
     workload: &mut dyn Workload,
@@ -96,7 +96,7 @@ pub(crate) fn count(
         }
         left -= batch.len() as u64;
         done += batch.len() as u64;
-        // The simulation has not started yet, so this is reported as preconditioning.
+        // The simulation has not started yet, so the progress is reported as preconditioning.
         if watch(Progress { preconditioning: true, done, expected, simulated: Time::ZERO }).is_break() {
             break;
         }
@@ -109,8 +109,8 @@ impl Space<'_> {
         self.extent.0 * u64::from(self.extents)
     }
 
-    /// Adds `request` to the counts of the extents that it touches. Errors: the end of the request, if it is
-    /// past the last extent.
+    /// Adds `request` to the counts of the extents that it touches. If the request ends past the last extent,
+    /// returns the end of the request as the error.
     fn count(&self, request: &Request, counts: &mut [Vec<SizedAccesses>]) -> Result<(), u128> {
         let end = u128::from(request.address) + u128::from(request.bytes);
         if end > u128::from(self.bytes()) {
@@ -147,8 +147,8 @@ impl Space<'_> {
     }
 }
 
-/// `bytes` rounded up to 1/16 of the power of two below it, which limits the number of sizes. Multiples of 4
-/// KiB up to 128 KiB are exact.
+/// Rounds `bytes` up to a multiple of 1/16 of the largest power of two that is not greater than `bytes`. This
+/// limits the number of distinct sizes. Multiples of 4 KiB up to 128 KiB do not change.
 fn grade(bytes: u32) -> u32 {
     let step = 1 << (31 - bytes.max(512).leading_zeros()).saturating_sub(4);
     bytes.max(1).checked_next_multiple_of(step).unwrap_or(u32::MAX)

@@ -6,7 +6,7 @@ use nacre_testkit::assert_close;
 use std::io::{self, BufRead, Cursor};
 use std::ops::ControlFlow;
 
-/// Files in which every name is the same trace.
+/// A file collection in which every name refers to the same trace.
 struct OneTrace(String);
 
 impl Files for OneTrace {
@@ -87,7 +87,8 @@ fn a_run_of_any_mix_takes_the_time_its_point_of_the_surface_says() {
 #[test]
 fn requests_of_other_sizes_take_what_their_size_takes_in_mixes_as_in_runs() {
     let no_files = OneTrace(String::new());
-    // A disk that was measured at 4 KiB takes 16 units, i.e. 80 ms, for 64 KiB, and the run agrees.
+    // A disk that was measured at 4 KiB takes 16 units, i.e. 80 ms, for 64 KiB. The run returns the same
+    // latency.
     let large = ZIPF.replace("theta = 0.9", "request = \"64 KiB\"\ntheta = 0.9").replace("40_000", "4_000");
     let checked = check(&Document { text: &large, name: "test.toml", overrides: &[], seed: None });
     let all = mixes(&checked.expect("legal"), &no_files, 10, &mut |_| ControlFlow::Continue(()));

@@ -1,21 +1,22 @@
-//! Combinations of settings that are generated more often than by chance, because their failures need several
+//! Combinations of settings that are generated more often than by chance, because some failures need several
 //! settings at once.
 
 use super::hints::EDGE;
 
-/// Fixed settings of a stack.
+/// Fixed settings that are used together in a stack.
 #[derive(Debug)]
 pub(super) struct Combination {
     /// Kind of the device at the top of the stack.
     pub(super) kind: &'static str,
-    /// Values by component and setting. A device of a given kind is [`Value::Device`].
+    /// Values of settings, each with its component and setting. A device of a given kind is
+    /// [`Value::Device`].
     pub(super) settings: &'static [(&'static str, &'static str, Value)],
 }
 
 /// Value of a fixed setting.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Value {
-    /// A given text.
+    /// A given TOML text.
     Text(&'static str),
     /// Any device of this kind.
     Device(&'static str),
@@ -23,17 +24,17 @@ pub(super) enum Value {
 
 use Value::{Device, Text};
 
-/// A card whose capacitor saves only the first pages of its memory. A power loss reverts the other pages,
-/// including those of which a cache has clean copies.
+/// An NVRAM card whose capacitor saves only the first pages of its memory. A power loss reverts the other
+/// pages, including pages of which a cache has clean copies.
 const SAVES_A_PART: [(&str, &str, Value); 3] = [
     ("nvram_card", "volatile", Text("true")),
     ("nvram_card", "capacitor", Text("\"14 mJ\"")),
     ("nvram_card", "chip", Text("\"1 MiB\"")),
 ];
 
-/// Combinations of settings, one of which a third of the stacks use.
+/// Combinations of settings. One third of the stacks use one of them.
 pub(super) const COMBINATIONS: [Combination; 7] = [
-    // Copies of data that the backing lost, in caches so small that the copies are soon evicted.
+    // Copies of data that the backing device lost, in caches so small that the copies are soon evicted.
     Combination {
         kind: "flash_disk_cache",
         settings: &[
@@ -56,7 +57,7 @@ pub(super) const COMBINATIONS: [Combination; 7] = [
             SAVES_A_PART[2],
         ],
     },
-    // Extents are being moved at any time.
+    // Extents are always being moved.
     Combination {
         kind: "tiers",
         settings: &[
@@ -97,7 +98,7 @@ pub(super) const COMBINATIONS: [Combination; 7] = [
         kind: "onyx",
         settings: &[("onyx", "completion", Text("\"early\"")), ("onyx", "capacitors", Text(EDGE))],
     },
-    // A cache whose contents and table survive a power loss, over a disk with a volatile write cache.
+    // A cache whose contents and table survive a power loss, above a disk with a volatile write cache.
     Combination {
         kind: "server_cache",
         settings: &[

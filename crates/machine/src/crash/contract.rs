@@ -12,10 +12,10 @@ use nacre_config::Families;
 use nacre_kernel::{Streams, Time};
 use nacre_testkit::conformance;
 
-/// Number of stacks of each kind.
+/// Number of stacks of each device kind.
 const STACKS: usize = 2;
-/// Maximum time between requests, which is enough for a disk cache to complete a request with misses of 64
-/// small pages.
+/// Maximum time between requests. It suffices for a disk cache to complete a request with misses of 64 small
+/// pages.
 const PAUSE: Time = Time::from_ms(40);
 
 #[test]

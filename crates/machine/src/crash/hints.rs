@@ -1,19 +1,19 @@
-//! Values that keep random stacks small and make them valid often enough.
+//! Values from which random settings are selected. They keep random stacks small, and most of them are valid.
 
-/// The setting is omitted.
+/// Marker: the setting is omitted.
 pub(super) const LEFT_OUT: &str = "";
-/// The setting has a random value.
+/// Marker: the setting gets a random value.
 pub(super) const ANY: &str = "?";
-/// Stored energy near the minimum of the scenario check, for devices that must not lose writes: just
-/// sufficient, or lower.
+/// Marker: the stored energy is near the minimum of the scenario check, i.e. just sufficient or slightly
+/// lower. Used for devices that must not lose writes.
 pub(super) const EDGE: &str = "\"100000 J\"";
-/// The value comes from a separate stream, so that other values do not depend on it. Used for wear,
-/// protection against wear, and settings that only affect reads.
+/// Marker: the value comes from a separate random stream, so that other values do not depend on it. Used for
+/// wear, protection against wear, and settings that only affect reads.
 pub(super) const WEAR: &str = "#";
 
-/// TOML values from which a setting of a component is selected, or one of the constants above. For a table
-/// among the settings, the kind is `component.table`. Missing entries are looked up for the component and
-/// then for the component that it is [`like`].
+/// Returns the TOML values from which a setting of a component is selected, or one of the constants above.
+/// For a setting in a nested table, `kind` is `component.table`. If there is no entry, the component itself
+/// and then the component [`like`] it are looked up.
 pub(super) fn of(kind: &str, field: &str) -> Option<&'static [&'static str]> {
     let own = |kind| OWN.iter().find(|(model, name, _)| *model == kind && *name == field);
     let own = own(kind).or_else(|| own(kind.split('.').next().unwrap_or(kind))).or_else(|| own(like(kind)));
@@ -23,12 +23,12 @@ pub(super) fn of(kind: &str, field: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// The component whose settings this component shares.
+/// Returns the component that has the same settings as this component.
 fn like(kind: &str) -> &str {
     if kind == "zns_ssd" { "ssd" } else { kind }
 }
 
-/// Values of a wear setting.
+/// Returns the values of a wear setting.
 pub(super) fn wear(kind: &str, field: &str) -> &'static [&'static str] {
     let of = WEARS.iter().find(|(model, name, _)| *model == like(kind) && *name == field);
     of.map(|(_, _, values)| *values).expect("WEAR comes with values")
@@ -38,7 +38,7 @@ pub(super) fn wear(kind: &str, field: &str) -> &'static [&'static str] {
 pub(super) const BIT_ERRORS: &[&str] =
     &["endurance", "slc_endurance", "mlc_endurance", "bit_error_rate", "error_exponent"];
 
-/// Values of a quantity.
+/// Returns the values of the quantity `name`.
 pub(super) fn quantities(name: &str) -> Option<&'static [&'static str]> {
     Some(match name {
         "duration" => &["\"1 us\"", "\"7 us\"", "\"20 us\"", "\"150 us\"", "\"1 ms\"", "\"4 ms\""],
@@ -52,7 +52,7 @@ pub(super) fn quantities(name: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// Faults of a `faulty` device. Each is short, so that a run has many of them and no request takes long.
+/// Faults of a `faulty` device. Each fault is short, so that a run has many faults and no request takes long.
 pub(super) const FAULTS: &[&str] = &[
     "{ kind = \"delay\", latency = \"80 us\", every = 3 }",
     "{ kind = \"delay\", latency = { kind = \"exponential\", mean = \"1 ms\" }, share = \"10 %\" }",
@@ -79,8 +79,8 @@ pub(super) const LATE: usize = 7;
 /// Number of [`FAULTS`] that only delay the device or return an error.
 pub(super) const REPORTED: usize = 13;
 
-/// Bit errors of a flash drive: as a function of erases and reads, as a function of erases and time, and
-/// constant without correction.
+/// Bit-error settings of a flash drive: errors that grow with erases and reads, errors that grow with erases
+/// and time, and a constant rate without correction.
 const BCH_ERRORS: &str = "{ ecc = { kind = \"bch\", t = 8, crc32 = true }, bit_error_rate = 0.0001, cycles = 3, \
                           error_exponent = 1.0, read_disturb = 0.00001, refresh_reads = 20 }";
 const LDPC_ERRORS: &str = "{ ecc = { kind = \"ldpc\", codeword = \"512 B\" }, bit_error_rate = 0.001, cycles = 1, \
@@ -88,7 +88,8 @@ const LDPC_ERRORS: &str = "{ ecc = { kind = \"ldpc\", codeword = \"512 B\" }, bi
 const CRC_ERRORS: &str = "{ ecc = { kind = \"crc32\" }, bit_error_rate = 0.000001, cycles = 1, error_exponent = 0.0, \
                           refresh_reads = 2 }";
 
-/// Page allocation: with parity over all dies, with parity over two dies, and by address with copyback.
+/// Page allocation settings: parity over all dies, parity over two dies, and allocation by address with
+/// copyback.
 const PARITY: &str = "{ kind = \"superblock\", parity = {} }";
 const PARITY_OF_TWO: &str = "{ kind = \"superblock\", parity = { stripe = 2 } }";
 const LARGE_UNITS: &str = "{ kind = \"superblock\", reclaim_unit = 2 }";
@@ -96,7 +97,7 @@ const GROUPS: &str = "{ kind = \"superblock\", reclaim_groups = 2 }";
 const GROUPS_OF_PARITY: &str = "{ kind = \"superblock\", reclaim_groups = 2, parity = {} }";
 const COPYBACK: &str = "{ kind = \"static\", order = \"pwc\", copyback = true }";
 
-/// Values of wear settings by component and setting.
+/// Values of wear settings, by component and setting.
 const WEARS: &[(&str, &str, &[&str])] = &[
     ("ssd", "errors", &[LEFT_OUT, LEFT_OUT, LEFT_OUT, BCH_ERRORS, LDPC_ERRORS, CRC_ERRORS]),
     (
@@ -132,7 +133,7 @@ const WEARS: &[(&str, &str, &[&str])] = &[
     ("flash_disk_cache", "strongest", &[LEFT_OUT, "1", "2", "4", "40"]),
 ];
 
-/// Values for settings with these names in every component.
+/// Values of settings that have these names in any component.
 const EVERYWHERE: &[(&str, &[&str])] = &[
     ("capacity", &["\"64 KiB\"", "\"1 MiB\"", "\"3 MiB\""]),
     ("price", &[LEFT_OUT]),
@@ -157,7 +158,7 @@ const EVERYWHERE: &[(&str, &[&str])] = &[
     ("checkpoint_every", &["\"4 KiB\"", "\"64 KiB\"", "\"1 GiB\""]),
 ];
 
-/// Values by component and setting.
+/// Values of the settings of single components, by component and setting.
 const OWN: &[(&str, &str, &[&str])] = &[
     ("hdd", "capacity", &["\"1 MiB\"", "\"3 MiB\"", "\"600 GB\""]),
     ("hdd", "track_to_track_seek", &["\"0.2 ms\""]),

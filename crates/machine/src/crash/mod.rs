@@ -23,7 +23,7 @@ use nacre_kernel::event::Device;
 use nacre_media::store::{Layout, Pages};
 use std::ops::ControlFlow;
 
-/// The stack of a scenario, which can be rebuilt any number of times.
+/// A stack built from a scenario. It can be rebuilt any number of times.
 pub struct ScenarioStack<'a> {
     checked: &'a Checked,
     files: &'a dyn Files,
@@ -31,8 +31,8 @@ pub struct ScenarioStack<'a> {
 }
 
 impl<'a> ScenarioStack<'a> {
-    /// Errors: a component of the stack stores no data, the stack has no capacity limit, or it cannot be
-    /// built.
+    /// Creates the builder and checks that the stack can be built. Errors: a component stores no data, the
+    /// stack has no capacity limit, or it cannot be built.
     pub fn new(checked: &'a Checked, files: &'a dyn Files) -> Result<ScenarioStack<'a>, Problems> {
         let layouts = store_layouts(checked, files)?.into_iter().map(|(_, layout)| layout).collect();
         let stack = ScenarioStack { checked, files, layouts };

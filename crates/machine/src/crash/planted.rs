@@ -1,4 +1,4 @@
-//! Tests that the simulator finds planted bugs and faults in every kind of device.
+//! Tests that the power-loss tests find planted bugs and faults in every kind of device.
 
 #![expect(clippy::print_stdout, reason = "with --nocapture the tests say how many stacks it takes")]
 
@@ -27,7 +27,7 @@ impl Stack for WithBug<'_, '_> {
     }
 }
 
-/// Whether a device with these capabilities can have the bug.
+/// Returns whether a device with these capabilities can have the bug.
 fn applies(bug: Bug, capabilities: &Capabilities) -> bool {
     let Capabilities { persistence, atomic_unit, transactions, .. } = *capabilities;
     match bug {
@@ -45,8 +45,9 @@ fn applies(bug: Bug, capabilities: &Capabilities) -> bool {
     }
 }
 
-/// Whether a bug can appear in a stack whose test without bugs returned `honest`. The capabilities do not
-/// include whether recovery takes time, the medium wears out, or pages share word lines.
+/// Returns whether a bug can appear in a stack whose test without bugs returned `honest`. This check is
+/// needed because the capabilities do not include whether recovery takes time, the medium wears out, or pages
+/// share word lines.
 fn comes_up(bug: Bug, honest: &Report) -> bool {
     let branch = |name| honest.branches[name] > 0;
     match bug {
@@ -57,11 +58,11 @@ fn comes_up(bug: Bug, honest: &Report) -> bool {
     }
 }
 
-/// Caches that survive a power loss and keep blocks until they are durable in the backing. Over a backing
-/// with weaker guarantees, they keep more than guaranteed, which hides some bugs.
+/// Caches that survive a power loss and keep blocks until these are durable in the backing device. If the
+/// backing device has weaker guarantees, these caches preserve more than guaranteed, which hides some bugs.
 const KEEP_MORE: [&str; 2] = ["flash_disk_cache", "pcm_disk_cache"];
 /// NVRAM cards with durable rows. Their rows usually close before the host is notified of a write, so these
-/// cards also keep more than guaranteed.
+/// cards also preserve more than guaranteed.
 const DURABLE_ROWS: &str = "nvram_card of durable rows";
 const OF_GUARANTEES: [Bug; 3] = [Bug::FlushIgnored, Bug::LossHidden, Bug::PersistenceOverstated];
 /// Bugs that caches hide, because the cache usually has a copy of data that the device below it rejects or
@@ -73,7 +74,7 @@ const OF_BACKINGS: [Bug; 2] = [Bug::RefusalHidden, Bug::DamageHidden];
 pub(super) struct Family {
     pub(super) name: &'static str,
     kind: &'static str,
-    /// Settings that the family's scenarios have.
+    /// Text that the scenarios of the family contain.
     has: &'static [&'static str],
 }
 
@@ -105,7 +106,8 @@ pub(super) const PAIRED: Family = Family {
 };
 
 impl Family {
-    /// Whether the bug is hidden in such stacks, or is not found within a few of them.
+    /// Returns whether stacks of this family hide the bug, or reveal it so rarely that a few stacks are not
+    /// enough.
     fn hides(&self, bug: Bug) -> bool {
         let keeps_more = KEEP_MORE.contains(&self.kind);
         let is_card = self.kind == "nvram_card";
@@ -122,12 +124,12 @@ impl Family {
     }
 }
 
-/// One family per kind of device.
+/// Returns one family per kind of device.
 fn kinds() -> impl Iterator<Item = Family> {
     Models::new().kinds("device").into_iter().map(|kind| Family { name: kind, kind, has: &[] })
 }
 
-/// Valid stacks of a family, with their seeds.
+/// Returns valid stacks of a family, with their seeds.
 pub(super) fn of_family(family: &Family) -> impl Iterator<Item = (u64, Checked)> {
     let Family { name, kind, has } = *family;
     let legal = move |seed| {
@@ -171,8 +173,8 @@ fn every_mistake_is_found_in_every_kind_of_device_that_can_make_it() {
                 break;
             }
         }
-        // A bug that is possible in only one stack had only one chance to be found, because rejected data may
-        // never be read again.
+        // A bug that is possible in only one stack had only one chance of detection, because rejected data
+        // may never be read again.
         possible.retain(|_, stacks| *stacks > 1);
         let missed: Vec<_> = possible.keys().filter(|bug| !found.contains_key(bug)).collect();
         assert!(missed.is_empty(), "{}: {missed:?} are not found within {SEEDS} stacks", family.name);

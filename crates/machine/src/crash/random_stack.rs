@@ -1,9 +1,9 @@
 //! Random stacks: any kind of device, with any of its settings, over any other devices.
 //!
 //! The generator writes a scenario as text from the settings that the components declare, so a new component
-//! is included as soon as it is in its table. [`hints`](super::hints) keeps stacks small. A setting that the
-//! scenario check rejects in combination with others keeps its default. If that does not help, the whole
-//! stack is generated again.
+//! is included as soon as it is in its table. [`hints`](super::hints) keeps stacks small. If the scenario
+//! check rejects a setting in combination with others, that setting keeps its default. If the check still
+//! fails, the whole stack is generated again.
 
 use super::ScenarioStack;
 use super::combinations::{COMBINATIONS, Value};
@@ -16,14 +16,14 @@ use nacre_crash::{Fault, Options};
 use nacre_kernel::{Bytes, Random, Streams};
 use std::io::{self, BufRead};
 
-/// A random stack, generated from 64 bits.
+/// A random stack, generated from a 64-bit seed.
 #[derive(Clone, Debug)]
 pub struct RandomStack {
     /// The scenario.
     pub text: String,
     /// The checked scenario.
     pub checked: Checked,
-    /// Faults and random seed.
+    /// Options of the test: faults and random seed.
     pub options: Options,
 }
 
@@ -31,26 +31,27 @@ pub struct RandomStack {
 const CAPACITY_MAX: Bytes = Bytes(1 << 30);
 /// Number of attempts for one kind of device before another kind is selected.
 const TRIES: u32 = 100;
-/// Number of kinds that are tried.
+/// Maximum number of device kinds that are tried for one stack.
 const KINDS_TRIED: u32 = 20;
-/// Maximum number of devices above one another.
+/// Number of devices above a device from which the device is always `measured`, which ends the nesting.
 const DEPTH_MAX: u32 = 2;
-/// The device that injects faults. The shares are those of stacks with it at the top, and of lower devices
-/// whose faults delay them.
+/// The device that injects faults. The share applies to stacks with this device at the top, and to lower
+/// devices that get faults that delay them.
 const FAULTY: &str = "faulty";
 const FAULTY_SHARE: f64 = 1.0 / 8.0;
-/// The mirror. The share is that of stacks that are mirrors.
+/// The mirror device. The share is the fraction of stacks that become mirrors.
 const MIRROR: &str = "mirror";
 const MIRRORED_SHARE: f64 = 1.0 / 8.0;
 /// Share of stacks that use one of the [`COMBINATIONS`].
 const COMBINED: f64 = 1.0 / 3.0;
-/// Stored energy, relative to the minimum that the scenario check accepts. It may be insufficient.
+/// Stored energy relative to the minimum that the scenario check accepts without `may_lose_writes`. Values
+/// below 1 are insufficient.
 const SHARES_OF_ENOUGH: [f64; 8] = [0.5, 0.75, 0.999, 1.0, 1.0, 1.25, 1.5, 1.9];
-/// Range in joules of the search for the minimum energy, and number of search steps.
+/// Range in joules in which the minimum energy is searched, and number of search steps.
 const ENERGIES: (f64, f64) = (1e-9, 1e5);
 const HALVINGS: u32 = 50;
 
-/// A collection without files. Models that need a file are not generated.
+/// Provides no files to a scenario. Models that need a file are not generated.
 #[derive(Clone, Copy, Debug)]
 pub struct NoFiles;
 
@@ -72,8 +73,8 @@ impl Files for NoFiles {
     }
 }
 
-/// Generates a stack, workload, and faults from `seed`, with this number of power losses. A quarter of the
-/// stacks also have media faults.
+/// Generates a stack, a workload, and faults from `seed`, with `points` power losses. A quarter of the stacks
+/// also have media faults.
 pub fn random_stack(seed: u64, points: u64) -> RandomStack {
     let mut random = Streams::new(seed).stream("stack");
     let kinds = kinds();
@@ -95,13 +96,13 @@ pub fn random_stack(seed: u64, points: u64) -> RandomStack {
     panic!("no valid stack was generated from seed {seed}: check the values in crash/hints.rs");
 }
 
-/// Kinds of random devices. Faulty devices and mirrors are not included: they are added on top of others, so
-/// that the others do not change.
+/// Returns the kinds of random devices, without faulty devices and mirrors. These are added on top of other
+/// devices, so that they do not change the random choices for those devices.
 fn kinds() -> Vec<&'static str> {
     Models::new().kinds("device").into_iter().filter(|kind| ![FAULTY, MIRROR].contains(kind)).collect()
 }
 
-/// The lines of a scenario that describe its stack.
+/// Returns the lines of a scenario that describe its stack.
 fn stack_of(text: &str) -> Vec<String> {
     let (_, stack) = text.split_once("[stack]\n").expect("a scenario has a stack");
     stack.lines().filter(|line| !line.is_empty()).map(String::from).collect()
@@ -132,7 +133,7 @@ fn mirrored(found: (String, Checked), random: &mut Random) -> (String, Checked) 
     legal([&own[..], &settings].concat()).map_or(found, |(lines, checked)| (scenario(&lines), checked))
 }
 
-/// Returns the stack or, with the probability [`FAULTY_SHARE`], the stack with faults on top.
+/// Returns the stack or, with the probability [`FAULTY_SHARE`], a faulty device above the stack.
 fn with_faults(found: (String, Checked), random: &mut Random) -> (String, Checked) {
     if !random.chance(FAULTY_SHARE) {
         return found;
@@ -142,7 +143,7 @@ fn with_faults(found: (String, Checked), random: &mut Random) -> (String, Checke
     legal(faulty(&device, &faults)).map_or(found, |(lines, checked)| (scenario(&lines), checked))
 }
 
-/// The lines of a device with these faults.
+/// Returns the lines of a faulty device that injects `faults` into `device`.
 fn faulty(device: &[String], faults: &[&str]) -> Vec<String> {
     vec![
         format!("kind = \"{FAULTY}\""),
@@ -155,12 +156,12 @@ fn fault(random: &mut Random, of: &'static [&'static str]) -> &'static str {
     of[random.below(of.len() as u64) as usize]
 }
 
-/// Generates a stack with a device of this kind at the top.
+/// Generates a stack with a device of this kind at the top. Returns `None` if no attempt is valid.
 pub(super) fn of_kind(kind: &'static str, random: &mut Random) -> Option<(String, Checked)> {
     with_settings(kind, &[], random)
 }
 
-/// Like [`of_kind`], with some fixed values.
+/// Like [`of_kind`], with some fixed settings.
 pub(super) fn with_settings(
     kind: &'static str,
     settings: Settings,
@@ -173,8 +174,8 @@ pub(super) fn with_settings(
     })
 }
 
-/// Like [`legal`], but an energy of [`hints::EDGE`] becomes a share of the minimum that the scenario check
-/// accepts.
+/// Like [`legal`], but replaces an energy of [`hints::EDGE`] with a share of the minimum that the scenario
+/// check accepts.
 fn at_the_edge(lines: Vec<String>, random: &mut Random) -> Option<(Vec<String>, Checked)> {
     let (mut lines, checked) = legal(lines)?;
     let Some(edge) = lines.iter().position(|line| line.ends_with(hints::EDGE)) else {
@@ -187,7 +188,7 @@ fn at_the_edge(lines: Vec<String>, random: &mut Random) -> Option<(Vec<String>, 
         lines.retain(|line| !line.starts_with("may_lose_writes = "));
         let text = scenario(&lines);
         let checked = check(&Document { text: &text, name: "random", overrides: &[], seed: None });
-        // Some components report the energy that they need only when they are built.
+        // Some components report the energy that they need only during construction.
         checked.is_ok_and(|checked| ScenarioStack::new(&checked, &NoFiles).is_ok())
     };
     let (mut low, mut enough) = ENERGIES;
@@ -207,8 +208,8 @@ fn scenario(lines: &[String]) -> String {
     format!("schema = 1\n{workload}\n[stack]\n{}\n", lines.join("\n"))
 }
 
-/// The lines of a stack without those that the check rejects, which are removed repeatedly. `None` if the
-/// remaining lines are also rejected or the stack has an unsuitable size.
+/// Removes the lines that the scenario check rejects until it accepts the stack. Returns `None` if the check
+/// cannot accept the stack or the stack has an unsuitable size.
 fn legal(mut lines: Vec<String>) -> Option<(Vec<String>, Checked)> {
     loop {
         let text = scenario(&lines);
@@ -224,7 +225,7 @@ fn legal(mut lines: Vec<String>) -> Option<(Vec<String>, Checked)> {
     }
 }
 
-/// Whether a line sets `path` of the stack, or a table or list that contains it.
+/// Returns whether a line sets `path` of the stack, or a table or list that contains `path`.
 fn gives(line: &str, path: &str) -> bool {
     let name = line.split(" = ").next().unwrap_or(line);
     let within = path.strip_prefix("stack.").and_then(|path| path.strip_prefix(name));
@@ -237,20 +238,20 @@ fn is_usable(checked: &Checked) -> bool {
     device.capacity().is_some_and(|capacity| capacity <= CAPACITY_MAX && capacity.0 >= 4096)
 }
 
-/// Fixed values by component and setting.
+/// Fixed values of settings, each with its component and setting.
 type Settings = &'static [(&'static str, &'static str, Value)];
 
 struct StackGenerator<'a> {
     random: &'a mut Random,
     models: &'a Models,
     settings: Settings,
-    /// Number of devices above this one.
+    /// Number of devices above the current one.
     depth: u32,
 }
 
 impl StackGenerator<'_> {
-    /// Lines of a table with random settings of a component, starting with its kind. `None` if the component
-    /// has a setting that cannot be generated.
+    /// Returns the lines of a table with random settings of a component, starting with its kind. Returns
+    /// `None` if a required setting cannot be generated.
     fn model(&mut self, family: &str, kind: &'static str) -> Option<Vec<String>> {
         let descriptor = self.models.descriptor(family, kind).expect("the kind is of this family");
         let mut lines = vec![format!("kind = \"{kind}\"")];
@@ -303,7 +304,8 @@ impl StackGenerator<'_> {
         Some(lines)
     }
 
-    /// A wear setting, from a fork of the common stream, which does not advance.
+    /// Returns the value of a wear setting. The value comes from a fork of the common random stream, which
+    /// does not advance.
     fn wear(&self, kind: &str, field: &str) -> &'static str {
         let values = hints::wear(kind, field);
         let mut own = Streams::new(self.random.clone().bits()).stream(field);
@@ -348,7 +350,7 @@ impl StackGenerator<'_> {
         })
     }
 
-    /// A random component of `family`.
+    /// Returns a random component of `family`.
     fn slot(&mut self, family: &str) -> Option<String> {
         if family == "device" {
             return self.device(None);
@@ -361,8 +363,8 @@ impl StackGenerator<'_> {
         Some(format!("{{ {} }}", self.model(family, kind)?.join(", ")))
     }
 
-    /// A random device, of this kind if `of` is given. It is valid without the rest of the stack, so that
-    /// most stacks with it are also valid.
+    /// Returns a random device, of the kind `of` if given. The device is valid by itself, so that most stacks
+    /// with it are also valid.
     fn device(&mut self, of: Option<&'static str>) -> Option<String> {
         let kinds = kinds();
         self.depth += 1;
@@ -388,7 +390,7 @@ impl StackGenerator<'_> {
     }
 }
 
-/// Whether a line sets a code that miscorrects some bit errors, which no device can detect.
+/// Returns whether a line sets a code that miscorrects some bit errors, which no device can detect.
 fn is_blind(line: &str) -> bool {
     let is_of = |kind: &str| line.starts_with(&format!("ecc = {{ kind = \"{kind}\""));
     is_of("none") || is_of("bch") && !line.contains("crc32 = true")

@@ -60,7 +60,7 @@ fn finding(finding: &Finding) -> Value {
     })
 }
 
-/// Quantiles, and histogram bars of a quarter of an octave each.
+/// Returns the quantiles of `times`, and histogram bars that are a quarter of an octave wide.
 fn distribution(times: &LatencyHistogram) -> Value {
     let mut bars: Vec<(f64, u64)> = Vec::new();
     let mut within = None;

@@ -26,7 +26,7 @@ fn others(family: &str) -> Vec<&'static Descriptor> {
     families.into_iter().filter(|known| known.name == family).flat_map(|known| known.descriptors).collect()
 }
 
-/// Shrinks the flash drive or array in `toml`. The tables of a full-size one take gigabytes, and checking
+/// Shrinks the flash drive or array in `toml`. The tables of a full-size device take gigabytes, and checking
 /// them takes seconds.
 fn smaller(toml: &str) -> String {
     toml.lines().fold(String::new(), |text, line| {
@@ -35,7 +35,7 @@ fn smaller(toml: &str) -> String {
             Some("pages") => "pages = 4",
             Some("spare_blocks") => "spare_blocks = 4",
             Some("segment") => "segment = \"1 MiB\"",
-            // This is the size of the SLC cache.
+            // This line sets the size of the SLC cache.
             Some("size") => "size = \"4 MB\"",
             _ => line,
         };
@@ -43,7 +43,7 @@ fn smaller(toml: &str) -> String {
     })
 }
 
-/// A device of the catalog, shrunk, and a workbench that builds it.
+/// Shrinks a device of the catalog. Returns a workbench that builds it, and the shrunk text.
 pub(super) fn cataloged(text: &str) -> (Workbench, String) {
     (Workbench::new(TestModels { devices: &TABLES, others }, 1), smaller(&Workbench::cataloged(text)))
 }
@@ -68,7 +68,7 @@ fn every_device_of_the_catalog_is_charged_for_what_it_did_before_a_loss_of_power
     }
 }
 
-/// The kinds of device that have the property independent of the devices below them.
+/// Returns the kinds of devices that have the property `has` regardless of the devices below them.
 fn kinds_that(has: impl Fn(Capabilities) -> bool) -> String {
     let has_it = |kind: &&'static str| {
         let (_, checked) = of_kind(kind, &mut Streams::new(1).stream("stack")).expect("it is legal");
@@ -105,7 +105,7 @@ fn the_table_of_guarantees_has_every_kind_of_device() {
 const STACKS: u64 = 60;
 const POINTS: u64 = 500;
 
-/// Branches and faults that the corpus reached.
+/// Branches and faults that occurred in the tests of the corpus.
 #[derive(Default)]
 struct Reached {
     branches: BTreeMap<&'static str, u64>,
@@ -197,8 +197,8 @@ macro_rules! regressions {
     };
 }
 
-/// Regressions, each of which once violated a guarantee: a description, a scenario, and, after a line of
-/// dashes, the steps.
+/// Regressions, each of which once violated a guarantee. Each has a description and a scenario with, after a
+/// line of dashes, the steps.
 const REGRESSIONS: &[(&str, &str)] = regressions![
     "split_write_back_deadlock",
     "interrupted_write_around_cache",

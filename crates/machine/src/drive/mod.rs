@@ -1,5 +1,4 @@
-//! The virtual-time driver, which issues requests at the simulated times of the workload, as fast as the
-//! computer simulates.
+//! The driver of a run. It issues requests at the simulated times of the workload.
 
 mod serving;
 mod span;
@@ -22,8 +21,8 @@ pub(crate) use serving::Outstanding;
 pub(crate) use span::Standing;
 pub use two_threads::Parallel;
 
-/// The confidence intervals are checked whenever the run has grown by 1/8. With more frequent checks, an
-/// interval would sometimes be narrow by chance.
+/// Divisor that determines when the confidence intervals are checked: after the number of completed requests
+/// has grown by 1/8. With more frequent checks, an interval would more often be narrow by chance.
 const LOOKS: u64 = 8;
 /// Number of requests served between two calls of `watch`.
 const GROUP: usize = 64;
@@ -35,7 +34,7 @@ pub(crate) struct Driver<'a> {
     /// Requests that the workload generated but that were not served because the run had ended.
     pub(crate) rest: Vec<Request>,
     /// Requests that an interactive workload issued at `issued_at` and that are not submitted yet. The last
-    /// element is next.
+    /// element is submitted next.
     pub(super) issued: Vec<Issued>,
     pub(super) issued_at: Time,
     /// Time at which the device came to rest after the run was drained.
@@ -46,15 +45,15 @@ pub(crate) struct Driver<'a> {
     units_before: Option<u64>,
     /// Wear-out of the first block or row, if the run determines it.
     pub(crate) worn_out: Option<WornOut>,
-    /// Report of the device for the run itself, if more writes followed to wear it out.
+    /// Report of the device at the end of the run, if further writes then wore it out.
     pub(crate) measured: Option<ComponentReport>,
-    /// Number of writes of preconditioning, without those of a fill and of the search for a steady state.
+    /// Number of preconditioning writes, without the writes of a fill and of the search for a steady state.
     pub(crate) prepared_writes: u64,
-    /// Addresses that the workload may access, if these are to be filled.
+    /// Addresses that the workload may access, if the scenario fills its footprint.
     pub(crate) footprint: Option<Ranges>,
     /// Search for a steady state.
     pub(crate) steadiness: Option<Steadiness>,
-    /// Last arrival of an open loop.
+    /// Time of the last arrival, if the workload is an open loop.
     last_arrival: Option<Time>,
     /// Number of completed requests at which the confidence intervals are checked next.
     next_look: u64,
@@ -89,7 +88,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Serves the workload until the end of the run. If no request depends on earlier results,
-    /// `second_thread` generates requests and adds up results.
+    /// `second_thread` generates requests and sums results.
     pub(crate) fn drive(
         &mut self,
         second_thread: Option<&dyn Parallel>,
@@ -142,21 +141,21 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Maximum number of requests of this run.
+    /// Returns the maximum number of requests of this run.
     fn limit(&self) -> u64 {
         self.serving.checked.run.requests.unwrap_or(u64::MAX)
     }
 
-    /// Number of requests of this run, if known.
+    /// Returns the expected number of requests of this run, if known.
     fn expected(&self) -> Option<u64> {
         let left = self.workload.expected().map(|count| count.saturating_sub(self.before));
         let expected = left.map(|count| count.min(self.limit())).or(self.serving.checked.run.requests);
         expected.filter(|&count| count < u64::MAX)
     }
 
-    /// Whether the run may end because the confidence intervals of its mean latencies are as narrow as
-    /// requested. Outstanding requests are then excluded from the measurement, so that they do not change
-    /// means and intervals after the decision.
+    /// Returns whether the run may end because the confidence intervals of its mean latencies are as narrow
+    /// as requested. Outstanding requests are then excluded from the measurement, so that the means and
+    /// intervals remain those of this check.
     fn is_known(&mut self) -> bool {
         let Some(share) = self.serving.checked.run.until else { return false };
         let completed = self.meter.completed();
@@ -172,8 +171,8 @@ impl<'a> Driver<'a> {
         is_known
     }
 
-    /// Fetches up to `limit` requests: remaining requests of an earlier run, or else the next ones of the
-    /// workload.
+    /// Fetches up to `limit` requests: remaining requests of an earlier run or, if there are none, further
+    /// requests of the workload.
     fn fill(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), Problems> {
         if !self.rest.is_empty() {
             batch.extend(self.rest.drain(..self.rest.len().min(limit)));
@@ -250,7 +249,7 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Adds the recorded completions to the sums.
+    /// Adds the completions recorded so far to the sums.
     fn settle(&mut self) {
         self.look_at_units();
         self.meter.settle(&mut self.serving.noted.notes);
@@ -265,13 +264,13 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Units that the workload completed since measurement started, or `None` if it has no units.
+    /// Returns the units that the workload completed since measurement started, or `None` if it has no units.
     fn units(&self) -> Option<Units> {
         let units = self.workload.units(self.served())?;
         Some(Units { done: units.done - self.units_before.unwrap_or(0), ..units })
     }
 
-    /// Results of a run with this ending.
+    /// Returns the results of a run that ended with `ending`.
     pub(crate) fn findings(mut self, ending: Ending) -> Findings {
         let device = (&*self.serving.device, self.serving.host.as_ref());
         let workload = &*self.workload;
@@ -287,7 +286,7 @@ impl<'a> Driver<'a> {
         Findings { worn_out, steadiness, last_arrival, until, ..findings }
     }
 
-    /// Errors: neither the workload nor the run has an end.
+    /// Returns an error if neither the workload nor the run has an end.
     pub(crate) fn check_end(&self) -> Result<(), Problems> {
         let run = &self.serving.checked.run;
         if self.workload.expected() != Some(u64::MAX) || run.requests.is_some() || run.duration.is_some() {

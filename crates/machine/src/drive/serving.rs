@@ -12,12 +12,12 @@ use nacre_kernel::{Request, Status, Time};
 use nacre_workload::{Clock, WorkloadError};
 use std::ops::ControlFlow;
 
-/// Number of requests whose memory is prefetched together before they are served.
+/// Number of requests in a group. Their memory is prefetched before they are served.
 const PREFETCHED: usize = 16;
 /// Maximum simulated time of a run. The maximum of `Time` is slightly later, so that no sum in a device
 /// overflows.
 const HORIZON: Time = Time::from_s(200 * 86_400);
-/// The smallest time step.
+/// Smallest time step.
 const TICK: Time = Time::from_ps(1);
 
 /// A request that has not completed.
@@ -52,14 +52,14 @@ pub(crate) struct Serving<'a> {
     completions: Completions,
     /// Requests that completed most recently, for an interactive workload.
     pub(super) answered: Vec<Answered>,
-    /// Time before which all events have been processed.
+    /// Time before which the device has processed all events.
     pub(crate) now: Time,
     capacity: u64,
-    /// End of the run.
+    /// Time at which the run ends.
     pub(super) over_at: Time,
-    /// Requests submitted to the device.
+    /// Number of requests submitted to the device.
     pub(super) issued: u64,
-    /// Requests submitted since measurement started.
+    /// Number of requests submitted since measurement started.
     pub(super) measured: u64,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Serving<'a> {
         }
     }
 
-    /// Issues requests, each at its time. Breaks at the end of the duration.
+    /// Issues each request of `group` at its time. Breaks at the end of the duration.
     pub(super) fn serve(&mut self, group: &[Request]) -> Result<ControlFlow<()>, Problems> {
         self.check_reach(group, "request", self.issued)?;
         for group in group.chunks(PREFETCHED) {
@@ -101,7 +101,8 @@ impl<'a> Serving<'a> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Issues a request at its time, which may depend on earlier completions.
+    /// Issues a request at its time, which may depend on earlier completions. Breaks at the end of the
+    /// duration.
     #[inline(always)]
     fn issue(&mut self, request: &Request) -> Result<ControlFlow<()>, Problems> {
         loop {
@@ -119,7 +120,7 @@ impl<'a> Serving<'a> {
         }
     }
 
-    /// Submits a request at `now` that had `waited` before it was issued.
+    /// Submits a request at `now`. Before, the request had `waited` for that time.
     #[inline(always)]
     pub(super) fn submit(&mut self, now: Time, request: &Request, waited: Time, tag: u32) {
         if self.issued == self.checked.run.warm_up {
@@ -152,7 +153,7 @@ impl<'a> Serving<'a> {
         self.outstanding.iter_mut().for_each(|(_, outstanding)| outstanding.is_measured = false);
     }
 
-    /// Processes events before `until`, but none after the next instant at which requests complete. Returns
+    /// Processes events before `until`, but none after the first instant at which requests complete. Returns
     /// whether requests completed.
     #[inline(always)]
     pub(super) fn run_to(&mut self, until: Time) -> Result<bool, Problems> {
@@ -170,7 +171,8 @@ impl<'a> Serving<'a> {
         Ok(true)
     }
 
-    /// Replaces `completions` with the completions of the next instant before `until`.
+    /// Replaces `completions` with the completions of the first instant before `until` at which requests
+    /// complete.
     #[inline(always)]
     fn run_device(&mut self, until: Time) {
         self.completions.clear();
@@ -208,7 +210,7 @@ impl<'a> Serving<'a> {
         Ok(())
     }
 
-    /// Processes the remaining background work when no request is outstanding; returns the time of the last
+    /// Processes the remaining background work when no request is outstanding. Returns the time of the last
     /// event.
     pub(super) fn come_to_rest(&mut self) -> Time {
         assert!(self.outstanding.is_empty(), "requests are outstanding");
@@ -236,18 +238,18 @@ impl<'a> Serving<'a> {
         }
     }
 
-    /// Number of requests outstanding at the device.
+    /// Returns the number of requests outstanding at the device.
     pub(super) fn outstanding_at_device(&self) -> usize {
         self.host.as_ref().map_or(self.outstanding.len(), Host::outstanding)
     }
 
-    /// Progress of the run, with the expected number of requests.
+    /// Returns the progress of the run. `expected` is the expected number of requests.
     pub(super) fn progress(&self, expected: Option<u64>) -> Progress {
         Progress { preconditioning: false, done: self.issued, expected, simulated: self.noted.end }
     }
 
-    /// The ending at the end of the workload, the duration, or the request limit. Errors: the run had only
-    /// warm-up.
+    /// Returns the ending of a run that reached the end of the workload, the duration, or the request limit.
+    /// Errors: all requests were warm-up requests.
     pub(super) fn ended(&self) -> Result<Ending, Problems> {
         let (warm_up, issued) = (self.checked.run.warm_up, self.issued);
         if warm_up > 0 && issued <= warm_up {
@@ -259,8 +261,8 @@ impl<'a> Serving<'a> {
         Ok(Ending::Complete)
     }
 
-    /// Errors: one of `requests` ends past the end of the stack. `what` is their name in the message, and
-    /// `before` is the number of earlier requests.
+    /// Returns an error if one of `requests` ends past the end of the stack. The error message calls the
+    /// requests `what`. `before` is the number of earlier requests.
     #[inline]
     pub(crate) fn check_reach(&self, requests: &[Request], what: &str, before: u64) -> Result<(), Problems> {
         let reaches_past = |request: &Request| {
@@ -278,7 +280,7 @@ impl<'a> Serving<'a> {
         let end = u128::from(request.address) + u128::from(request.bytes);
         let problem =
             format!("{what} {number} reaches to byte {end}, but the stack ends at byte {}", self.capacity);
-        // Only traces reach this check. Other workloads are checked in `stack::build`.
+        // Only traces can fail this check. Other workloads are checked in `stack::build`.
         let remedy = "use a larger device, or placement = \"compact\"";
         self.run_problem(ErrorCode::PastTheEnd, self.checked.scenario.workload.path(), problem, remedy)
             .data("end", end)

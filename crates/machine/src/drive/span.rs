@@ -6,26 +6,27 @@ use nacre_kernel::event::Slab;
 use nacre_kernel::{Request, Time};
 use nacre_workload::{Clock, Issued};
 
-/// State of the driver that a continuing run takes over.
+/// State of the driver that another run continues.
 pub(crate) struct Standing {
     pub(crate) clock: Clock,
     /// Requests that the workload generated and that were not submitted.
     pub(crate) rest: Vec<Request>,
-    /// Requests that an interactive workload issued but that were not submitted, with their time.
+    /// Requests that an interactive workload issued but that were not submitted, and the time at which they
+    /// were issued.
     pub(crate) issued: (Vec<Issued>, Time),
-    /// Number of requests of the workload that were submitted to the device.
+    /// Number of requests that were submitted to the device.
     pub(crate) served: u64,
     pub(crate) stood_at: Time,
     pub(crate) outstanding: Slab<Outstanding>,
     /// Number of requests outstanding at the device.
     pub(crate) at_device: usize,
-    /// Time before which all events had been processed.
+    /// Time before which the device had processed all events.
     pub(crate) now: Time,
 }
 
 impl Driver<'_> {
-    /// Starts the workload on a used device with `outstanding` requests at `now`. It starts when the device
-    /// is at rest, and not before `at`.
+    /// Starts the workload on a used device with `outstanding` requests at `now`. The workload starts when
+    /// the device is at rest, and not before `at`.
     pub(crate) fn begin_at(&mut self, at: Time, (outstanding, now): (usize, Time)) {
         let at = at.max(now).max(comes_to_rest(&mut *self.serving.device, outstanding));
         self.serving.now = at;
@@ -33,7 +34,7 @@ impl Driver<'_> {
         self.serving.over_at = self.end_behind(at);
     }
 
-    /// The position of this run.
+    /// Returns the position of this run.
     pub(crate) fn standing(&self) -> Standing {
         Standing {
             clock: self.serving.clock.clone(),
@@ -47,7 +48,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Continues the workload from the position of another run.
+    /// Continues the workload from the position at which another run ended.
     pub(crate) fn resume(&mut self, standing: Standing) {
         let Standing { clock, rest, issued, served, stood_at, outstanding, now, .. } = standing;
         (self.rest, self.before) = (rest, served);
@@ -62,12 +63,12 @@ impl Driver<'_> {
         self.serving.checked.run.duration.map_or(Time::MAX, |duration| begin + duration)
     }
 
-    /// Number of requests of this workload that were served, including earlier runs.
+    /// Returns the number of served requests of this workload, including those of earlier runs.
     pub(crate) fn served(&self) -> u64 {
         self.before + self.serving.issued
     }
 
-    /// Note for the record about the start of the run, or `None` for a new stack at time 0.
+    /// Returns a note for the record about the start of the run, or `None` for a new stack at time 0.
     pub(super) fn beginning(&self) -> Option<String> {
         if self.before > 0 {
             return Some(format!("the run continues after {} earlier requests", self.before));

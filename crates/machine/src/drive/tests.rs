@@ -165,7 +165,7 @@ fn a_run_that_ends_before_its_mean_is_known_says_so() {
     );
 }
 
-/// Record of two closed loops with these queue depths on one server of 10 us.
+/// Returns the record of two closed loops with these queue depths on one server that takes 10 us per request.
 fn tenants(depths: [u32; 2]) -> Record {
     let tenant = |name: &str, depth: u32| {
         format!(
@@ -236,7 +236,7 @@ const ZONED: &str = "kind = \"zns_ssd\", channels = 2, ways = 2, blocks = 64, pa
     read = [\"50 us\"], program = [\"500 us\"], erase = \"3 ms\", bus = \"400 MB/s\", buffer = \"256 KiB\", \
     link = \"4 GB/s\"";
 
-/// The device of `stack`, or the errors that prevent it.
+/// Returns the device of `stack`, or the errors that prevent building it.
 fn built(stack: &str) -> Result<Box<dyn Device>, String> {
     let text =
         format!("[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"1 MiB\"\n[stack]\n{stack}\n");

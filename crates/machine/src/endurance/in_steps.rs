@@ -1,4 +1,5 @@
-//! Wear-out of devices without burst wear, one write at a time until a check finds a worn-out block or row.
+//! Wear-out of devices that do not support bursts: single writes continue until a check finds a worn-out
+//! block or row.
 
 use crate::drive::Driver;
 use crate::progress::{BATCH, Progress};
@@ -8,14 +9,15 @@ use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{ComponentReport, Op, Request, Time};
 use std::ops::ControlFlow;
 
-/// Minimum number of writes between two checks. If 1/256 of all writes so far is more, that number is used,
-/// so that checking a large drive costs little and the number of writes is known within 0.4 %.
+/// Minimum number of writes between two checks. If 1/256 of all writes so far is more, the check is after
+/// that number. Checks of a large drive then take little time, and the number of writes is exact within 0.4
+/// %.
 const LOOK: u64 = 64;
 const LOOKS: u64 = 256;
-/// Number of writes without wear after which the search fails, or half of all writes if that is more. Buffers
-/// hold far fewer writes.
+/// Number of writes without wear after which the search fails, or half of all writes if that is more. Write
+/// buffers contain far fewer writes.
 const PATIENCE: u64 = 1 << 20;
-/// Column with the number of blocks that were retired because they are worn out.
+/// Name of the column with the number of blocks that were retired because they are worn out.
 const WORN_OUT: &str = "blocks_by_state.worn_out";
 
 impl Driver<'_> {
@@ -71,8 +73,8 @@ impl Driver<'_> {
 
 /// Performs writes without measuring them.
 struct Writer {
-    /// Whether the top device wears and accepts writes without simulated time. Composite devices may buffer
-    /// writes.
+    /// Whether the top device wears and accepts writes without simulated time. Composite devices are
+    /// excluded, because they may buffer writes.
     is_untimed: bool,
     now: Time,
     completions: Completions,
@@ -104,13 +106,13 @@ impl Writer {
     }
 }
 
-/// Number of erases and programs of all media in the stack.
+/// Returns the number of erases and programs of all media in the stack.
 fn cycles(report: &ComponentReport) -> u64 {
     let own = report.wear.as_ref().map_or(0, |wear| wear.erases + wear.programs());
     own + report.children.iter().map(cycles).sum::<u64>()
 }
 
-/// Whether a block or row of the stack exceeded its endurance.
+/// Returns whether a block or row of the stack exceeded its endurance.
 pub(super) fn is_worn_out(report: &ComponentReport) -> bool {
     let is_worn = report.wear.as_ref().is_some_and(|wear| {
         let blocks = wear.block_erases.iter().max().copied().unwrap_or(0);

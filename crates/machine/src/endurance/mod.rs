@@ -9,13 +9,14 @@ use nacre_config::{ErrorCode, Problems};
 use nacre_kernel::{Burst, ComponentReport, Endured, Time};
 use std::ops::ControlFlow;
 
-/// Number of writes fetched from the workload at a time. Writes to one address form a burst. A device
-/// without bursts needs a fraction of a second for them, after which `watch` may stop the run.
+/// Number of writes fetched from the workload at a time. Consecutive writes to one address form a burst. A
+/// device without bursts serves this number of writes in a fraction of a second, and then `watch` may stop
+/// the run.
 const WRITES: u64 = 1 << 22;
 
 impl Driver<'_> {
-    /// Continues writes until a block or row is worn out, and determines the time. Ends early if `watch`
-    /// breaks.
+    /// Continues writes until a block or row is worn out, and determines the time of wear-out. Ends early if
+    /// `watch` breaks.
     pub(crate) fn wear_out(
         &mut self,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
@@ -82,18 +83,18 @@ impl Driver<'_> {
     }
 }
 
-/// Whether a component of the stack has a medium with a known endurance.
+/// Returns whether a component of the stack has a medium with a known endurance.
 fn wears(report: &ComponentReport) -> bool {
     let own = report.wear.as_ref().is_some_and(|wear| wear.endurance.is_some());
     own || report.children.iter().any(wears)
 }
 
-/// Lifetime of the first component of the stack that has one, in days.
+/// Returns the lifetime in days of the first component, parents before children, that has one.
 fn lifetime_days(report: &ComponentReport) -> Option<f64> {
     report.lifetime_days.or_else(|| report.children.iter().find_map(lifetime_days))
 }
 
-/// Time at which the first component of the stack wore out.
+/// Returns the earliest wear-out time of the components of the stack, or `None` if no component is worn out.
 fn worn_out_at(report: &ComponentReport) -> Option<Time> {
     let own = report.wear.as_ref().and_then(|wear| wear.worn_out_at);
     own.into_iter().chain(report.children.iter().filter_map(worn_out_at)).min()

@@ -43,7 +43,7 @@ fn worn_out(workload: &str, requests: u64, stack: &str) -> WornOut {
     result(workload, requests, stack).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// Bursts wear out a row at the same write as a simulation request by request.
+/// Compares bursts with a simulation request by request: both wear out a row at the same write.
 #[test]
 fn writing_on_in_bursts_ends_at_the_write_at_which_the_simulation_does() {
     let level = |settings: &str| format!("{SMALL}wear_leveling = {{ kind = \"start_gap\", {settings} }}\n");
@@ -84,7 +84,8 @@ fn a_hammered_row_is_worn_out_in_87_seconds_before_start_gap_moves_it() {
 }
 
 /// One row takes `N * G` writes at a location and returns after all `N + 1` locations. Meanwhile, each
-/// location was copied into `N` times. One domain therefore takes about `N * endurance * G / (G + 1)` writes.
+/// location received `N` copies of rows. One domain therefore takes about `N * endurance * G / (G + 1)`
+/// writes.
 #[test]
 fn hammering_one_domain_ends_with_the_endurance_of_all_its_rows() {
     for (interval, endurance) in [(1, 3000), (4, 10_000), (16, 60_000)] {
@@ -92,7 +93,7 @@ fn hammering_one_domain_ends_with_the_endurance_of_all_its_rows() {
         let stack = format!("{stack}wear_leveling = {{ kind = \"start_gap\", interval = {interval} }}\n");
         let writes = worn_out(HAMMER, 10, &stack).writes.expect("it takes long") as f64;
         let law = 65.0 * f64::from(endurance) * f64::from(interval) / f64::from(interval + 1);
-        // The last stay, or the one before it, is cut off.
+        // The last or second-last stay of the row at a location is incomplete.
         let stay = 65.0 * 64.0 * f64::from(interval);
         assert!((writes - law).abs() < 1.1 * stay, "{writes} writes, {law} by the law");
     }
@@ -146,7 +147,7 @@ const STORE: &str =
     "backing = { kind = \"measured\", read = \"100 us\", write = \"200 us\", capacity = \"3 MiB\" }\n";
 const CODE: &str = "ecc = { kind = \"bch\", t = 8, crc32 = true }\n";
 
-/// Stacks of every kind of device that wears, each with the endurance of its blocks or rows in cycles.
+/// Returns a stack of every kind of device that wears, with the endurance of its blocks or rows in cycles.
 fn kinds_that_wear() -> Vec<(&'static str, String, u64)> {
     let of = |settings: &str, below: &str| format!("{settings}{below}");
     let onyx = "kind = \"onyx\", controllers = 2, ranks = 2, row_ranks = 2, chip = \"8 KiB\", row = \"1 KiB\", endurance = 50";
@@ -182,7 +183,7 @@ fn kinds_that_wear() -> Vec<(&'static str, String, u64)> {
     ]
 }
 
-/// Maximum number of cycles of a block or row of the stack.
+/// Returns the maximum number of cycles of a block or row of the stack.
 fn most_cycles(record: &crate::record::Record) -> u64 {
     let wears = record.components.iter().filter_map(|component| component.wear.as_ref());
     let most = wears.map(|wear| {

@@ -60,7 +60,7 @@ pub enum ZoneWrites {
 }
 
 impl HostConfig {
-    /// Whether the stack must have zones.
+    /// Returns whether the stack must have zones.
     pub(crate) fn needs_zones(&self) -> bool {
         !matches!(self.zone_writes, None | Some(ZoneWrites::Write))
     }

@@ -1,4 +1,4 @@
-//! The model of a host: waiting requests, and tries that are outstanding at the device.
+//! The model of a host: waiting requests, and attempts that are outstanding at the device.
 
 use super::waiting::Waiting;
 use super::zone_order::ZoneOrder;
@@ -8,7 +8,7 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, ComponentId, ComponentReport, Request, Status, Time};
 use std::collections::BTreeSet;
 
-/// Kind and path of the host in reports. The host has no cost, energy, or lifetime.
+/// Kind of the host, and its path in reports. The host has no cost, energy, or lifetime.
 pub(crate) const KIND: &str = "host";
 
 /// A host between the workload and the device.
@@ -19,11 +19,12 @@ pub(crate) struct Host {
     #[state(skip = "from the configuration")]
     pub(super) config: HostConfig,
     pub(super) requests: Slab<PendingRequest>,
-    /// Tries at the device: the request that waits for each, unless the host gave the try up.
+    /// Attempts at the device. Each has the number of its request, or `None` if the host has given up the
+    /// attempt.
     tries: Slab<Option<u32>>,
-    /// Times at which requests time out or are sent again, with their numbers.
+    /// Times at which requests time out or are sent again, each with the request number.
     due: BTreeSet<(Time, u32)>,
-    /// Queues, one per tenant. Without tenants, there is one queue.
+    /// Queues of waiting requests, one per tenant. Without tenants, there is one queue.
     queues: Vec<Queue>,
     /// Time at which waiting requests get free slots, or [`Time::MAX`] if there is no waiting request or no
     /// free slot.
@@ -34,7 +35,7 @@ pub(crate) struct Host {
     answered: Completions,
 }
 
-/// The requests of one tenant.
+/// Requests of one tenant.
 #[derive(Debug, State)]
 struct Queue {
     waiting: Waiting,
@@ -47,16 +48,16 @@ pub(super) struct PendingRequest {
     id: RequestId,
     pub(super) request: Request,
     arrived: Time,
-    /// Time at which the request left the queue of the host.
+    /// Time at which the request left the host queue.
     started: Time,
-    /// Time at which the current try was sent.
+    /// Time at which the current attempt was sent.
     sent: Time,
-    /// Number of the current try, or `None` between tries.
+    /// Number of the current attempt, or `None` between attempts.
     current: Option<u32>,
     /// Time at which the request times out or is sent again.
     due: Option<Time>,
     retries: u32,
-    /// First byte of the zone that it writes, if writes of a zone wait for each other.
+    /// First byte of the zone that the request writes, if the writes of a zone are serialized.
     pub(super) zone: Option<u64>,
 }
 
@@ -76,7 +77,7 @@ pub(super) struct Counts {
 }
 
 impl Host {
-    /// A host without requests, for `tenants` tenants, at least one.
+    /// Creates a host without requests, for `tenants` tenants, at least one.
     pub(crate) fn new(id: ComponentId, config: HostConfig, tenants: usize) -> Host {
         let queue = || Queue { waiting: Waiting::new(&config.scheduler), outstanding: 0 };
         let queues = std::iter::repeat_with(queue).take(tenants.max(1)).collect();
@@ -94,7 +95,7 @@ impl Host {
         }
     }
 
-    /// Like [`Device::submit`], without data.
+    /// Submits a request through the host to `device`, like [`Device::submit`]. The request has no data.
     pub(crate) fn submit(&mut self, device: &mut dyn Device, now: Time, id: RequestId, request: &Request) {
         let (number, pending) = self.requests.take();
         *pending = PendingRequest { id, request: *request, arrived: now, ..PendingRequest::default() };
@@ -104,7 +105,7 @@ impl Host {
         }
     }
 
-    /// Request `number` gets a slot, or waits for one.
+    /// Assigns a slot to request `number`, or queues it.
     pub(super) fn arrive(&mut self, device: &mut dyn Device, now: Time, number: u32) {
         let queue = self.queue_of(number);
         let has_slot = self.has_slot(queue);
@@ -121,7 +122,8 @@ impl Host {
         self.queues[queue].outstanding < self.config.queue_depth.unwrap_or(u32::MAX)
     }
 
-    /// Whether the order of waiting requests depends on those that arrive later at the same instant.
+    /// Returns whether the order of waiting requests depends on requests that arrive later at the same
+    /// instant.
     fn schedules(&self) -> bool {
         !matches!(self.config.scheduler, HostScheduler::FirstCome)
     }
@@ -132,7 +134,7 @@ impl Host {
         if self.queues.len() > 1 { volume } else { 0 }
     }
 
-    /// Assigns a slot to a request and sends its first try.
+    /// Assigns a slot to a request and sends its first attempt.
     fn start(&mut self, device: &mut dyn Device, now: Time, number: u32) {
         let queue = self.queue_of(number);
         self.queues[queue].outstanding += 1;
@@ -166,14 +168,14 @@ impl Host {
         }
     }
 
-    /// Removes and returns the waiting request that gets a free slot at `now`.
+    /// Removes and returns the waiting request that gets a free slot at `now`, or `None` if no request waits.
     fn next_waiting(&mut self, queue: usize, now: Time) -> Option<u32> {
         let (number, has_expired) = self.queues[queue].waiting.pop(now)?;
         self.counts.expired += u64::from(has_expired);
         Some(number)
     }
 
-    /// Like [`Device::next_event`], for the host and its device.
+    /// Returns the time of the next event of the host or of its device, like [`Device::next_event`].
     pub(crate) fn next_event(&self, device: &dyn Device) -> Time {
         device.next_event().min(self.next_due()).min(self.decides_at)
     }
@@ -182,7 +184,7 @@ impl Host {
         self.due.first().map_or(Time::MAX, |&(at, _)| at)
     }
 
-    /// Like [`Device::run`], for the host and its device.
+    /// Processes events of the host and its device before `until`, like [`Device::run`].
     pub(crate) fn run(&mut self, device: &mut dyn Device, until: Time, completions: &mut Completions) {
         let before = completions.len();
         while completions.len() == before {
@@ -208,7 +210,7 @@ impl Host {
         }
     }
 
-    /// Handles the completion of a try.
+    /// Handles the completion of an attempt.
     fn answer(
         &mut self,
         device: &mut dyn Device,
@@ -229,8 +231,8 @@ impl Host {
         self.finish(device, of.at, number);
     }
 
-    /// Time of a request before its last try, which was sent at `until`: time in the host queue, and in
-    /// earlier tries.
+    /// Returns the time of a request before its last attempt, which was sent at `until`: time in the host
+    /// queue, and time of earlier attempts.
     fn own_time(&self, number: u32, until: Time) -> [(Activity, Time); 2] {
         let pending = &self.requests[number];
         [(Activity::Queue, pending.started - pending.arrived), (Activity::Retry, until - pending.started)]
@@ -305,17 +307,18 @@ impl Host {
         }
     }
 
-    /// Number of tries that are outstanding at the device, including those that the host has given up.
+    /// Returns the number of attempts that are outstanding at the device, including those that the host has
+    /// given up.
     pub(crate) fn outstanding(&self) -> usize {
         self.tries.len()
     }
 
-    /// Like [`Device::restart_ledger`], without the device.
+    /// Resets the counters of the host, like [`Device::restart_ledger`]. Does not affect the device.
     pub(crate) fn restart_ledger(&mut self) {
         self.counts = Counts::default();
     }
 
-    /// Like [`Device::report`], without the device.
+    /// Returns the report of the host, like [`Device::report`]. Does not include the device.
     pub(crate) fn report(&self) -> ComponentReport {
         let Counts { requests, waited, timeouts, canceled, retries, failed, late_answers, expired, .. } =
             self.counts;
@@ -352,7 +355,7 @@ impl Host {
         }
     }
 
-    /// Panics if a request or a try is lost.
+    /// Panics if a request or an attempt is lost.
     pub(crate) fn check_invariants(&self) {
         let waiting: usize = self.queues.iter().map(|queue| queue.waiting.len()).sum();
         let outstanding: u32 = self.queues.iter().map(|queue| queue.outstanding).sum();

@@ -33,7 +33,7 @@ impl Files for NoFiles {
     }
 }
 
-/// A host and its device as one device, for the device test suites.
+/// A host and its device combined as one device, for the device test suites.
 #[derive(State)]
 struct Hosted {
     host: Host,
@@ -100,7 +100,7 @@ fn hosted(timeout: Option<&Policy>, queue_depth: Option<u32>, stack: &str) -> Ho
     over(HostConfig { timeout, queue_depth, scheduler: HostScheduler::FirstCome, zone_writes: None }, stack)
 }
 
-/// A host with this configuration over a stack.
+/// Creates a host with this configuration over a stack.
 fn over(config: HostConfig, stack: &str) -> Hosted {
     let device = build_alone(&checked(stack), &NoFiles);
     let host = Host::new(ComponentId(200), config, 1);
@@ -240,7 +240,7 @@ fn requests_time_out_during_a_stall() {
     // The tries that the device could not cancel complete at the end of the stall.
     assert_eq!(host.counters["late_answers"].as_u64(), Some(33));
 
-    // With enough tries, the request succeeds, and its latency includes all of them.
+    // With enough attempts, the request succeeds, and its latency includes all of them.
     let patient =
         record(&format!("{STALL}[host]\ntimeout = {{ after = \"30 ms\", retries = 100 }}\n")).expect("legal");
     assert_eq!((max_ns(&patient), patient.requests.errors), (1e9 + 50e3, 0));
@@ -261,7 +261,7 @@ fn each_tenant_is_a_host_with_its_own_queue() {
              \"256 KiB\", arrival = {{ kind = \"poisson\", rate = \"{rate}\" }} }}\n"
         )
     };
-    // One tenant floods the stack, which has eight servers. The other one uses a twentieth of one server.
+    // One tenant floods the stack, which has eight servers. The other tenant uses 5 % of one server.
     let stack = measured(8).replace("1 MiB", "4 MiB");
     let text = format!(
         "[workload]\nkind = \"tenants\"\n{}{}[stack]\n{stack}",
@@ -270,7 +270,7 @@ fn each_tenant_is_a_host_with_its_own_queue() {
     );
     let calm_ns = |record: &Record| record.tenants[1].latency.read.as_ref().expect("it reads").mean_ns;
     let limited = record(&format!("{text}[host]\nqueue_depth = 4\n")).expect("legal");
-    // The flood leaves four servers free.
+    // The flooding tenant leaves four servers free.
     assert!((calm_ns(&limited) / 100e3 - 1.0).abs() < 1e-9, "{}", calm_ns(&limited));
     let free = record(&text).expect("legal");
     assert!(calm_ns(&free) > 1.02 * 100e3, "{}", calm_ns(&free));

@@ -1,11 +1,11 @@
-//! Requests that wait in a host for a slot, and the selection among them.
+//! Requests that wait in a host for a slot, and the selection of the request that gets it.
 
 use super::{Deadline, HostScheduler};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Op, Request, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Requests of one queue that wait for a slot, by number.
+/// Numbers of the requests in one queue that wait for a slot.
 #[derive(Debug, State)]
 pub(super) enum Waiting {
     /// First come, first served.
@@ -23,11 +23,11 @@ pub(super) struct ByDeadline {
     flushes: VecDeque<u32>,
     /// Waiting reads, and waiting writes and trims.
     directions: [Direction; 2],
-    /// Number of the next arrival.
+    /// Number of arrivals so far, which numbers the requests in arrival order.
     arrivals: u64,
     /// Direction of the current batch.
     current: u32,
-    /// Number of requests in the current batch so far.
+    /// Number of requests that the current batch has served so far.
     batch: u32,
     /// Number of read batches that started while writes waited, since the last write batch.
     passed_over: u32,
@@ -37,7 +37,7 @@ pub(super) struct ByDeadline {
 #[derive(Debug, Default, State)]
 struct Direction {
     by_arrival: BTreeMap<u64, Entry>,
-    /// Requests ordered by address and arrival.
+    /// Waiting requests, ordered by address and arrival.
     by_address: BTreeSet<(u64, u64)>,
     /// Address of the last request that got a slot.
     position: u64,
@@ -76,7 +76,7 @@ impl Waiting {
         }
     }
 
-    /// Adds request `number` at `now`.
+    /// Adds request `number`, which arrived at `now`.
     pub(super) fn push(&mut self, now: Time, number: u32, request: &Request) {
         match self {
             Waiting::FirstCome(waiting) => waiting.push_back(number),
@@ -85,6 +85,7 @@ impl Waiting {
     }
 
     /// Removes and returns the request that gets a slot at `now`, and whether its deadline has passed.
+    /// Returns `None` if no request waits.
     pub(super) fn pop(&mut self, now: Time) -> Option<(u32, bool)> {
         match self {
             Waiting::FirstCome(waiting) => waiting.pop_front().map(|number| (number, false)),
@@ -120,7 +121,7 @@ impl ByDeadline {
         Some((number, now >= deadline))
     }
 
-    /// Selects the direction of the next batch; returns the arrival of its first request.
+    /// Selects the direction of a new batch. Returns the arrival number of its first request.
     fn begin_batch(&mut self, now: Time) -> Option<u64> {
         let [reads, writes] = self.directions.each_ref().map(|direction| !direction.by_arrival.is_empty());
         let is_writing = writes && (!reads || self.passed_over >= self.config.writes_starved);
@@ -137,7 +138,7 @@ impl ByDeadline {
 }
 
 impl Direction {
-    /// The arrival of the request with the lowest address at or above the position.
+    /// Returns the arrival number of the request with the lowest address at or above `position`.
     fn next(&self) -> Option<u64> {
         self.by_address.range((self.position, 0)..).next().map(|&(_, arrival)| arrival)
     }

@@ -1,9 +1,9 @@
-//! The order of the writes of each zone, of which one is in progress.
+//! Order of the writes to each zone. At most one write per zone is in progress.
 
 use nacre_kernel::state::State;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Zones with a write in progress, and the writes that wait for it.
+/// Zones with a write in progress, and the requests that wait for such a write.
 #[derive(Debug, Default, State)]
 pub(super) struct ZoneOrder {
     /// First bytes of the zones with a write in progress.
@@ -14,12 +14,13 @@ pub(super) struct ZoneOrder {
 }
 
 impl ZoneOrder {
-    /// Requests that wait.
+    /// Returns the number of waiting requests.
     pub(super) fn held(&self) -> usize {
         self.held.len()
     }
 
-    /// Whether request `number` may write `zone` now. Otherwise it waits until [`ZoneOrder::next`] returns it.
+    /// Returns whether request `number` may write `zone` now. If not, the request waits until
+    /// [`ZoneOrder::next`] returns it.
     pub(super) fn admit(&mut self, zone: u64, number: u32) -> bool {
         let is_free = self.busy.insert(zone);
         if !is_free {
@@ -29,7 +30,7 @@ impl ZoneOrder {
         is_free
     }
 
-    /// A write of `zone` has ended; returns the next one.
+    /// Records that a write of `zone` has ended. Returns the request that may write `zone` next, if any.
     pub(super) fn next(&mut self, zone: u64) -> Option<u32> {
         let next = self.held.range((zone, 0)..=(zone, u64::MAX)).next().map(|(&key, _)| key);
         if next.is_none() {

@@ -1,12 +1,13 @@
-//! Writes of a host to a device with zones: one per zone at a time, or as appends.
+//! Writes of a host to a device with zones: one write per zone at a time, or zone appends.
 
 use super::{Host, ZoneWrites};
 use nacre_kernel::event::{Completed, Device, Payload, RequestId};
 use nacre_kernel::{Op, Request, Time, ZoneCommand};
 
 impl Host {
-    /// Whether request `number` continues now. With one write per zone, it waits for an earlier write or trim of its
-    /// zone. A trim that covers several zones waits for those of the first.
+    /// Returns whether request `number` may continue now. With one write per zone, the request waits for
+    /// earlier writes and trims of its zone. A trim that covers several zones waits only for those of its
+    /// first zone.
     pub(super) fn enters_zone(&mut self, device: &dyn Device, number: u32) -> bool {
         let Request { op, address, .. } = self.requests[number].request;
         if self.config.zone_writes != Some(ZoneWrites::OnePerZone) || !matches!(op, Op::Write | Op::Trim) {
@@ -17,14 +18,15 @@ impl Host {
         self.order.admit(zone, number)
     }
 
-    /// A request that wrote `zone` has ended: the next one of that zone arrives.
+    /// Handles the end of a request that wrote `zone`. The oldest request that waits for this zone, if any,
+    /// then continues.
     pub(super) fn leaves_zone(&mut self, device: &mut dyn Device, now: Time, zone: u64) {
         if let Some(next) = self.order.next(zone) {
             self.arrive(device, now, next);
         }
     }
 
-    /// Sends `request` to the device as try `id`.
+    /// Sends `request` to the device as attempt `id`.
     pub(super) fn submit_try(
         &mut self,
         device: &mut dyn Device,
@@ -42,7 +44,7 @@ impl Host {
         zones.command(now, id, ZoneCommand::Append, &append, Payload::NONE);
     }
 
-    /// Counts an append that the device wrote at another address than the workload gave.
+    /// Counts an append if the device wrote it at an address other than that of the workload.
     pub(super) fn note_address(&mut self, number: u32, completed: &Completed) {
         let written_at = completed.zone.as_ref().and_then(|zone| zone.written_at);
         let is_elsewhere = written_at.is_some_and(|at| at != self.requests[number].request.address);

@@ -5,14 +5,15 @@ use nacre_config::{Node, Resolved, Value};
 use nacre_kernel::units::Quantity;
 use nacre_kernel::{Bytes, Ratio, Time};
 
-/// Lines `path = value` for everything that determines the device of `checked`: settings of the stack, model
-/// version of each of its components, and seed. The workload and the run settings have no effect.
+/// Returns lines `path = value` for everything that determines the device of `checked`: settings of the
+/// stack, model version of each component, and seed. The workload and the run settings have no effect.
 pub fn identity(checked: &Checked) -> String {
     of_stack(&checked.resolved, checked.run.seed)
 }
 
-/// Like [`identity`], with the content of every file that the stack reads. Images store it, because they have
-/// no state to compare before their first checkpoint. Unreadable files are reported when the stack is built.
+/// Like [`identity`], with the content of every file that the stack reads. Images store this text, because
+/// before its first checkpoint an image has no state to compare. Unreadable files are reported when the stack
+/// is built.
 pub fn identity_with_files(checked: &Checked, files: &dyn Files) -> String {
     let mut lines = vec![identity(checked)];
     let stack = checked.resolved.iter().filter(|resolved| resolved.path.starts_with("stack."));
@@ -30,8 +31,8 @@ fn of_stack(resolved: &[Resolved], seed: u64) -> String {
     lines.join("\n")
 }
 
-/// Lines `path = value` for the settings whose paths start with `beginning`, and for the versions of their
-/// models.
+/// Returns lines `path = value` for the settings whose paths start with `beginning`, and for the versions of
+/// their models.
 pub(crate) fn settings_of(checked: &Checked, beginning: &str) -> Vec<String> {
     of_settings(&checked.resolved, beginning)
 }
@@ -59,7 +60,7 @@ fn of_settings(resolved: &[Resolved], beginning: &str) -> Vec<String> {
     lines
 }
 
-/// The value in canonical form, so that 1 KiB equals 1024 B.
+/// Returns the value in canonical form, so that 1 KiB equals 1024 B.
 fn canonical(node: &Node) -> String {
     let Value::Text(text) = &node.value else { return one_line(&node.to_string()) };
     let bytes = Bytes::parse(text).map(|bytes| bytes.to_string());

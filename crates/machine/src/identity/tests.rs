@@ -2,7 +2,7 @@ use super::*;
 use crate::{Document, check};
 use std::collections::BTreeSet;
 
-/// A cache over a flash drive, with components of five families. One of them is in short form.
+/// A cache over a flash drive, with components of five families. One component is given in short form.
 const NESTED: &str = r#"
 [workload]
 kind = "uniform"

@@ -9,23 +9,24 @@ use noted::Note;
 
 pub(crate) use noted::{Noted, Notes};
 
-/// Number of latencies that are processed together. Equal latencies take one histogram update.
+/// Number of latencies that are processed together. Latencies equal to the usual one take a single histogram
+/// update.
 const TOGETHER: usize = 64;
 
 /// Distribution, mean, and breakdown of the requests of one kind.
 #[derive(Clone, Debug)]
 pub struct OpMeter {
-    /// Latencies.
+    /// Latency distribution.
     pub latency: LatencyHistogram,
-    /// Confidence interval of the mean, in nanoseconds.
+    /// Mean latency in nanoseconds, with its confidence interval.
     pub means: BatchMeans,
-    /// Picoseconds on the critical path by component and activity, as of [`Meter::finish`].
+    /// Time in picoseconds on the critical path, by component and activity. [`Meter::finish`] sets it.
     spent: Vec<[u128; Activity::COUNT]>,
     /// Requested bytes.
     pub bytes: u64,
-    /// Number of failed requests and of their bytes, which are excluded from latencies.
+    /// Number of failed requests, and number of their bytes. Both are excluded from latencies.
     pub failed: [u64; 2],
-    /// The usual latency: the latest one that two consecutive requests had.
+    /// The most recent latency that two consecutive requests had in common.
     usual: Time,
 }
 
@@ -41,7 +42,7 @@ impl OpMeter {
         }
     }
 
-    /// Restored measurements, without the confidence interval of the mean.
+    /// Restores measurements, without the confidence interval of the mean.
     pub(crate) fn restored(
         latency: LatencyHistogram,
         spent: Vec<[u128; Activity::COUNT]>,
@@ -51,12 +52,12 @@ impl OpMeter {
         OpMeter { latency, spent, bytes, failed, ..OpMeter::new() }
     }
 
-    /// Number of completed requests, including failed ones.
+    /// Returns the number of completed requests, including failed ones.
     pub fn requests(&self) -> u64 {
         self.latency.count() + self.failed[0]
     }
 
-    /// Bytes of successful requests.
+    /// Returns the number of bytes of successful requests.
     pub fn served_bytes(&self) -> u64 {
         self.bytes - self.failed[1]
     }
@@ -71,20 +72,20 @@ impl OpMeter {
         self.failed = [self.failed[0] + part.failed[0], self.failed[1] + part.failed[1]];
     }
 
-    /// Whether the half-width of the mean's 95 % confidence interval is at most this share of the mean.
-    /// Returns true without requests.
+    /// Returns whether the half-width of the 95 % confidence interval is at most `share` of the mean. Returns
+    /// true if there are no requests.
     pub(crate) fn is_known(&self, share: Ratio) -> bool {
         let Some(mean_ps) = self.latency.mean_ps() else { return true };
         self.means.half_width_95().is_some_and(|half_width| half_width * 1e3 <= share.0 * mean_ps)
     }
 
-    /// Picoseconds on the critical path, by component and activity.
+    /// Returns the time in picoseconds on the critical path, by component and activity.
     pub(crate) fn spent(&self) -> &[[u128; Activity::COUNT]] {
         &self.spent
     }
 
-    /// Adds `notes` to the sums and to `series`, using `count`; returns the number of failed requests, which
-    /// are only counted.
+    /// Adds `notes` to the sums and to `series`. `count` selects the counter to increment in each time bin.
+    /// Returns the number of failed requests, which are excluded from latencies and `series`.
     fn settle(
         &mut self,
         notes: &[Note],
@@ -113,7 +114,7 @@ impl OpMeter {
         0
     }
 
-    /// Adds one request that is in no time series, e.g. a flush, which transfers no data.
+    /// Adds one request to the latencies but not to a time series, e.g. a flush, which transfers no data.
     fn add_alone(&mut self, note: &Note) {
         if note.is_error {
             self.failed[0] += 1;
@@ -123,8 +124,8 @@ impl OpMeter {
         }
     }
 
-    /// Adds up to [`TOGETHER`] notes to the histogram. The usual latency of an undisturbed memory takes one
-    /// update.
+    /// Adds up to [`TOGETHER`] latencies to the histogram. All latencies that equal the usual one take a
+    /// single update.
     fn record_latencies(&mut self, notes: &[Note]) {
         if let [.., before, last] = notes
             && before.latency == last.latency
@@ -133,7 +134,7 @@ impl OpMeter {
         }
         let (mut others, mut count) = ([Time::ZERO; TOGETHER], 0);
         for note in notes {
-            // This is branch-free, because the processor cannot predict which requests have the usual
+            // This loop is branch-free, because the processor cannot predict which requests have the usual
             // latency.
             others[count % TOGETHER] = note.latency;
             count += usize::from(note.latency != self.usual);
@@ -144,7 +145,7 @@ impl OpMeter {
         others[..count].iter().for_each(|&latency| self.latency.record(latency));
     }
 
-    /// Total time in picoseconds that all requests spent in `component` on `activity`.
+    /// Returns the total time in picoseconds that all requests spent in `component` on `activity`.
     pub fn spent_ps(&self, component: usize, activity: Activity) -> u128 {
         self.spent[component][activity as usize]
     }
@@ -161,15 +162,15 @@ pub struct TenantMeter {
     pub flushes: OpMeter,
     /// Number of completed trims.
     pub trims: u64,
-    /// Number of requests that a device could not serve.
+    /// Number of requests that failed with a device error.
     pub errors: u64,
-    /// Last arrival, relative to the start of measurement.
+    /// Latest arrival, relative to the start of measurement.
     pub arrived: Time,
-    /// Last completion, relative to the start of measurement.
+    /// Latest completion, relative to the start of measurement.
     pub done: Time,
     /// Throughput and latency over time.
     pub series: TimeSeries,
-    /// Reads and writes of the tenant among the current notes.
+    /// Reads and writes of the tenant in the notes that are being added.
     own: [Vec<Note>; 2],
 }
 
@@ -188,13 +189,13 @@ impl TenantMeter {
         }
     }
 
-    /// Counts the arrival and completion of a request.
+    /// Updates the latest arrival and completion times with those of a request.
     fn count(&mut self, note: &Note) {
         self.arrived = self.arrived.max(note.done.saturating_sub(note.latency));
         self.done = self.done.max(note.done);
     }
 
-    /// Adds the current notes of the tenant to the sums.
+    /// Adds the pending notes of the tenant to the sums.
     fn settle(&mut self) {
         let [reads, writes] = &mut self.own;
         self.errors += self.reads.settle(reads, &mut self.series, |bin| &mut bin.reads);
@@ -215,20 +216,20 @@ pub struct Meter {
     pub trims: u64,
     /// Flushes.
     pub flushes: OpMeter,
-    /// Number of requests that a device could not serve.
+    /// Number of requests that failed with a device error.
     pub errors: u64,
     /// Measurements of each tenant, indexed by volume. The list is empty without tenants.
     pub tenants: Vec<TenantMeter>,
     /// Throughput and latency over time.
     pub series: TimeSeries,
-    /// Start of the measurement.
+    /// Time at which measurement started.
     pub start: Time,
-    /// Last completion, as of [`Meter::finish`].
+    /// Time of the last completion. [`Meter::finish`] sets it.
     pub end: Time,
 }
 
 impl Meter {
-    /// An empty meter for this number of `tenants`, starting at `start`.
+    /// Creates an empty meter for `tenants` tenants, starting at `start`.
     pub(crate) fn new(tenants: usize, start: Time) -> Meter {
         Meter {
             reads: OpMeter::new(),
@@ -254,7 +255,8 @@ impl Meter {
         self.end = self.end.max(part.end);
     }
 
-    /// Adds `notes` to the sums and clears them. The division into notes does not affect the sums.
+    /// Adds `notes` to the sums and clears them. The sums do not depend on how requests are divided among
+    /// calls.
     pub(crate) fn settle(&mut self, notes: &mut Notes) {
         let Notes { begun, reads, writes, others } = notes;
         if let Some(start) = *begun {
@@ -299,7 +301,7 @@ impl Meter {
         }
     }
 
-    /// Adds all remaining notes, which completes the sums.
+    /// Adds all remaining notes and completes the sums.
     pub(crate) fn finish(&mut self, noted: &mut Noted) {
         self.settle(&mut noted.notes);
         let [reads, writes, flushes] = &noted.spent;
@@ -309,7 +311,7 @@ impl Meter {
         self.end = noted.end;
     }
 
-    /// Number of completed requests in the sums.
+    /// Returns the number of completed requests in the sums.
     pub fn completed(&self) -> u64 {
         self.reads.requests() + self.writes.requests() + self.flushes.requests() + self.trims
     }

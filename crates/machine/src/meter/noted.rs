@@ -1,4 +1,4 @@
-//! Compact notes on served requests, so that the sums can be computed later, many at a time, and even on
+//! Compact notes on served requests. The sums are computed from the notes later, many at a time, possibly on
 //! another thread.
 
 use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
@@ -17,7 +17,8 @@ pub(super) struct Note {
 /// Served requests that are not in the sums yet, in arrival order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notes {
-    /// Start of measurement, if it was just before these requests. Earlier requests do not count.
+    /// Time at which measurement started, if it started just before these requests. Earlier requests are then
+    /// excluded.
     pub(super) begun: Option<Time>,
     pub(super) reads: Vec<Note>,
     pub(super) writes: Vec<Note>,
@@ -35,21 +36,22 @@ impl Notes {
     }
 }
 
-/// State of requests served since measurement started, in addition to the sums.
+/// Notes and totals of the requests served since measurement started, in addition to the sums.
 #[derive(Clone, Debug)]
 pub(crate) struct Noted {
-    /// Requests that are not in the sums yet.
+    /// Notes of requests that are not in the sums yet.
     pub(crate) notes: Notes,
-    /// Picoseconds on the critical path by component and activity, for successful reads, writes, and flushes.
+    /// Time in picoseconds on the critical path by component and activity, for successful reads, writes, and
+    /// flushes.
     pub(super) spent: [Vec<[u128; Activity::COUNT]>; 3],
-    /// Start of measurement.
+    /// Time at which measurement started.
     start: Time,
-    /// The last completion.
+    /// Time of the last completion.
     pub(crate) end: Time,
 }
 
 impl Noted {
-    /// No notes, for a stack with this number of `components`.
+    /// Creates empty notes for a stack with this number of `components`.
     pub(crate) fn new(components: usize) -> Noted {
         let spent = vec![[0; Activity::COUNT]; components];
         Noted {
@@ -60,7 +62,7 @@ impl Noted {
         }
     }
 
-    /// Starts measurement at `start`. Earlier notes do not count.
+    /// Starts measurement at `start`. Earlier notes are excluded.
     pub(crate) fn begin(&mut self, start: Time) {
         self.notes.clear();
         self.notes.begun = Some(start);
@@ -68,7 +70,7 @@ impl Noted {
         (self.start, self.end) = (start, start);
     }
 
-    /// Records a completed request that was issued at `issued`, after it had `waited`.
+    /// Records a completed request that was issued at `issued` after a wait of `waited`.
     #[inline(always)]
     pub(crate) fn record(
         &mut self,
@@ -102,7 +104,7 @@ impl Noted {
         }
     }
 
-    /// Records a trim or flush. These are rare, so this function is not inlined.
+    /// Records a trim or flush. Not inlined, because such requests are rare.
     #[cold]
     fn record_other(
         &mut self,
@@ -120,7 +122,7 @@ impl Noted {
     }
 }
 
-/// Adds the breakdown of one request that had `waited` before it was issued.
+/// Adds the breakdown of one request that was issued after a wait of `waited`.
 #[inline(always)]
 fn add_spans(spent: &mut [[u128; Activity::COUNT]], waited: Time, spans: &[Span]) {
     for span in spans {

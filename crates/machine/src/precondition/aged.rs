@@ -107,7 +107,8 @@ fn a_trace_gives_all_its_writes_and_a_workload_that_never_ends_is_refused() {
     assert!(text.contains("set its number of requests"), "{text}");
 }
 
-/// 90 % of the writes go to 10 % of the data, so that the rest is written for the first time only gradually.
+/// A workload that sends 90 % of the writes to 10 % of the data, so that the other data is first written only
+/// gradually.
 const HOT: &str = "{ kind = \"hot_cold\", requests = 12_288, footprint = \"48 MiB\", read_share = \"0 %\" }";
 
 #[test]
@@ -176,7 +177,7 @@ fn the_footprint_of_a_trace_is_what_it_touches() {
         assert_eq!(counter(&record, "unwritten_reads"), 0);
         record.components[0].wear.as_ref().and_then(|wear| wear.valid)
     };
-    // A read at 0, and writes at 4,096 and at 8,192.
+    // The trace has a read at 0, and writes at 4,096 and at 8,192.
     assert_eq!(valid(&[]), Some(3));
     assert_eq!(valid(&[("run.requests".into(), "1".into())]), Some(1), "only the footprint is filled");
 }

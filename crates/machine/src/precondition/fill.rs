@@ -1,4 +1,4 @@
-//! Fills a drive once in address order.
+//! Fills the stack once in address order.
 
 use crate::drive::Driver;
 use crate::progress::{BATCH, Progress};
@@ -11,7 +11,7 @@ use std::ops::{ControlFlow, Range};
 const SECTOR: u64 = 512;
 
 impl Driver<'_> {
-    /// Fills the share `fill` of the stack. Breaks when `watch` does.
+    /// Fills the share `fill` of the stack. Breaks when `watch` breaks.
     pub(super) fn fill_in_order(
         &mut self,
         fill: &Fill,
@@ -46,7 +46,8 @@ impl Driver<'_> {
     }
 }
 
-/// The sectors of `bytes` below `capacity`. Workload addresses beyond it are an error that the run reports.
+/// Returns the sector ranges that contain `bytes`, up to `capacity`. The run itself reports workload
+/// addresses beyond `capacity`.
 fn within(bytes: &Ranges, capacity: u64) -> Vec<Range<u64>> {
     let mut sectors = Ranges::default();
     for range in bytes.iter() {
@@ -56,7 +57,7 @@ fn within(bytes: &Ranges, capacity: u64) -> Vec<Range<u64>> {
     sectors.iter().filter(|range| range.start < range.end).collect()
 }
 
-/// The first `share` of `extents`, in whole sectors, so that the last write is a valid host write.
+/// Returns the first `share` of `extents`, in whole sectors, so that the last write is a valid host write.
 fn shared(extents: Vec<Range<u64>>, share: f64) -> Vec<Range<u64>> {
     let all: u64 = extents.iter().map(|extent| extent.end - extent.start).sum();
     let mut left = (all as f64 * share) as u64 / SECTOR * SECTOR;
@@ -71,7 +72,7 @@ fn shared(extents: Vec<Range<u64>>, share: f64) -> Vec<Range<u64>> {
     first
 }
 
-/// Writes that cover `extent`, each of `bytes` except the last.
+/// Returns writes that cover `extent`. Each has `bytes` bytes, except possibly the last.
 fn cut(extent: Range<u64>, bytes: u64) -> impl Iterator<Item = Request> {
     let mut address = extent.start;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Preconditioning before simulated time, which produces the state after many writes.
+//! Preconditioning: writes before simulated time that bring the stack into a used state.
 
 use crate::capable::PRECONDITIONED;
 use crate::drive::Driver;
@@ -23,7 +23,7 @@ impl Driver<'_> {
         let (mut preparations, mut expected) = (preparations, self.serving.checked.run.first_writes());
         if let (CountOr::Room(_), Some(workload)) = (&self.serving.checked.run.precondition, &workload) {
             expected = workload.expected().unwrap_or(0);
-            // The number of writes in a trace is known only after reading it.
+            // The number of writes in a trace is known only after reading the trace.
             preparations = preparations.filter(|_| workload.expected().is_some());
         }
         self.prepared_writes = expected;
@@ -36,7 +36,7 @@ impl Driver<'_> {
             return from.restore_prepared(self).map(ControlFlow::Continue);
         }
         let prepared = self.age(workload, watch)?;
-        // A state that cannot be saved is preconditioned again in every run.
+        // If a state cannot be saved, every run preconditions again.
         if prepared.is_continue()
             && let Ok(state) = saved::save(self)
         {
@@ -45,7 +45,7 @@ impl Driver<'_> {
         Ok(prepared)
     }
 
-    /// Fills and then preconditions the device according to the run settings. Breaks when `watch` does.
+    /// Fills and then preconditions the device according to the run settings. Breaks when `watch` breaks.
     fn age(
         &mut self,
         workload: Option<Box<dyn Workload>>,
@@ -62,7 +62,7 @@ impl Driver<'_> {
     }
 
     /// Submits as many writes of `workload` to the device as the run settings request. Breaks when `watch`
-    /// does.
+    /// breaks.
     pub(crate) fn precondition(
         &mut self,
         workload: &mut dyn Workload,
@@ -100,7 +100,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Number of requested writes, or `None` for all writes of the trace `workload`.
+    /// Returns the number of requested writes, or `None` for all writes of the trace `workload`.
     fn wanted_writes(&self, workload: &dyn Workload) -> Result<Option<u64>, Problems> {
         match &self.serving.checked.run.precondition {
             CountOr::Count(count) => Ok(Some(*count)),
@@ -125,7 +125,7 @@ impl Driver<'_> {
             .into()
     }
 
-    /// Error for a `setting` that the device does not support.
+    /// Returns the error for a `setting` that the device does not support.
     pub(super) fn no_such_state(&self, setting: &str) -> Problems {
         let kind = self.serving.checked.scenario.stack.kind();
         let problem = format!("the stack, {kind}, has no state to precondition; {PRECONDITIONED} have one");

@@ -9,7 +9,8 @@ use nacre_kernel::{Bytes, ComponentReport, Time};
 use nacre_workload::Workload;
 use std::ops::ControlFlow;
 
-/// Pages programmed for the host and in total, and valid pages, summed over a device and those below it.
+/// Pages programmed for the host, pages programmed in total, and valid pages, each summed over a device and
+/// the devices below it.
 #[derive(Clone, Copy, Default)]
 struct Programs {
     host: u64,
@@ -32,8 +33,9 @@ impl Programs {
     }
 }
 
-/// Whether the last windows agree: within the tolerance of their mean, and with a least-squares slope of at
-/// most half the tolerance.
+/// Returns whether the last windows agree: the difference between their largest and smallest values is at
+/// most the tolerance times their mean, and the least-squares line changes by at most half of that from end
+/// to end.
 fn is_steady(values: &[Option<f64>], criterion: &UntilSteady) -> bool {
     let count = criterion.windows as usize;
     let Some(last) = values.len().checked_sub(count).map(|from| &values[from..]) else { return false };
@@ -49,8 +51,9 @@ fn is_steady(values: &[Option<f64>], criterion: &UntilSteady) -> bool {
     spread <= criterion.tolerance.0 * mean && trend <= criterion.tolerance.0 * mean / 2.0
 }
 
-/// Growth of the last `windows` of `valid` above the maximum of all earlier windows, relative to that
-/// maximum. `None` if there are not enough windows or if pages are not counted.
+/// Returns the growth of `valid` in the last `windows` windows above the maximum of all earlier windows,
+/// relative to that maximum. Returns `None` if there are not enough windows or if the device does not count
+/// valid pages.
 fn growth(valid: &[Option<u64>], windows: usize) -> Option<f64> {
     let (before, last) = valid.split_at(valid.len().checked_sub(windows)?);
     let most = |pages: &[Option<u64>]| pages.iter().copied().flatten().max();
@@ -60,7 +63,7 @@ fn growth(valid: &[Option<u64>], windows: usize) -> Option<f64> {
 
 impl Driver<'_> {
     /// Submits writes of `workload` to the device, window by window, until the criterion is met, the workload
-    /// ends, or the limit is reached. Breaks when `watch` does.
+    /// ends, or the limit is reached. Breaks when `watch` breaks.
     pub(super) fn until_steady(
         &mut self,
         workload: &mut dyn Workload,
@@ -98,8 +101,8 @@ impl Driver<'_> {
         Ok(ended)
     }
 
-    /// Performs writes of this many bytes. Returns their number, which is 0 if the workload has no more
-    /// writes.
+    /// Submits writes of `bytes` bytes in total. Returns the number of writes, which is 0 if the workload has
+    /// no more writes.
     fn write_window(
         &mut self,
         workload: &mut dyn Workload,
@@ -156,7 +159,7 @@ mod tests {
         assert!(!is_steady(&[Some(1.0), None, Some(1.0), Some(1.0)], &criterion()), "nothing was programmed");
     }
 
-    /// A drive of 4,096 superblocks would be slow, so this one has 64 superblocks of 256 units.
+    /// A small drive with 64 superblocks of 256 units, because a drive of 4,096 superblocks would be slow.
     const DRIVE: &str = "[workload]\nkind = \"uniform\"\nrequests = 1_000\nfootprint = \"48 MiB\"\nread_share = \"0 %\"\n\
         [stack]\nkind = \"ssd\"\nchannels = 2\nways = 2\nblocks = 64\npages = 64\npage = \"4 KiB\"\nread = [\"50 us\"]\n\
         program = [\"500 us\"]\nerase = \"3 ms\"\nbus = \"400 MB/s\"\nbuffer = \"256 KiB\"\nlink = \"4 GB/s\"\n\

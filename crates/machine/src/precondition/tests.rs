@@ -112,7 +112,7 @@ fn checked(workload: &str, writes: u64) -> Checked {
     checked.unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// The preconditioning writes of a device, and the requests that it then serves.
+/// Returns the preconditioning writes that a device receives, and the requests that it then serves.
 fn given(workload: &str, writes: u64) -> (Vec<Request>, Vec<Request>) {
     let checked = checked(workload, writes);
     let built = build(&checked, &OneTrace).unwrap_or_else(|problems| panic!("{problems}"));
@@ -133,7 +133,7 @@ fn given(workload: &str, writes: u64) -> (Vec<Request>, Vec<Request>) {
     (copy(&prepared), copy(&served))
 }
 
-/// The errors of a run.
+/// Returns the errors of a run.
 fn errors(workload: &str, writes: u64) -> String {
     let outcome = run(&checked(workload, writes), &OneTrace, &mut |_| ControlFlow::Continue(()));
     outcome.map(|outcome| outcome.record.requests).expect_err("an error").to_string()

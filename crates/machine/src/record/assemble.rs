@@ -98,7 +98,8 @@ fn record(checked: &Checked, findings: &Findings) -> Record {
     }
 }
 
-/// Host processor time per request, in nanoseconds. Host processors are the resource `cpus` of a device.
+/// Returns the host processor time per request, in nanoseconds. Host processors are the resource `cpus` of a
+/// device.
 fn host_cpu_ns(reports: &[ComponentReport], completed: u64) -> Option<f64> {
     let cpus = reports.iter().flat_map(|report| &report.resources).filter(|resource| resource.name == "cpus");
     let busy =
@@ -119,7 +120,7 @@ fn requests(meter: &Meter, issued: u64) -> Requests {
     }
 }
 
-/// Components of the mean latency, in the order of the components of the stack.
+/// Returns the components of the mean latency, in the order of the components of the stack.
 fn spent(meter: &OpMeter, reports: &[ComponentReport]) -> Vec<Spent> {
     let total = meter.latency.sum_ps() as f64;
     let count = meter.latency.count().max(1) as f64;
@@ -141,7 +142,7 @@ fn spent(meter: &OpMeter, reports: &[ComponentReport]) -> Vec<Spent> {
     parts
 }
 
-/// Converts a report for the time `drained` to a component of a record.
+/// Converts a report over the time `drained` to a component of a record.
 pub fn component(report: &ComponentReport, drained: Time) -> Component {
     let resources: Vec<Resource> = report.resources.iter().map(|used| resource(used, drained)).collect();
     let busiest = resources
@@ -183,7 +184,8 @@ fn fault(report: &FaultReport) -> Fault {
     }
 }
 
-/// Writes through each reclaim unit handle. They are also a table, but studies do not store tables.
+/// Returns the writes through each reclaim unit handle. A table also contains them, but studies do not store
+/// tables.
 fn handles(report: &ComponentReport) -> Vec<Handle> {
     let column = |name: &str| {
         let found = report.columns.iter().find(|column| column.name == name);
@@ -219,7 +221,7 @@ fn energy(report: &ComponentReport) -> BTreeMap<&'static str, f64> {
     energy
 }
 
-/// Nonzero amounts by activity.
+/// Returns the nonzero amounts by activity.
 fn nonzero(amount: impl Fn(Activity) -> f64) -> BTreeMap<&'static str, f64> {
     let amounts = Activity::ALL.into_iter().map(|activity| (activity.name(), amount(activity)));
     amounts.filter(|&(_, amount)| amount > 0.0).collect()

@@ -1,4 +1,4 @@
-//! Limitations of the numbers in a record, determined when the record is assembled.
+//! Detection of limitations of the numbers in a record.
 
 use super::state_left::{few_erases, few_writes, not_steady, unwritten};
 use super::taken::{failed, more_than_share};
@@ -10,26 +10,27 @@ use nacre_kernel::ledger::FAILED_MEMBERS;
 use nacre_kernel::statistics::{BatchMeans, Confidence, TimeSeries};
 use nacre_workload::Pacing;
 
-/// Minimum number of requests for the detection of a backlog.
+/// Minimum number of requests from which a backlog is detected.
 const REQUESTS_MIN: u64 = 32;
-/// Backlog, as a share of the time of arrivals, above which it is not due to chance.
+/// Minimum backlog threshold, as a share of the duration of the arrivals. A backlog above the threshold is
+/// not due to chance.
 const BACKLOG: f64 = 0.05;
-/// Like [`BACKLOG`], times the square root of the number of requests. The queue of a system that is barely
-/// stable varies by as much.
+/// Numerator of the backlog threshold for few requests: this value divided by the square root of the number
+/// of requests. The queue of a barely stable system varies by this amount.
 const BACKLOG_OF_FEW: f64 = 3.0;
 /// Minimum ratio of the backlog to the latency of the first requests.
 const GROWTH: f64 = 3.0;
-/// Share of the requests that count as first.
+/// Share of the requests that counts as the first requests of a run.
 const FIRST: f64 = 0.1;
 /// Maximum difference between the two halves of a run, as a share of the mean.
 const DRIFT: f64 = 0.1;
 /// Maximum difference between the two halves of a run, in standard errors.
 const DRIFT_ERRORS: f64 = 4.0;
-/// Mean units per request, relative to the units that a measured device serves in parallel, above which its
-/// latencies may be too long.
+/// Threshold for the mean number of units per request, relative to the units that a measured device serves in
+/// parallel. Above it, the latencies of the device may be too long.
 const IN_TURN: f64 = 1.1;
 
-/// All limitations of the numbers in `record`.
+/// Returns all limitations of the numbers in `record`.
 pub(super) fn cautions(findings: &Findings, record: &Record) -> Vec<Caution> {
     let mut cautions = saturated(findings);
     if cautions.is_empty() {
@@ -106,7 +107,7 @@ struct OpenLoop<'a> {
     series: &'a TimeSeries,
 }
 
-/// Whether requests of an open-loop tenant arrived faster than they were served.
+/// Returns whether requests of an open-loop tenant arrived faster than they were served.
 pub(super) fn is_saturated(meter: &TenantMeter) -> bool {
     OpenLoop::of(meter).saturated().is_some()
 }
@@ -118,7 +119,7 @@ impl OpenLoop<'_> {
         OpenLoop { requests, arrived: *arrived, done: *done, series }
     }
 
-    /// A note if requests arrived faster than they were served.
+    /// Returns a note if requests arrived faster than they were served.
     fn saturated(&self) -> Option<String> {
         let arriving = self.arrived.as_secs_f64();
         let backlog = self.done.saturating_sub(self.arrived).as_secs_f64();
@@ -138,7 +139,7 @@ impl OpenLoop<'_> {
         ))
     }
 
-    /// Mean latency of the requests that completed first.
+    /// Returns the mean latency of the requests that completed first, in seconds.
     fn first_mean_s(&self) -> f64 {
         let bins = self.series.bins();
         let count = |bin: &nacre_kernel::statistics::Bin| bin.reads + bin.writes;
@@ -154,7 +155,7 @@ impl OpenLoop<'_> {
     }
 }
 
-/// The component with the highest utilization.
+/// Returns the path of the component with the highest utilization. The list is empty if no component is busy.
 fn busiest(findings: &Findings) -> Vec<String> {
     let elapsed = findings.drained - findings.meter.start;
     let utilization = |report: &nacre_kernel::ComponentReport| {
@@ -187,8 +188,8 @@ fn drifting(op: &str, means: &BatchMeans) -> Option<Caution> {
     Some(Caution { kind: "not_steady", text, paths: Vec::new() })
 }
 
-/// Reports that the latencies of a device were measured for one unit, while its requests take many units one
-/// after the other.
+/// Reports that the latencies of a device were measured for one unit, while its requests take several units
+/// one after the other.
 fn longer_than_measured(report: &nacre_kernel::ComponentReport) -> Option<Caution> {
     let counter = |name| report.counters.iter().find(|counter| counter.0 == name).map(|counter| counter.1);
     let side_by_side = report.resources.iter().find(|resource| resource.name == "servers")?.servers;
@@ -262,7 +263,7 @@ fn unknown(findings: &Findings) -> Option<Caution> {
     })
 }
 
-/// A time, rounded to three significant digits.
+/// Rounds a time to three significant digits.
 fn rounded(seconds: f64) -> Time {
     let ps = Time::from_secs_f64(seconds).as_ps();
     let unit = 10u64.pow(ps.max(1).ilog10().saturating_sub(2));

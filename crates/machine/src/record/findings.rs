@@ -1,5 +1,5 @@
-//! Results of a run, as integers wherever possible. A record is assembled from them, and the results of the
-//! parts of a split run are added up in them.
+//! Results of a run, as integers wherever possible. They are the basis of a record. The results of a split
+//! run are the sums over its parts.
 
 use super::{Ending, Steadiness, WornOut};
 use crate::host::Host;
@@ -19,13 +19,13 @@ pub(crate) struct Findings {
     pub(crate) half_widths: [Option<f64>; 3],
     /// Time at which the device came to rest.
     pub(crate) drained: Time,
-    /// Last arrival of an open loop, or `None` for other workloads.
+    /// Time of the last arrival in an open loop, or `None` for other workloads.
     pub(crate) last_arrival: Option<Time>,
     /// Component reports, parents before children.
     pub(crate) reports: Vec<ComponentReport>,
     pub(crate) cost_unknown: Vec<String>,
     pub(crate) issued: u64,
-    /// Tenants of the workload. The list is empty without tenants.
+    /// Tenants of the workload. The list is empty if the workload has no tenants.
     pub(crate) tenants: Vec<Asker>,
     pub(crate) units: Option<Units>,
     pub(crate) ending: Ending,
@@ -80,7 +80,7 @@ impl Findings {
         }
     }
 
-    /// Restores the reports from the end of the run, `measured`, and keeps only the wear from later writes.
+    /// Restores the reports from the end of the run, `measured`. Only the wear from later writes remains.
     pub(crate) fn forget_all_but_wear(&mut self, measured: ComponentReport) {
         let mut reports = Vec::new();
         flatten(measured, &mut reports);
@@ -135,7 +135,7 @@ impl Findings {
     }
 }
 
-/// Adds `report` and the reports below it, parents before children.
+/// Appends `report` and the reports below it to `into`, parents before children.
 pub(super) fn flatten(report: ComponentReport, into: &mut Vec<ComponentReport>) {
     let mut report = report;
     let children = std::mem::take(&mut report.children);
@@ -143,15 +143,15 @@ pub(super) fn flatten(report: ComponentReport, into: &mut Vec<ComponentReport>) 
     children.into_iter().for_each(|child| flatten(child, into));
 }
 
-/// Paths of the devices without a known cost. A device that only combines others and has no resources has no
-/// cost.
+/// Returns the paths of the devices without a known cost. A device that only combines other devices and has
+/// no resources does not need a cost.
 fn costs_unknown(report: &ComponentReport) -> Vec<String> {
     let has_own = report.children.is_empty() || !report.resources.is_empty();
     let own = (has_own && report.cost.is_none()).then(|| report.path.clone());
     own.into_iter().chain(report.children.iter().flat_map(costs_unknown)).collect()
 }
 
-/// The combined time series of all parts, from their first measured arrival.
+/// Returns the combined time series of all parts, starting at their first measured arrival.
 fn series(parts: &[Findings]) -> TimeSeries {
     let start = parts.iter().map(|part| part.meter.start).min().unwrap_or(Time::ZERO);
     let mut series = TimeSeries::new();
@@ -218,7 +218,8 @@ fn worn(sum: Wear, wear: Wear) -> Wear {
     }
 }
 
-/// Combined spread of two populations, exact except for the rounding of their means and deviations.
+/// Returns the combined spread of two populations. It is exact except for the rounding of their means and
+/// deviations.
 fn pooled(a: Spread, b: Spread) -> Spread {
     let count = a.count + b.count;
     let (wa, wb) = (a.count as f64 / count as f64, b.count as f64 / count as f64);
@@ -233,7 +234,7 @@ fn pooled(a: Spread, b: Spread) -> Spread {
     }
 }
 
-/// The smaller of two values that may be unknown.
+/// Returns the smaller of two values. If one is unknown, returns the other.
 fn least<T>(a: Option<T>, b: Option<T>, min: fn(T, T) -> T) -> Option<T> {
     match (a, b) {
         (Some(a), Some(b)) => Some(min(a, b)),

@@ -33,7 +33,7 @@ pub struct Health {
     pub failed_members: Option<u64>,
 }
 
-/// The health of one component, or `None` if its medium does not wear and it is not an array.
+/// Returns the health of one component, or `None` if its medium does not wear and it is not an array.
 pub(super) fn health(report: &ComponentReport) -> Option<Health> {
     let counter = |name: &str| report.counters.iter().find(|(of, _)| *of == name).map(|(_, count)| *count);
     let failed_members = counter(FAILED_MEMBERS);

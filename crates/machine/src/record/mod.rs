@@ -355,7 +355,8 @@ pub struct Component {
     pub busy: BTreeMap<&'static str, f64>,
     /// Utilization of the busiest resource, or 0 without resources.
     pub utilization: f64,
-    /// Energy in joules by activity with nonzero energy, and when `idle`; null if not modeled.
+    /// Energy in joules by activity. Activities without energy are omitted, except `idle`. Null if not
+    /// modeled.
     pub energy_j: Option<BTreeMap<&'static str, f64>>,
     /// Counts of events, by name.
     pub counters: serde_json::Map<String, serde_json::Value>,

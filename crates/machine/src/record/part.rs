@@ -1,4 +1,4 @@
-//! The results of one part of a split run, as text for another process.
+//! Text format of the results of one part of a split run, for transfer to another process.
 
 use super::findings::Findings;
 use super::{Ending, Steadiness, WornOut};
@@ -93,7 +93,8 @@ struct FaultPart {
     path: String,
     kind: String,
     added_ps: u128,
-    /// Matching requests, affected requests, errors, reported bytes, and silently corrupted bytes.
+    /// Numbers of matching requests, affected requests, and errors, and numbers of reported and of silently
+    /// corrupted bytes.
     counts: [u64; 5],
 }
 
@@ -101,19 +102,19 @@ struct FaultPart {
 struct ResourcePart {
     name: String,
     servers: u32,
-    /// Picoseconds and joules by activity, in the order of [`Activity::ALL`].
+    /// Busy time in picoseconds and energy in joules by activity, in the order of [`Activity::ALL`].
     charged: Vec<(u128, Real)>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct WearPart {
-    /// Programs by cause: host, cleaning, wear leveling, metadata, and padding.
+    /// Numbers of programs by cause: host, cleaning, wear leveling, metadata, and padding.
     programs: [u64; 5],
     erases: u64,
     block_erases: Vec<u32>,
     endurance: Option<u64>,
     worn_out_at_ps: Option<u64>,
-    /// Count, minimum, mean, maximum, and standard deviation.
+    /// Count, minimum, mean, maximum, and standard deviation of the programs per row.
     row_programs: Option<(u64, u32, Real, u32, Real)>,
     valid: Option<u64>,
 }
@@ -176,9 +177,9 @@ impl Findings {
         serde_json::to_string(&part).expect("findings are plain data")
     }
 
-    /// Reads text from [`Findings::to_text`]. Errors: the text has another version or is truncated.
+    /// Parses text from [`Findings::to_text`]. Errors: the text has another version or is truncated.
     ///
-    /// Names are leaked, a few dozen short words per part.
+    /// Leaks the names in the text, a few dozen short words per part.
     pub(crate) fn from_text(text: &str) -> Result<Findings, String> {
         let part: Part = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if part.schema != SCHEMA || part.version != env!("CARGO_PKG_VERSION") {
@@ -219,7 +220,7 @@ impl Findings {
     }
 }
 
-/// Leaks `name`, because names in reports are static.
+/// Leaks `name`, because reports contain static names.
 fn lasting(name: String) -> &'static str {
     name.leak()
 }

@@ -5,7 +5,7 @@ use crate::meter::OpMeter;
 use nacre_kernel::Time;
 use nacre_workload::Units;
 
-/// Rates for `elapsed`, or zero if no time has elapsed.
+/// Returns the rates over `elapsed`, or zeros if no time has elapsed.
 pub(super) fn throughput(
     requests: u64,
     bytes: &HostBytes,
@@ -21,7 +21,7 @@ pub(super) fn throughput(
     }
 }
 
-/// Summary of the latencies in `meter`, or `None` without requests.
+/// Returns a summary of the latencies in `meter`, or `None` without requests.
 pub(super) fn latency(meter: &OpMeter, half_width: Option<f64>) -> Option<Latency> {
     let histogram = &meter.latency;
     let quantile = |q: f64| histogram.quantile(q).map(Time::as_ns_f64);

@@ -9,7 +9,7 @@ use nacre_kernel::{ComponentReport, Time};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The portion of a record about components, with the same fields as [`Record`](super::Record).
+/// Component results without those of a workload. The fields are those of [`Record`](super::Record).
 #[derive(Clone, Debug, Serialize)]
 pub struct StackReport {
     /// Results of each component, parents before children.

@@ -1,12 +1,12 @@
-//! Cautions about the state of a medium after the writes before and during a run.
+//! Cautions about the state in which the writes before and during a run leave the medium.
 
 use super::{Caution, Component, GROWTH_MAX, Record};
 use nacre_kernel::Bytes;
 
 /// Maximum relative difference between the write amplification of the run and that of the steady state before
-/// it.
+/// the run.
 const AMPLIFIED: f64 = 0.1;
-/// Unwritten units read per read above which the record has a note.
+/// Number of unwritten units per read above which the record has a note.
 const UNWRITTEN: f64 = 0.01;
 
 /// Reports a search that found no steady state.

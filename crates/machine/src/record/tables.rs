@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Names of other files of a record.
+/// File names in a record directory that tables must not use.
 const TAKEN: [&str; 3] = ["latency", "time", "record"];
-/// Name of the table with one row per erase block, and of its column with the erases.
+/// Name of the table with one row per erase block, and name of its column with the erases.
 const BLOCKS: &str = "blocks";
 const ERASES: &str = "erases";
 
@@ -22,7 +22,7 @@ pub struct Columns {
     pub counts: Vec<(String, Vec<u64>)>,
 }
 
-/// Columns of equal length of one component, with one row per erase block or time interval.
+/// Columns of one component, all of equal length. Each row is e.g. an erase block or a time interval.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Table {
     /// Number of rows.
@@ -31,7 +31,7 @@ pub struct Table {
     pub columns: Vec<&'static str>,
 }
 
-/// The tables of one component, by name.
+/// Returns the tables of one component, by name.
 pub(super) fn tables(report: &ComponentReport) -> BTreeMap<&'static str, Table> {
     let mut tables = BTreeMap::new();
     if let Some(erases) = counted(report) {
@@ -50,7 +50,7 @@ pub(super) fn tables(report: &ComponentReport) -> BTreeMap<&'static str, Table> 
     tables
 }
 
-/// All columns of a run.
+/// Returns all columns of a run.
 pub(super) fn columns(meter: &Meter, reports: &[ComponentReport]) -> Columns {
     let mut columns = of_requests(meter);
     let Columns { floats, counts } = component_columns(reports);
@@ -59,7 +59,7 @@ pub(super) fn columns(meter: &Meter, reports: &[ComponentReport]) -> Columns {
     columns
 }
 
-/// The columns of the tables of components.
+/// Returns the columns of the tables of all components.
 pub(super) fn component_columns(reports: &[ComponentReport]) -> Columns {
     let mut columns = Columns::default();
     for report in reports {
@@ -74,13 +74,14 @@ pub(super) fn component_columns(reports: &[ComponentReport]) -> Columns {
     columns
 }
 
-/// Erases of each block, or `None` without blocks.
+/// Returns the number of erases of each block, or `None` without blocks.
 fn counted(report: &ComponentReport) -> Option<&[u32]> {
     let wear = report.wear.as_ref()?;
     (!wear.block_erases.is_empty()).then_some(&wear.block_erases)
 }
 
-/// The columns of a component, without the erases of each block, which its wear has as integers.
+/// Returns the columns of a component except the erases of each block, which the wear of the component
+/// contains as integers.
 fn others(report: &ComponentReport) -> impl Iterator<Item = &Column> {
     let erases = counted(report);
     report.columns.iter().filter(move |column| {

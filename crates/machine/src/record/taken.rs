@@ -1,4 +1,4 @@
-//! Cautions about failed requests, and about drives that perform more work than the share that is paid for.
+//! Cautions about failed requests, and about shares of drives that do more work than their cost covers.
 
 use super::{Caution, Component, Findings, Record};
 
@@ -26,8 +26,7 @@ fn count(component: &Component, name: &str) -> u64 {
     component.counters.get(name).and_then(serde_json::Value::as_u64).unwrap_or(0)
 }
 
-/// Reports a share of a drive that is busy for more than that share of the time, because its cost covers only
-/// its capacity.
+/// Reports a share of a drive that is busy for a larger share of the time. Its cost covers only its capacity.
 pub(super) fn more_than_share(findings: &Findings, record: &Record) -> Option<Caution> {
     let shares = findings.reports.iter().zip(&record.components).filter_map(|(report, component)| {
         let share = report.drive_share?;
@@ -49,7 +48,7 @@ pub(super) fn more_than_share(findings: &Findings, record: &Record) -> Option<Ca
     (!shares.is_empty()).then_some(Caution { kind: "more_than_share", text, paths })
 }
 
-/// A share in percent, with two significant digits.
+/// Formats a share in percent, with two significant digits.
 fn percent(share: f64) -> String {
     let digits = [10.0, 1.0, 0.1, 0.01, 0.001].iter().filter(|&&from| 100.0 * share < from).count();
     format!("{:.digits$} %", 100.0 * share)

@@ -30,9 +30,10 @@ fn tenant(name: &str, meter: &TenantMeter) -> Tenant {
     }
 }
 
-/// Jain's fairness index of the rates that the stack limits: the square of their sum, divided by the sum of
-/// their squares and by their number (Jain, Chiu, and Hawe 1984). The stack does not limit the rate of an
-/// open-loop tenant that is served completely. `None` for fewer than two tenants, or without requests.
+/// Returns Jain's fairness index of the rates that the stack limits: the square of their sum, divided by the
+/// sum of their squares and by their number (Jain, Chiu, and Hawe 1984). The stack does not limit the rate of
+/// an open-loop tenant that is served completely. Returns `None` for fewer than two such tenants, or without
+/// requests.
 pub(super) fn fairness(findings: &Findings, tenants: &[Tenant]) -> Option<f64> {
     let askers = findings.tenants.iter().zip(&findings.meter.tenants).zip(tenants);
     let decided = askers.filter(|((asker, meter), _)| asker.pacing != Pacing::Open || is_saturated(meter));

@@ -64,7 +64,7 @@ fn the_busiest_resource_gives_the_utilization() {
     assert_eq!(names, [("servers", 64), ("link", 1)]);
     let [servers, link] = &device.resources[..] else { unreachable!("two names") };
     assert!((0.99..=1.0).contains(&link.utilization), "the link is the limit: {}", link.utilization);
-    // A request takes 40.96 us of the link for every 10 us of one of 64 servers.
+    // A request takes 40.96 us of the link and 10 us of one of the 64 servers.
     assert!((link.utilization / servers.utilization / (4.096 * 64.0) - 1.0).abs() < 1e-9);
     assert_eq!((device.utilization, device.servers), (link.utilization, 1));
     assert_eq!(device.busy["link"], link.busy["link"]);
@@ -90,7 +90,7 @@ fn devices_missing_in_the_cost_are_named() {
     assert_eq!((record.cost, record.cost_unknown), (Some(24.0), vec!["stack.backing".to_string()]));
 }
 
-/// A disk cache has memory with a cost. Devices that only combine others have none.
+/// A disk cache has memory with a cost. Devices that only combine others have no cost.
 #[test]
 fn memories_missing_in_the_cost_are_named() {
     let stack = "kind = \"dram_disk_cache\"\ncapacity = \"1 MiB\"\nbacking = { preset = \"disk_15k\" }\n";

@@ -1,4 +1,4 @@
-//! Totals of a record, and the components that they exclude.
+//! Totals of a record, and the components that the totals exclude.
 
 use super::Component;
 use crate::host::KIND as HOST;
@@ -8,7 +8,7 @@ use nacre_config::{Descriptor, Families, Field, Shape, Value};
 use nacre_kernel::ComponentReport;
 use std::collections::BTreeMap;
 
-/// The key of [`Cost::by_basis`] for prices without a stated currency.
+/// Key of [`Cost::by_basis`] for prices without a stated currency.
 const NOT_STATED: &str = "not stated";
 
 /// The cost of a stack.
@@ -21,7 +21,7 @@ pub(super) struct Cost {
     pub(super) by_basis: BTreeMap<String, f64>,
 }
 
-/// The currency of the price of the device at `path`, if the scenario states it.
+/// Returns the currency of the price of the device at `path`, if the scenario states it.
 pub fn price_basis<'a>(checked: &'a Checked, path: &str) -> Option<&'a str> {
     let wanted = |resolved: &&nacre_config::Resolved| {
         resolved.path.strip_suffix(".price_basis").is_some_and(|device| device == path)
@@ -32,7 +32,7 @@ pub fn price_basis<'a>(checked: &'a Checked, path: &str) -> Option<&'a str> {
     }
 }
 
-/// The costs of `components` by currency. Components without a cost are omitted.
+/// Sums the costs of `components` by currency. Omits components without a cost.
 pub(super) fn cost(components: &[Component]) -> Cost {
     let mut by_basis: BTreeMap<String, f64> = BTreeMap::new();
     let mut basis = None;
@@ -51,8 +51,8 @@ pub(super) fn cost(components: &[Component]) -> Cost {
     Cost { sum, basis: basis.filter(|_| is_one), by_basis }
 }
 
-/// The devices in `reports`, i.e. components without children, except the host. `reports` lists parents
-/// before children.
+/// Returns the devices in `reports`, i.e. the components without children, except the host. `reports` lists
+/// parents before children.
 pub(super) fn devices(reports: &[ComponentReport]) -> impl Iterator<Item = &ComponentReport> {
     let has_children = |index: usize| {
         let own: &str = &reports[index].path;
@@ -66,7 +66,8 @@ pub(super) fn devices(reports: &[ComponentReport]) -> impl Iterator<Item = &Comp
         .map(|(_, report)| report)
 }
 
-/// Paths of the devices whose energy is not modeled, and of energy and power settings that are not set.
+/// Returns the paths of the devices whose energy is not modeled, and of energy and power settings that are
+/// not set.
 pub(super) fn energy_unknown(checked: &Checked, reports: &[ComponentReport]) -> Vec<String> {
     let missing = |report: &ComponentReport| {
         if report.is_energy_modeled { energies_not_given(checked, report) } else { vec![report.path.clone()] }
@@ -83,7 +84,8 @@ pub(super) fn energy_unknown(checked: &Checked, reports: &[ComponentReport]) -> 
     reports.iter().filter(is_device).flat_map(missing).collect()
 }
 
-/// Paths of the energy and power settings of a device, and of the components in its slots, that are not set.
+/// Returns the paths of the energy and power settings that are not set, for a device and the components in
+/// its slots.
 fn energies_not_given(checked: &Checked, report: &ComponentReport) -> Vec<String> {
     let is_given =
         |path: &String| checked.resolved.iter().any(|resolved| resolved.path == *path && !resolved.is_off);
@@ -102,7 +104,8 @@ fn energies_not_given(checked: &Checked, report: &ComponentReport) -> Vec<String
     paths
 }
 
-/// The slots for components other than devices in `fields` and in their tables, each with its family.
+/// Returns the slots in `fields` and in their tables that hold components other than devices, each with its
+/// family.
 fn parts(fields: Vec<Field>) -> Vec<(String, &'static str)> {
     let of_field = |field: Field| {
         let shape = match field.shape {
@@ -123,7 +126,7 @@ fn parts(fields: Vec<Field>) -> Vec<(String, &'static str)> {
     fields.into_iter().flat_map(of_field).collect()
 }
 
-/// The kind of the component in the slot at `path`.
+/// Returns the kind of the component in the slot at `path`.
 fn kind_of(checked: &Checked, path: &str) -> Option<String> {
     let named = format!("{path}.kind");
     match &checked.resolved.iter().find(|resolved| resolved.path == named)?.node.value {
@@ -134,7 +137,7 @@ fn kind_of(checked: &Checked, path: &str) -> Option<String> {
 
 fn energy_fields(descriptor: &Descriptor) -> Vec<&'static str> {
     let is_energy = |field: &Field| match &field.shape {
-        // The energy that capacitors store is not consumed.
+        // The energy that capacitors store does not count as consumed energy.
         Shape::Optional(inner) if !field.name.starts_with("capacitor") => {
             matches!(&**inner, Shape::Quantity { name, .. } if ["energy", "power"].contains(name))
         }
@@ -143,7 +146,7 @@ fn energy_fields(descriptor: &Descriptor) -> Vec<&'static str> {
     (descriptor.fields)().iter().filter(|field| is_energy(field)).map(|field| field.name).collect()
 }
 
-/// Paths of the devices that were written to and whose endurance is unknown.
+/// Returns the paths of the devices that were written to and whose endurance is unknown.
 pub(super) fn lifetime_unknown(reports: &[ComponentReport]) -> Vec<String> {
     let is_written =
         |report: &ComponentReport| report.counters.iter().any(|&(name, count)| name == "writes" && count > 0);

@@ -65,7 +65,7 @@ pub struct RowPrograms {
     pub stddev: f64,
 }
 
-/// The wear of one component.
+/// Converts the wear of one component.
 pub(super) fn wear(wear: &ledger::Wear) -> Wear {
     Wear {
         host: wear.host,
@@ -87,7 +87,7 @@ pub(super) fn wear(wear: &ledger::Wear) -> Wear {
     }
 }
 
-/// The total wear of all components, or `None` if no component has any.
+/// Returns the total wear of all components, or `None` if no component wears.
 pub(super) fn total(reports: &[ComponentReport]) -> Option<ledger::Wear> {
     reports.iter().filter_map(|report| report.wear.as_ref()).fold(None, |sum, wear| {
         let sum: ledger::Wear = sum.unwrap_or_default();

@@ -32,7 +32,7 @@ pub const MAGIC: &[u8; 8] = b"NACRERUN";
 /// Version of the format.
 const VERSION: u32 = 9;
 
-/// Reason why a file is not a valid state.
+/// Reason for which a file is not a valid state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     /// The file does not start with [`MAGIC`].
@@ -49,7 +49,7 @@ pub enum Unreadable {
 }
 
 impl Unreadable {
-    /// Error code.
+    /// Returns the error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             Unreadable::NoState => ErrorCode::InvalidContent,
@@ -58,7 +58,7 @@ impl Unreadable {
         }
     }
 
-    /// Data of the error for programs.
+    /// Returns the machine-readable data of the error.
     pub fn data(&self) -> ErrorData {
         match self {
             Unreadable::OtherVersion(found) => {
@@ -75,15 +75,17 @@ pub struct SavedRun<'a> {
     stack: String,
     workload: String,
     preparation: String,
-    /// Time at which the device was at rest, if it served no run.
+    /// Time at which the device was at rest, if it has served no run.
     quiet: Time,
     steadiness: Option<Steadiness>,
-    /// State of the driver and the workload, if requests were served.
+    /// State of the driver and the workload, if requests were served. `None` for a preconditioned state or a
+    /// device without a run.
     under_way: Option<&'a [u8]>,
     device: &'a [u8],
 }
 
-/// State of the driver that a continuing run takes over. The states of the workload and the host follow it.
+/// State of the driver that another run continues. The states of the workload and the host follow it in the
+/// file.
 #[derive(State)]
 struct UnderWay {
     at_device: usize,
@@ -115,7 +117,7 @@ impl UnderWay {
 }
 
 /// Decodes the first fields of `UnderWay`: the number of requests outstanding at the device, and the time
-/// before which events were processed.
+/// before which the device processed all events.
 fn at_device(under_way: Option<&[u8]>) -> Result<(usize, Time), state::StateError> {
     let Some(under_way) = under_way else { return Ok((0, Time::ZERO)) };
     let mut state = StateReader::new(under_way);
@@ -156,8 +158,8 @@ impl<'a> SavedRun<'a> {
         self.restore_prepared(driver)
     }
 
-    /// Like [`SavedRun::restore`], for the preconditioned state of `driver`. The timings of the stack may
-    /// differ.
+    /// Restores the preconditioned state of `driver`, like [`SavedRun::restore`]. The timings of the stack
+    /// may differ from those at saving.
     pub(crate) fn restore_prepared(&self, driver: &mut Driver<'_>) -> Result<(), Problems> {
         let checked = driver.serving.checked;
         let asked = preparation(checked).unwrap_or_default();
@@ -253,7 +255,7 @@ pub fn of_device(checked: &Checked, device: &dyn Device, quiet: Time) -> Result<
     write(checked, String::new(), parts, |state| device.save(state))
 }
 
-/// Components of a state other than the device's state.
+/// Parts of a state file other than the state of the device.
 struct Parts {
     quiet: Time,
     steadiness: Option<Steadiness>,
@@ -282,7 +284,7 @@ fn cannot(error: &state::CannotSave) -> Problems {
     Problem::new(ErrorCode::CannotSave, "stack", None, error.to_string()).into()
 }
 
-/// Settings and model version of the workload of `checked`, and settings of its host.
+/// Returns the settings and the model version of the workload of `checked`, and the settings of its host.
 fn workload_identity(checked: &Checked) -> String {
     let kind = checked.scenario.workload.kind();
     let descriptor = Models::new().descriptor("workload", kind).expect("the scenario was checked");
@@ -293,16 +295,16 @@ fn workload_identity(checked: &Checked) -> String {
     lines.join("\n")
 }
 
-/// Start of the line with the version of a model.
+/// Prefix of a line with the version of a model.
 const MODEL_VERSION: &str = "version of the model of ";
 
-/// Whether two workloads differ only in the versions of their models.
+/// Returns whether two workloads differ only in the versions of their models.
 fn differ_in_version(differences: &[Difference]) -> bool {
     let is_version = |difference: &Difference| difference.path.starts_with(MODEL_VERSION);
     !differences.is_empty() && differences.iter().all(is_version)
 }
 
-/// Errors: every setting that differs between the saved state and the scenario.
+/// Returns an error that lists every setting that differs between the saved state and the scenario.
 fn same(path: &str, saved: &str, requested: &str) -> Result<(), Problems> {
     let differences = differences(saved, requested);
     if differences.is_empty() {

@@ -13,8 +13,9 @@ pub trait Preparations: Sync {
     fn keep(&self, preparation: &str, state: &[u8]);
 }
 
-/// Lines `path = value` for everything that determines the preconditioned state of `checked`, sorted by path.
-/// `None` without preconditioning.
+/// Returns lines `path = value` for everything that determines the preconditioned state of `checked`, sorted
+/// by path.
+/// Returns `None` without preconditioning.
 ///
 /// Preconditioning takes no simulated time, so arrival times, the number of measured requests, and the
 /// timings of a flash drive are omitted.
@@ -47,7 +48,7 @@ pub fn preparation(checked: &Checked) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-/// Removes the value of a timing if the stack is a single flash drive. The line stays, because the presence
+/// Removes the value of a timing if the stack is a single flash drive. The line remains, because the presence
 /// of a setting and the number of its values have an effect. In a larger stack, other components may depend
 /// on the speed of the drive, e.g. a placement over tiers.
 fn without_times(is_drive: bool, line: &str) -> String {

@@ -34,7 +34,8 @@ impl Files for OneTrace {
 const SSD: &str = "[stack]\nkind = \"ssd\"\nchannels = 2\nways = 2\nblocks = 64\npages = 64\npage = \"4 KiB\"\n\
     read = [\"50 us\"]\nprogram = [\"500 us\"]\nerase = \"3 ms\"\nbus = \"400 MB/s\"\nbuffer = \"256 KiB\"\n\
     link = \"4 GB/s\"\nover_provisioning = \"33 %\"\n";
-/// The code cannot correct 13 % of units, most of which are rebuilt from parity.
+/// Bit-error settings for which the code cannot correct 13 % of units. Most of these units are rebuilt from
+/// parity.
 const BIT_ERRORS: &str = "allocation = { kind = \"superblock\", parity = {} }\nerrors = { ecc = { kind = \"bch\", t = 4, codeword = \"2 KiB\" }, \
     bit_error_rate = 0.00012, cycles = 1, error_exponent = 0 }\n";
 const HOT: &str =
@@ -57,7 +58,7 @@ fn state(checked: &Checked, from: Option<&SavedRun<'_>>) -> (Record, Vec<u8>) {
     (outcome.record, state.expect("the run came to its end"))
 }
 
-/// The results of a record, without its settings and its start.
+/// Returns the results of a record, without its settings and its start.
 fn measured(record: &Record) -> serde_json::Value {
     let mut json: serde_json::Value = serde_json::from_str(&record.to_json()).unwrap();
     let all = json.as_object_mut().expect("a record is an object");
@@ -67,7 +68,8 @@ fn measured(record: &Record) -> serde_json::Value {
     json
 }
 
-/// Compares a run of 2 N requests with a run of N requests that continues from another run of N.
+/// Checks that a run of 2 N requests equals a run of N requests that continues from another run of N
+/// requests.
 fn continues(text: &str, first: &[(&str, &str)], second: &[(&str, &str)], both: &[(&str, &str)]) {
     let (whole, whole_state) = state(&scenario(text, both), None);
     let (_, half_state) = state(&scenario(text, first), None);
@@ -207,7 +209,7 @@ fn every_setting_that_differs_is_named_with_both_values() {
     }
 }
 
-/// The identity lists its lines in the order that a schema with reordered settings would write.
+/// Reorders the lines of the identity, as if the settings in the schema had another order.
 #[test]
 fn the_same_settings_in_another_order_are_the_same_stack_and_workload() {
     let checked = scenario(&format!("{SSD}{HOT}"), &[("run.requests", "2048"), ("run.precondition", "100")]);
@@ -225,7 +227,7 @@ fn the_same_settings_in_another_order_are_the_same_stack_and_workload() {
     assert_eq!(measured(&found), measured(&expected), "it continues where it stood");
 }
 
-/// Corrects the checksum of modified bytes.
+/// Sets the checksum of modified bytes to the correct value.
 fn seal(bytes: &mut [u8]) {
     let end = bytes.len() - 4;
     let checksum = crc32fast::hash(&bytes[..end]).to_le_bytes();
@@ -280,7 +282,8 @@ impl Preparations for SavedPreparations {
     }
 }
 
-/// Records are equal byte for byte, including the search for a steady state.
+/// Checks that records are equal byte for byte with and without a saved preconditioned state, including the
+/// search for a steady state.
 #[test]
 fn a_kept_preparation_makes_no_difference() {
     let text = format!("{HOT}arrival = {{ kind = \"closed\", queue_depth = 4 }}\n{SSD}");
@@ -299,7 +302,7 @@ fn a_kept_preparation_makes_no_difference() {
     assert_eq!(kept.0.lock().unwrap().len(), 2, "another stack has its own");
 }
 
-/// The timings of a drive, each with two values.
+/// Timings of a drive, each with two values.
 const TAKES: &[(&str, [&str; 2])] = &[
     ("read", ["[\"50 us\"]", "[\"77 us\"]"]),
     ("program", ["[\"500 us\", \"2 ms\"]", "[\"300 us\", \"900 us\"]"]),

@@ -20,17 +20,17 @@ const GRAIN: u64 = 4096;
 /// Maximum number of parts.
 const PARTS_MAX: usize = 1 << 16;
 
-/// How a trace is split.
+/// Method and number of parts of a split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Splitting {
-    /// Unit of the split.
+    /// Criterion of the split: volumes, or a hash of the extent.
     pub by: By,
-    /// Number of parts; `None` means one part per volume.
+    /// Number of parts, or `None` for one part per volume.
     pub parts: Option<u32>,
 }
 
 impl Splitting {
-    /// Parses `volume`, `volume:4`, or `hash:4`; the error lists the options.
+    /// Parses `volume`, `volume:4`, or `hash:4`. The error lists the options.
     pub fn parse(text: &str) -> Result<Splitting, Problem> {
         let wrong = |problem: &str| {
             let remedy = "use volume, volume:4 or hash:4, with the number of parts";
@@ -55,10 +55,10 @@ impl Splitting {
     }
 }
 
-/// One part of a run.
+/// One part of a split run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Settings in addition to those of the whole scenario, as for `--set`.
+    /// Additional settings of the part, as for `--set`.
     pub settings: Vec<(String, String)>,
     /// Number of requests of the trace in this part.
     pub requests: u64,
@@ -105,7 +105,7 @@ pub fn parts(
     Ok(Some(found.parts.iter().enumerate().map(part).collect()))
 }
 
-/// Runs one part with the settings in `checked`; returns its results as text for [`together`].
+/// Runs one part with the settings in `checked`. Returns its results as text for [`together`].
 pub fn run_part(
     checked: &Checked,
     files: &dyn Files,
@@ -143,7 +143,7 @@ pub fn together(checked: &Checked, way: Splitting, parts: &[&str]) -> Result<Out
     Ok(outcome)
 }
 
-/// The caution that separate copies differ from a single stack.
+/// Returns the caution that separate copies differ from a single stack.
 fn other_system(split: &Split, has_queue: bool) -> Option<Caution> {
     let copies = split.copies.len();
     let each = match split.by {
@@ -229,7 +229,8 @@ fn check_shares(checked: &Checked, way: Splitting, found: &Shares) -> Result<(),
     Ok(())
 }
 
-/// The capacities of the stack, each with the share of one part.
+/// Returns the capacities in the stack, each divided by the number of parts. The list is empty for a split by
+/// volume.
 fn shared(checked: &Checked, by: By, parts: u64) -> Result<Vec<(String, String)>, Problems> {
     if by == By::Volume || parts == 1 {
         return Ok(Vec::new());

@@ -32,8 +32,8 @@ const SSD: &[(&str, &str)] = &[
 ];
 const VOLUMES: [u64; 3] = [7, 8, 9];
 
-/// Three volumes whose first requests arrive at the same time. Requests have 4 KiB to 128 KiB and include
-/// trims and flushes.
+/// Returns three volumes whose first requests arrive at the same time. Requests have 4 KiB to 128 KiB and
+/// include trims and flushes.
 fn traces() -> Traces {
     let head = "timestamp_us,op,offset,length,volume\n";
     let mut texts = vec![head.to_string(); 4];
@@ -172,7 +172,7 @@ fn histograms_add_up_bar_by_bar() {
             outcome.columns.floats.iter().find(|(name, _)| name == "latency.read.upto_ns").unwrap().clone();
         let (_, counts) =
             outcome.columns.counts.iter().find(|(name, _)| name == "latency.read.count").unwrap().clone();
-        // The last bar ends at the largest value, so differences of one in a million are visible.
+        // The last bar ends at the maximum value, so differences of one in a million are visible.
         uptos.into_iter().map(|upto| (upto * 1e3) as u64).zip(counts).collect::<Vec<_>>()
     };
     for file in ["7.csv", "8.csv", "9.csv"] {

@@ -1,5 +1,5 @@
-//! Runs on two threads. One thread simulates. The other one generates the next requests and adds up the
-//! results of completed ones. Both work in request order, so a run that completes has the same results as on
+//! Runs on two threads. One thread simulates. The other thread generates further requests and sums the
+//! results of completed requests. Both work in request order, so a completed run has the same results as on
 //! one thread.
 
 use super::serving::Serving;
@@ -14,17 +14,18 @@ use std::mem::swap;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-/// Number of batches in circulation: the batch being served, those generated ahead, and those whose results
-/// are being added up.
+/// Number of batches in circulation: the batch that is being served, batches generated ahead, and batches
+/// whose results are being summed.
 const BATCHES: usize = 4;
-/// Minimum number of requests, if known, for which a second thread is useful.
+/// Minimum expected number of requests for which a second thread is used.
 const REQUESTS_MIN: u64 = 16 * BATCH as u64;
 
-/// Runs work on another processor, in parallel with the simulation. This crate starts no threads, so the
-/// caller implements this.
+/// Executes work on another processor, in parallel with the simulation. The caller implements this trait,
+/// because this crate starts no threads.
 pub trait Parallel: Sync {
-    /// Runs `work` on another thread and `here` on this one at the same time. Returns when both have ended,
-    /// and propagates a panic of either. Returns false without running either if no thread is available.
+    /// Runs `work` on another thread and `here` on the current thread at the same time. Returns true when
+    /// both have ended, and propagates a panic of either. Returns false without running either if no thread
+    /// is available.
     fn both(&self, work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) -> bool;
 }
 
@@ -33,17 +34,17 @@ pub trait Parallel: Sync {
 struct Batch {
     /// Requests to be served.
     requests: Vec<Request>,
-    /// Results of the requests that the batch held before.
+    /// Results of the requests that the batch contained before.
     notes: Notes,
 }
 
-/// A generated batch, or an error of the workload.
+/// A generated batch, or the error of the workload.
 type NextBatch = Result<Batch, WorkloadError>;
 
 impl Driver<'_> {
-    /// Whether requests may be generated before the requests ahead of them are served. Only the number of
-    /// requests may end the run, so that every generated request is served unless the run is stopped or
-    /// fails. The workload and the sums must not be needed during the run.
+    /// Returns whether requests may be generated before earlier requests are served. This requires that only
+    /// the number of requests may end the run, so that every generated request is served unless the run is
+    /// stopped or fails. The run must also not need the workload or the sums before its end.
     pub(super) fn may_go_ahead(&self) -> bool {
         let run = &self.serving.checked.run;
         self.workload.pacing() != Pacing::CompletionDriven
@@ -85,7 +86,7 @@ impl Driver<'_> {
     }
 }
 
-/// Generates up to `limit` requests and adds up the results of completed ones, as long as batches are
+/// Generates up to `limit` requests and sums the results of completed requests, as long as batches are
 /// returned.
 fn draw(
     workload: &mut dyn Workload,
@@ -101,7 +102,7 @@ fn draw(
         let want = BATCH.min(usize::try_from(left).unwrap_or(BATCH));
         let filled = if want > 0 { workload.fill(&mut batch.requests, want) } else { Ok(()) };
         left -= batch.requests.len() as u64;
-        // No requests follow an error or the end of the workload.
+        // After an error or the end of the workload, there are no more requests.
         if filled.is_err() || batch.requests.is_empty() {
             left = 0;
         }
@@ -112,7 +113,7 @@ fn draw(
     }
 }
 
-/// Serves batches until the first empty one.
+/// Serves batches until an empty batch arrives.
 fn serve(
     serving: &mut Serving<'_>,
     drawn: &Receiver<NextBatch>,

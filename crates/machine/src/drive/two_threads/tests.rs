@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A second thread that counts its uses.
+/// A second thread that counts how often it is used.
 #[derive(Default)]
 struct Thread(AtomicU32);
 
@@ -31,7 +31,7 @@ impl Parallel for NoThread {
     }
 }
 
-/// A trace, as the number of its lines and a reader for the rest.
+/// A trace: the number of its lines, and a reader for the bytes after them.
 struct OneTrace {
     lines: u64,
     end: fn() -> Box<dyn Read + Send>,
@@ -57,7 +57,7 @@ impl Files for OneTrace {
     }
 }
 
-/// A trace that is read to its end.
+/// A trace that is read to its end without an error.
 const WHOLE: OneTrace = OneTrace { lines: 70_000, end: || Box::new(io::empty()) };
 
 const CACHE: &str = "[stack]\nkind = \"server_cache\"\nbacking = { preset = \"network_store\" }\nwrite_back = {}\n\
@@ -68,7 +68,7 @@ const DRIVE: &str = "[stack]\nkind = \"ssd\"\nchannels = 2\nways = 2\nblocks = 6
 const MEASURED: &str =
     "[stack]\nkind = \"measured\"\nread = \"1 us\"\nwrite = \"2 us\"\ncapacity = \"2 GiB\"\n";
 
-/// Reads and writes of 16 MiB.
+/// Returns a scenario with Zipf reads and writes in 16 MiB.
 fn zipf(requests: u64, arrival: &str) -> String {
     format!(
         "[workload]\nkind = \"zipf\"\nrequests = {requests}\nfootprint = \"16 MiB\"\nread_share = \"70 %\"\n\
@@ -84,7 +84,8 @@ fn checked(text: &str) -> Checked {
     checked.unwrap_or_else(|problems| panic!("{text}: {problems}"))
 }
 
-/// Runs a scenario on one or two threads. Returns the results, and how often a second thread was used.
+/// Runs a scenario on one or two threads. Returns the results, and the number of times that a second thread
+/// was used.
 fn ran(
     text: &str,
     files: &OneTrace,
@@ -102,7 +103,7 @@ fn to_its_end(text: &str, files: &OneTrace, on_two: bool) -> (Result<RunOutput, 
     ran(text, files, on_two, &mut |_| ControlFlow::Continue(()))
 }
 
-/// Checks that record, columns, and state are the same on one thread and on two.
+/// Checks that record, columns, and state are equal on one thread and on two threads.
 fn is_the_same(text: &str, threads: u32) {
     let [(one, _), (two, asked)] = [false, true].map(|on_two| to_its_end(text, &WHOLE, on_two));
     assert_eq!(asked, threads, "{text}");

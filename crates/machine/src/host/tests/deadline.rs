@@ -11,7 +11,7 @@ use nacre_testkit::oracle::deadline::{self, Deadlines};
 
 const DISK: &str = "preset = \"disk_15k\"\nscheduling = \"first_come\"\n";
 
-/// The parameters of Linux, and parameters for which deadlines and batches end frequently.
+/// The default parameters of Linux, and parameters for which deadlines and batches end frequently.
 const RULES: [Deadlines; 3] = [
     Deadlines { read_expire: Time::from_ms(500), write_expire: Time::from_s(5), batch: 16, starved: 2 },
     Deadlines { read_expire: Time::from_ms(40), write_expire: Time::from_ms(100), batch: 3, starved: 1 },
@@ -25,7 +25,7 @@ fn with(rules: Deadlines, queue_depth: u32, stack: &str) -> Hosted {
     over(HostConfig { timeout: None, queue_depth: Some(queue_depth), scheduler, zone_writes: None }, stack)
 }
 
-/// Requests of 4 KiB at `slots` addresses, so that some have the same address.
+/// Returns requests of 4 KiB at `slots` addresses, so that some requests have the same address.
 fn requests(count: usize, slots: u64, reads: f64, random: &mut Random) -> Vec<Request> {
     let mut draw = || {
         let op = if random.chance(reads) { Op::Read } else { Op::Write };
@@ -88,8 +88,8 @@ fn every_request_of_several_slots_is_done_when_a_naive_simulation_says() {
     }
 }
 
-/// Reads among many writes. With deadlines, reads wait for one batch of writes, and without them, for all
-/// writes.
+/// Issues reads among many writes. With deadlines, reads wait for one batch of writes; without deadlines,
+/// they wait for all writes.
 #[test]
 fn reads_do_not_wait_for_all_writes() {
     let mut random = Streams::new(23).stream("requests");

@@ -33,17 +33,17 @@ impl Simulated {
     }
 }
 
-/// Simulates requests that arrive at `arrivals` at one server, where each try takes `service`. A try that its
-/// client gives up during service is still served to its end.
+/// Simulates requests that arrive at `arrivals` at one server, where each attempt takes `service`. If its
+/// client gives up an attempt during service, the server still completes it.
 pub(super) fn one_server(arrivals: &[Time], service: Time, policy: &Policy) -> Simulated {
     let visit = |&arrived: &Time| Visit { arrived, done: Time::MAX };
     let mut of = Simulated { visits: arrivals.iter().map(visit).collect(), timeouts: 0, failed: 0 };
-    // Time, event, request, and its try.
+    // Each entry has the time, the event, the request, and the number of its attempt.
     let mut events: BinaryHeap<Reverse<(Time, Event, usize, u32)>> =
         arrivals.iter().enumerate().map(|(request, &at)| Reverse((at, Event::Send, request, 0))).collect();
     let mut queue: VecDeque<(usize, u32)> = VecDeque::new();
     let mut serving = None;
-    // The try that each client waits for.
+    // The attempt for which each client waits.
     let mut waits_for = vec![None; arrivals.len()];
     while let Some(Reverse((now, event, request, number))) = events.pop() {
         match event {

@@ -5,11 +5,11 @@ use super::{Record, over, record};
 use nacre_kernel::Time;
 use nacre_testkit::conformance;
 
-/// Time of the firmware for each request, and that of its 4 KiB on the link.
+/// Firmware time of each request, plus the link time of 4 KiB.
 const LATENCY_S: f64 = 400e-6 + 4096.0 / 4e9;
 const PROGRAM_S: f64 = 500e-6;
 
-/// Units of 4 KiB of a zone on `dies` dies.
+/// Returns the number of 4 KiB units in a zone on `dies` dies.
 fn units(dies: u32) -> u32 {
     16 * 64 * dies
 }
@@ -24,7 +24,8 @@ fn stack(dies: u32) -> String {
     )
 }
 
-/// A log that fills `open` zones at the same time once, with `depth` requests outstanding.
+/// Returns the record of a log that fills `open` zones at the same time once, with `depth` requests
+/// outstanding.
 fn filled(dies: u32, open: u32, depth: u32, zone_writes: &str) -> Record {
     let zone = units(dies) * 4;
     let text = format!(
@@ -44,7 +45,8 @@ fn assert_rate(record: &Record, law: f64, case: &str) {
     assert!((rate / law - 1.0).abs() < 0.02, "{case}: {rate} a second, not {law}");
 }
 
-/// Appends at depth d to one zone are written at d per latency, up to one per program time and die.
+/// At queue depth d, appends to one zone complete at a rate of d per latency, limited to one per program time
+/// and die.
 #[test]
 fn appends_to_one_zone_reach_the_bandwidth_of_its_dies() {
     for dies in [1, 2, 4, 8] {
@@ -61,7 +63,7 @@ fn appends_to_one_zone_reach_the_bandwidth_of_its_dies() {
     }
 }
 
-/// With one write of a zone at a time, the depth does not matter, and several zones are written in parallel.
+/// With one write per zone at a time, the depth does not matter, and several zones are written in parallel.
 #[test]
 fn one_write_of_a_zone_at_a_time_takes_its_latency() {
     for depth in [1, 2, 8, 32] {

@@ -16,7 +16,7 @@ fn kinds(record: &Record) -> Vec<&'static str> {
     record.findings.iter().map(|caution| caution.kind).collect()
 }
 
-/// Record of writes to two devices in parallel: a write-through cache and its backing device.
+/// Returns the record of parallel writes to two devices: a write-through cache and its backing device.
 fn cached(level: &str, backing: &str) -> Record {
     record(&format!(
         "[workload]\nkind = \"uniform\"\nrequests = 100\nfootprint = \"1 MiB\"\nread_share = \"0 %\"\n\
@@ -71,7 +71,7 @@ fn totals_of_energy_and_lifetime_name_what_they_leave_out() {
     assert!(whole.energy_unknown.is_empty() && whole.lifetime_unknown.is_empty() && kinds(&whole).is_empty());
 }
 
-/// Record of requests that arrive at a given rate at a server of 1 ms.
+/// Returns the record of requests that arrive at a given rate at a server with a service time of 1 ms.
 fn arriving(arrival: &str, requests: u32, parallelism: u32) -> Record {
     record(&format!(
         "[workload]\nkind = \"uniform\"\nrequests = {requests}\nfootprint = \"1 MiB\"\narrival = {arrival}\n\
@@ -126,7 +126,8 @@ fn latencies_that_go_on_changing_are_said_to_be_not_steady() {
     assert_close("as many missed as there are blocks, less those never asked", half.mean_ns, 446_000.0, 0.1);
 }
 
-/// Record of reads of this size, one at a time, from a device with a measured latency of 5 ms for 4 KiB.
+/// Returns the record of reads of this size, one at a time, from a device with a measured latency of 5 ms for
+/// 4 KiB.
 fn measured(request: &str, parallelism: u32) -> Record {
     record(&format!(
         "[workload]\nkind = \"uniform\"\nrequests = 100\nfootprint = \"1 MiB\"\nrequest = \"{request}\"\n\

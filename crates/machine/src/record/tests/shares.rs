@@ -25,7 +25,8 @@ const FLASH: &str = "{ kind = \"ssd\", channels = 2, ways = 2, blocks = 512, pag
                      buffer = \"256 KiB\", link = \"4 GB/s\", endurance = 1000, price = \"1 /GiB\", idle_power = \"8 W\", \
                      read_energy = \"1 uJ\", program_energy = \"1 uJ\", erase_energy = \"1 uJ\", transfer_energy = \"1 uJ\" }";
 
-/// Tiers of 256 MiB, the first with `share` percent, that receive random writes to all addresses.
+/// Returns a scenario with tiers of 256 MiB and random writes to all addresses. The first tier has `share`
+/// percent of the capacity.
 fn tiers(share: u32, requests: u32) -> String {
     format!(
         "[workload]\nkind = \"uniform\"\nrequests = {requests}\nfootprint = \"256 MiB\"\nread_share = \"0 %\"\n\
