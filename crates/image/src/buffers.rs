@@ -1,4 +1,5 @@
-//! Write and read-ahead buffers for pages of the file, because garbage collection copies many adjacent pages.
+//! Write and read-ahead buffers for pages of the file. They help because garbage collection copies many
+//! adjacent pages.
 //!
 //! Pages may wait in memory, because the journal restores them after a kill. Other code that writes to the
 //! file first calls [`Buffers::flush`], so that all writes keep their order.
@@ -11,12 +12,12 @@ use crate::space::units;
 use std::collections::BTreeMap;
 use std::io;
 
-/// Number of bytes of pages written at a time.
+/// Maximum number of bytes of pages that are written in one operation.
 pub(crate) const RUN_BYTES: usize = 256 << 10;
-/// Number of bytes of pages read ahead of a copy.
+/// Number of bytes that are read ahead when pages are copied.
 const AHEAD_BYTES: usize = 64 << 10;
 
-/// Adjacent bytes of the file.
+/// Adjacent bytes of the file, starting at an offset.
 #[derive(Debug, Default)]
 struct Span {
     offset: u64,
@@ -28,21 +29,21 @@ impl Span {
         self.offset + self.bytes.len() as u64
     }
 
-    /// The `length` bytes at `offset`, if they are in the span.
+    /// Returns the `length` bytes at `offset`, or `None` if they are not all in the span.
     fn part(&self, offset: u64, length: usize) -> Option<&[u8]> {
         let start = offset.checked_sub(self.offset)? as usize;
         self.bytes.get(start..start + length)
     }
 }
 
-/// Pages to write, and pages read ahead.
+/// Pages that wait to be written, and pages that were read ahead.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
     /// Adjacent pages of the file that are not written yet.
     run: Span,
     /// Size of a page, in bytes.
     page_bytes: usize,
-    /// Pages read ahead, with their content in the file.
+    /// Pages that were read ahead, with their content in the file.
     ahead: Span,
     /// Pages that could not be written to the file, by location.
     waiting: BTreeMap<u64, Box<[u8]>>,
@@ -51,12 +52,12 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
-    /// Buffers of a read-only file, whose pages all stay in memory.
+    /// Creates buffers for a read-only file, whose changed pages all stay in memory.
     pub(crate) fn of_read_only() -> Buffers {
         Buffers { is_shut: true, ..Buffers::default() }
     }
 
-    /// Whether pages wait for disk space.
+    /// Returns whether pages wait for disk space.
     pub(crate) fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
@@ -79,7 +80,7 @@ impl Buffers {
         Ok(())
     }
 
-    /// Writes buffered pages. If the disk is full, they stay buffered. Errors: the disk failed.
+    /// Writes buffered pages to the file. If the disk is full, they stay in memory. Errors: the disk failed.
     pub(crate) fn flush(&mut self, disk: &dyn Disk) -> io::Result<()> {
         if self.run.bytes.is_empty() {
             return Ok(());
@@ -99,7 +100,8 @@ impl Buffers {
         Ok(())
     }
 
-    /// Writes all pages. Errors: the disk failed or is still full. Pages that were written no longer wait.
+    /// Writes all pages, including those that wait for disk space. Errors: the disk failed or is still full.
+    /// Pages that were written no longer wait.
     pub(crate) fn drain(&mut self, disk: &dyn Disk) -> io::Result<()> {
         self.flush(disk)?;
         if self.is_waiting() {
@@ -112,22 +114,22 @@ impl Buffers {
         Ok(())
     }
 
-    /// Maximum disk space that waiting pages will take, in bytes.
+    /// Returns the maximum disk space that the waiting pages will take, in bytes.
     pub(crate) fn waiting_room(&self) -> u64 {
         self.waiting.values().map(|page| units(page.len() as u64)).sum()
     }
 
-    /// Drops all waiting pages except those for whose locations `wanted` is true.
+    /// Drops the waiting pages for whose locations `wanted` returns false.
     pub(crate) fn retain(&mut self, wanted: impl Fn(u64) -> bool) {
         self.waiting.retain(|&offset, _| wanted(offset));
     }
 
-    /// Drops pages read ahead.
+    /// Drops pages that were read ahead.
     pub(crate) fn forget(&mut self) {
         self.ahead.bytes.clear();
     }
 
-    /// Reads a page, or a portion of one, that is not in the file yet; returns false if it is in the file.
+    /// Reads a page, or part of one, that is not in the file yet. Returns false if the file has the page.
     pub(crate) fn read(&self, offset: u64, into: &mut [u8]) -> bool {
         let held = self.held(offset, into.len());
         held.map(|held| into.copy_from_slice(held)).is_some()
@@ -147,7 +149,7 @@ impl Buffers {
         self.write(disk, to, page)
     }
 
-    /// The bytes at `offset`, within a page, if they are not in the file yet.
+    /// Returns the bytes at `offset`, within a page, or `None` if the file has them.
     fn held(&self, offset: u64, length: usize) -> Option<&[u8]> {
         let waiting = || {
             let (&start, page) = self.waiting.range(..=offset).next_back()?;

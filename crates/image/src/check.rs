@@ -11,7 +11,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Maximum number of damaged pages that are listed. Further ones are only counted.
+/// Maximum number of damaged pages that are listed. Additional pages are only counted.
 const NAMED: usize = 1000;
 
 /// Result of checking an image.
@@ -25,13 +25,13 @@ pub struct Checked {
     pub superblocks: [bool; 2],
     /// Number of bytes missing at the end of the file.
     pub cut_short: u64,
-    /// Reason why the checkpoint is unusable, or `None` if it is usable or there is none.
+    /// Reason for which the checkpoint is unusable, or `None` if it is usable or if there is no checkpoint.
     pub checkpoint: Option<String>,
-    /// Whether each copy of the checkpoint is intact. Both are true if there is no checkpoint.
+    /// Whether each copy of the checkpoint is intact. Both values are true if there is no checkpoint.
     pub checkpoint_copies: [bool; 2],
-    /// Pages in the checkpoint.
+    /// Result of checking the pages in the checkpoint.
     pub pages: PagesChecked,
-    /// The journal after the checkpoint.
+    /// Result of checking the journal since the checkpoint.
     pub journal: JournalChecked,
 }
 
@@ -44,7 +44,7 @@ pub struct PagesChecked {
     pub are_checked: bool,
     /// Number of damaged pages.
     pub damaged: u64,
-    /// Numbers of the first damaged pages.
+    /// Numbers of the first 1000 damaged pages.
     pub named: Vec<u64>,
 }
 
@@ -55,14 +55,14 @@ pub struct JournalChecked {
     pub records: u64,
     /// Whether an incomplete record follows these records, e.g. after a kill. No guaranteed data is lost.
     pub is_torn: bool,
-    /// Reason why later records that were on the disk cannot be replayed.
+    /// Reason for which later records that were on the disk cannot be replayed.
     pub damage: Option<String>,
-    /// Number of intact records after the damage, which are lost.
+    /// Number of intact records after the damage. These records are lost.
     pub lost: u64,
 }
 
 impl Checked {
-    /// Whether all guaranteed data is present.
+    /// Returns whether all guaranteed data is present.
     pub fn is_good(&self) -> bool {
         self.superblocks == [true; 2]
             && self.cut_short == 0
@@ -72,16 +72,16 @@ impl Checked {
             && self.journal.damage.is_none()
     }
 
-    /// Whether a repaired copy can be created, because the device state is intact or there is none.
+    /// Returns whether a repaired copy can be created: the device state is intact, or there is none.
     pub fn can_be_repaired(&self) -> bool {
         self.checkpoint.is_none() || self.geometry.raw_bytes > 0
     }
 }
 
-/// A function that is called during long operations on an image. A break ends the operation.
+/// A callback of long operations on an image. If it returns a break, the operation ends.
 pub type Watch<'a> = dyn FnMut() -> ControlFlow<()> + 'a;
 
-/// Fails if `watch` stops the work.
+/// Returns an error if `watch` stops the operation.
 pub(crate) fn continues(watch: &mut Watch<'_>) -> io::Result<()> {
     if watch().is_break() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
 }
@@ -95,11 +95,11 @@ pub fn check(path: &Path, watch: &mut Watch<'_>) -> Result<Checked, ImageError> 
     inspect(&file, watch).map(|inspected| inspected.checked).map_err(|problem| ImageError::new(path, problem))
 }
 
-/// An open image, and the result of the check.
+/// An open image with the result of its check.
 pub(crate) struct Inspected {
     pub(crate) superblock: Superblock,
     pub(crate) extents: Extents,
-    /// The state at the checkpoint, if any.
+    /// The device state at the checkpoint, or `None` if there is no usable checkpoint.
     pub(crate) state: Option<Vec<u8>>,
     /// Number of bytes of the journal that can be replayed.
     pub(crate) journal_bytes: u64,

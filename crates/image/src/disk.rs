@@ -9,7 +9,8 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// File operations of an image. Power-loss tests use files that record, fail, and lose unsynced data.
+/// File operations of an image. Tests implement this trait with files that record operations, fail, and lose
+/// unsynced data.
 pub trait Disk: Debug + Send + Sync {
     /// Reads at `offset` until `into` is full or the file ends; returns the number of bytes read.
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize>;
@@ -20,23 +21,24 @@ pub trait Disk: Debug + Send + Sync {
     /// Makes all writes durable.
     fn sync(&self) -> io::Result<()>;
 
-    /// Length of the file, in bytes.
+    /// Returns the length of the file, in bytes.
     fn length(&self) -> io::Result<u64>;
 
     /// Sets the length of the file. New bytes read as zeros and take no disk space.
     fn set_length(&self, length: u64) -> io::Result<()>;
 
-    /// The first allocated byte at or after `offset`, as far as known, or `None` if there is none.
+    /// Returns the offset of the first allocated byte at or after `offset`, as far as known, or `None` if
+    /// there is no such byte.
     fn next_data(&self, offset: u64) -> io::Result<Option<u64>>;
 
-    /// Zeroes `length` bytes at `offset`. They stay allocated if `keeps_room`. Returns false without an
-    /// effect if this is unsupported.
+    /// Zeroes `length` bytes at `offset`. The range stays allocated if `keeps_room` is set. Returns false and
+    /// does nothing if the file system does not support this.
     fn zero_at(&self, offset: u64, length: u64, keeps_room: bool) -> io::Result<bool>;
 
-    /// The underlying file, if there is one.
+    /// Returns the underlying file, or `None` if there is no file.
     fn file(&self) -> Option<&File>;
 
-    /// Preallocates `bytes` bytes at `offset`. Existing content is preserved.
+    /// Preallocates `bytes` bytes at `offset`. Existing content does not change.
     fn reserve(&self, offset: u64, bytes: u64) -> io::Result<()>;
 }
 
@@ -74,7 +76,7 @@ impl Disk for File {
         match seek(self, SeekFrom::Data(offset)) {
             Ok(data) => Ok(Some(data)),
             Err(Errno::NXIO) => Ok(None),
-            // The file system does not report holes, so everything may be data.
+            // The file system does not report holes, so the rest of the file may be data.
             Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok((offset < self.length()?).then_some(offset)),
             Err(error) => Err(error.into()),
         }
@@ -95,7 +97,7 @@ impl Disk for File {
 
     fn reserve(&self, offset: u64, bytes: u64) -> io::Result<()> {
         match fallocate(self, FallocateFlags::KEEP_SIZE, offset, bytes) {
-            // If preallocation is unsupported, a later write reports a full disk.
+            // If preallocation is unsupported, a later write fails when the disk is full.
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -117,7 +119,7 @@ pub(crate) fn create(path: &Path) -> Result<File, Problem> {
     Ok(file)
 }
 
-/// Opens and locks an empty file, which will become an image. Links are not followed.
+/// Opens and locks an empty file that will become an image. Links are not followed.
 pub(crate) fn open_empty(path: &Path) -> Result<File, Problem> {
     let metadata = path.symlink_metadata().map_err(|error| opening(&error))?;
     if metadata.is_symlink() {
@@ -138,23 +140,23 @@ pub(crate) fn open_empty(path: &Path) -> Result<File, Problem> {
 /// Removes an unfinished file, unless its name now refers to another file.
 pub(crate) fn discard(path: &Path, file: &File) {
     if is_at(file, path) {
-        // Failure is harmless.
+        // If this fails, the unfinished file remains, which is harmless.
         let _ = std::fs::remove_file(path);
     }
 }
 
-/// Whether `path` is the name of `file` and not of a link to it.
+/// Returns whether `path` is the name of `file` and not of a link to it.
 fn is_at(file: &File, path: &Path) -> bool {
     is_of(file, path.symlink_metadata())
 }
 
-/// Whether `there` is the metadata of `file`.
+/// Returns whether the metadata `there` belongs to `file`.
 fn is_of(file: &File, there: io::Result<Metadata>) -> bool {
     let identity = |file: Metadata| (file.dev(), file.ino());
     there.ok().zip(file.metadata().ok()).is_some_and(|(there, file)| identity(there) == identity(file))
 }
 
-/// Makes the name of a new file durable.
+/// Makes the name of a new file durable by syncing its folder.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     OpenOptions::new().read(true).open(folder.unwrap_or(Path::new(".")))?.sync_all()
@@ -202,14 +204,14 @@ fn is_file(metadata: &Metadata) -> Result<(), Problem> {
     }
 }
 
-/// Locks a file that was opened at `path`, and checks that the path still refers to it, because the previous
-/// owner of the lock may have replaced it.
+/// Locks a file that was opened at `path`, and checks that `path` still refers to it. The process that had
+/// the lock before may have replaced the file.
 pub(crate) fn hold(file: &File, path: &Path) -> Result<(), Problem> {
     lock(file)?;
     if is_of(file, path.metadata()) { Ok(()) } else { Err(Problem::Replaced) }
 }
 
-/// The lock belongs to the open file, so it ends with the process in any case.
+/// Locks the open file. The lock ends when the process ends.
 fn lock(file: &File) -> Result<(), Problem> {
     file.try_lock().map_err(|error| match error {
         TryLockError::WouldBlock => Problem::Locked,

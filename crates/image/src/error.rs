@@ -20,7 +20,7 @@ impl ImageError {
         ImageError { path: path.to_path_buf(), problem }
     }
 
-    /// Whether the disk was full, so that a retry may succeed.
+    /// Returns whether the disk was full. In this case, a retry may succeed.
     pub fn is_full(&self) -> bool {
         matches!(self.problem, Problem::DiskFull { .. })
     }
@@ -60,10 +60,10 @@ pub enum Problem {
          with \"NACREIMG\"; name another file"
     )]
     NotAnImage {
-        /// First bytes of the file, made printable.
+        /// First bytes of the file as printable text.
         found: String,
     },
-    /// The file is an image of an earlier version of the server, with another format.
+    /// The file was written by an earlier version of the server, which had another format.
     #[error(
         "it has the format of an earlier Nacre, which is not supported; its data starts at byte 1,048,576 \
          of the file: serve a new image, and copy them into it with nbdcopy -- [ dd if=... bs=1M skip=1 ]"
@@ -75,7 +75,7 @@ pub enum Problem {
          image"
     )]
     HoldsDevice,
-    /// An image of raw bytes was opened as that of a device.
+    /// An image of raw bytes was opened as the image of a device.
     #[error(
         "it holds raw data (--timing none), but a modeled device was requested; serve it with --timing \
          none, or copy its data to a device with a new image"
@@ -87,7 +87,7 @@ pub enum Problem {
          it"
     )]
     OtherProcess {
-        /// The process that opened the image.
+        /// Number of the process that opened the image.
         by: u32,
     },
     /// The image was opened read-only.
@@ -104,7 +104,7 @@ pub enum Problem {
     OtherVersion {
         /// Format version of the image.
         found: u32,
-        /// Format version that this code supports.
+        /// Format version that this version of Nacre supports.
         known: u32,
     },
     /// The image belongs to another device.
@@ -155,13 +155,13 @@ pub enum Problem {
         /// Checksum of the current content.
         found: u32,
     },
-    /// The image cannot be repaired, because the state of the device is lost.
+    /// The image cannot be repaired, because the state of the device is damaged.
     #[error("it cannot be repaired because the state of its device is lost: {why}")]
     BeyondRepair {
-        /// The problem.
+        /// Reason for which the state is unusable.
         why: String,
     },
-    /// The identity of the device does not fit in a superblock.
+    /// The identity of the device is too long for a superblock.
     #[error(
         "the device's settings take {found} bytes, but the limit of an image is {limit}; shorten the \
         names in them"
@@ -175,16 +175,16 @@ pub enum Problem {
     /// The disk is full.
     #[error("the disk is full while {doing}; free space and continue: all acknowledged data is in the image")]
     DiskFull {
-        /// Operation in progress.
+        /// Operation that failed.
         doing: &'static str,
     },
-    /// Another failure of the disk.
+    /// The disk failed for a reason other than lack of space.
     #[error(
         "{doing} failed: {detail}; check the disk and open the image again: \
          everything acknowledged was handed to it, and nothing was written since"
     )]
     Io {
-        /// Operation in progress.
+        /// Operation that failed.
         doing: &'static str,
         /// The kind of failure.
         kind: io::ErrorKind,
@@ -196,7 +196,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// Error code.
+    /// Returns the error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             Problem::Missing => ErrorCode::FileNotFound,
@@ -222,7 +222,7 @@ impl Problem {
         }
     }
 
-    /// Data of the error for programs.
+    /// Returns the machine-readable data of the error.
     pub fn data(&self) -> ErrorData {
         match self {
             Problem::OtherProcess { by } => vec![("pid", u64::from(*by).into())],
@@ -242,7 +242,7 @@ impl Problem {
         }
     }
 
-    /// Converts `error`, which occurred while `doing` an operation.
+    /// Converts an I/O error of the operation `doing`.
     pub(crate) fn io(doing: &'static str, error: &io::Error) -> Problem {
         match error.kind() {
             _ if is_full(error) => Problem::DiskFull { doing },
@@ -254,7 +254,7 @@ impl Problem {
     }
 }
 
-/// Whether a write failed because the disk is full.
+/// Returns whether a write failed because the disk is full.
 pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -262,7 +262,8 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
     )
 }
 
-/// `differences` as one line of text. Each has its path, its value in the image, and the expected value.
+/// Formats `differences` as one line of text. Each difference has its path, its value in the image, and the
+/// expected value.
 fn list(differences: &[Difference]) -> String {
     let line = |difference: &Difference| {
         let [saved, requested] = difference.shown();

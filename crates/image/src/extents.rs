@@ -1,4 +1,4 @@
-//! Extents: locations of erase blocks and of their programmed pages.
+//! Extents: locations of erase blocks and of their programmed pages in the file.
 
 use crate::error::Problem;
 use crate::geometry::Geometry;
@@ -10,7 +10,7 @@ use std::io;
 
 mod unused;
 
-/// A set of pages in one extent.
+/// A set of pages of one extent, as a bitmap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Pages(Box<[u64]>);
 
@@ -31,14 +31,14 @@ impl Pages {
         self.0.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// Number of pages up to and including the last one in the set.
+    /// Returns the number of pages up to and including the last page in the set.
     fn span(&self) -> u64 {
         let last = self.0.iter().rposition(|&word| word != 0);
         last.map_or(0, |at| at as u64 * 64 + 64 - u64::from(self.0[at].leading_zeros()))
     }
 }
 
-/// The programmed pages of an extent, and the slot of each page.
+/// The programmed pages of an extent, and the slot that contains each page.
 #[derive(Clone, Debug)]
 struct Current {
     programmed: Pages,
@@ -52,17 +52,17 @@ impl Current {
         Current { programmed: none.clone(), second: none }
     }
 
-    /// The current slot of `page`, or the last one if it is not programmed.
+    /// Returns the current slot of `page`, or its most recent slot if it is not programmed.
     fn place_of(&self, page: u64) -> usize {
         usize::from(self.second.has(page))
     }
 }
 
-/// An erase block with programmed pages. A page in the checkpoint is not overwritten. When it is programmed
-/// again, it is written to the other slot of the extent.
+/// An erase block with programmed pages. A page that belongs to the checkpoint is not overwritten: when it is
+/// programmed again, it is written to the other slot of the extent.
 #[derive(Clone, Debug)]
 struct Extent {
-    /// Offsets of the two slots, or 0 if not allocated.
+    /// Offsets of the two slots in the file, or 0 for a slot that is not allocated.
     offsets: [u64; 2],
     now: Current,
     /// Checksum of each programmed page. The list is empty without checksums.
@@ -71,7 +71,7 @@ struct Extent {
     kept: Option<Current>,
 }
 
-/// Location of a programmed page, and its checksum, if any.
+/// A programmed page: its number, its location, and its checksum, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Programmed {
     pub(crate) page: u64,
@@ -79,38 +79,38 @@ pub(crate) struct Programmed {
     pub(crate) checksum: Option<u32>,
 }
 
-/// All extents, and unused space.
+/// All extents of an image, and the unused space of the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Extents {
     geometry: Geometry,
     has_checksums: bool,
     extents: BTreeMap<u64, Extent>,
-    /// Space that only the checkpoint uses.
+    /// Offsets of the space that only the checkpoint uses.
     old: Vec<u64>,
-    /// Number of pages in that space that are in the checkpoint.
+    /// Number of pages that belong to the checkpoint and are in that space.
     old_pages: u64,
     pub(crate) space: Space,
 }
 
 impl Extents {
-    /// An empty set of extents. Free space starts at `start`.
+    /// Creates an empty set of extents. Unused space starts at `start`.
     pub(crate) fn new(geometry: Geometry, start: u64, has_checksums: bool) -> Extents {
         assert!(geometry.page_bytes > 0 && geometry.pages_per_extent > 0, "{geometry:?} holds no byte");
         let space = Space::from(units(start));
         Extents { geometry, has_checksums, extents: BTreeMap::new(), old: Vec::new(), old_pages: 0, space }
     }
 
-    /// Whether pages have checksums.
+    /// Returns whether pages have checksums.
     pub(crate) fn have_checksums(&self) -> bool {
         self.has_checksums
     }
 
-    /// Size of a page, in bytes.
+    /// Returns the size of a page, in bytes.
     pub(crate) fn page_bytes(&self) -> usize {
         self.geometry.page_bytes as usize
     }
 
-    /// Location of `page`, if it is programmed.
+    /// Returns the location of `page`, or `None` if it is not programmed.
     pub(crate) fn find(&self, page: u64) -> Option<Programmed> {
         let (number, index) = self.split(page);
         let extent = self.extents.get(&number).filter(|extent| extent.now.programmed.has(index))?;
@@ -126,7 +126,7 @@ impl Extents {
         }
     }
 
-    /// All programmed pages.
+    /// Returns all programmed pages.
     pub(crate) fn programmed(&self) -> impl Iterator<Item = Programmed> + '_ {
         self.extents.iter().flat_map(move |(&number, extent)| {
             let pages = (0..extent.now.programmed.span()).filter(|&page| extent.now.programmed.has(page));
@@ -134,7 +134,7 @@ impl Extents {
         })
     }
 
-    /// Sets the checksum of every page to the one that `read` returns.
+    /// Replaces the checksum of each programmed page with the one that `read` returns.
     pub(crate) fn accept(
         &mut self,
         mut read: impl FnMut(u64, &mut [u8]) -> io::Result<()>,
@@ -151,8 +151,8 @@ impl Extents {
         Ok(())
     }
 
-    /// Location to which to write `page`, which counts as programmed from then on. `checksum` is its
-    /// checksum, if any.
+    /// Returns the location to which the caller must write `page`. The page counts as programmed afterwards.
+    /// `checksum` is its checksum, if any.
     pub(crate) fn place(&mut self, page: u64, checksum: Option<u32>) -> u64 {
         assert!(page < self.geometry.pages, "page {page} of {}", self.geometry.pages);
         let (number, page) = self.split(page);
@@ -203,8 +203,8 @@ impl Extents {
         }
     }
 
-    /// Records that a checkpoint with these extents is durable. The extents are kept, and those of the
-    /// previous checkpoint are released.
+    /// Records that a checkpoint with the current extents is durable. Releases the extents that only the
+    /// previous checkpoint used.
     pub(crate) fn keep(&mut self) {
         let bytes = self.geometry.extent_bytes();
         self.old.drain(..).for_each(|offset| self.space.give(offset, bytes));
@@ -212,7 +212,7 @@ impl Extents {
         self.extents.values_mut().for_each(|extent| extent.kept = Some(extent.now.clone()));
     }
 
-    /// File length needed for all programmed pages.
+    /// Returns the file length that all programmed pages require.
     pub(crate) fn needed_length(&self) -> u64 {
         let page_bytes = u64::from(self.geometry.page_bytes);
         let ends = self.extents.values().flat_map(|extent| {
@@ -232,7 +232,7 @@ impl Extents {
         checkpoint.offsets.iter().for_each(|&offset| self.space.give(offset, checkpoint.bytes()));
     }
 
-    /// The extent table for a checkpoint.
+    /// Returns the extent table for a checkpoint.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut table = StateWriter::new();
         table.section("extents");
@@ -298,13 +298,13 @@ impl Extents {
         }
     }
 
-    /// The extent of `page`, and the index of the page in it.
+    /// Returns the number of the extent that contains `page`, and the index of the page in the extent.
     fn split(&self, page: u64) -> (u64, u64) {
         (page / self.geometry.pages_per_extent, page % self.geometry.pages_per_extent)
     }
 }
 
-/// Error for an invalid table at `at`.
+/// Returns the error for an invalid table at offset `at`.
 pub(crate) fn damaged(at: u64, error: StateError) -> Problem {
     let at = at + error.at as u64;
     Problem::Damaged { part: "the table of extents", at, expected: error.expected, found: error.found }

@@ -1,8 +1,8 @@
-//! Check that the device in an image is the expected one.
+//! Checks that the device in an image is the expected one.
 
 use crate::geometry::Geometry;
 
-/// Geometry and settings, as lines `path = value`.
+/// Returns the geometry and settings as lines `path = value`.
 pub(crate) fn lines(geometry: &Geometry, identity: &str) -> String {
     let Geometry { page_bytes, pages_per_extent, pages, raw_bytes } = geometry;
     format!(

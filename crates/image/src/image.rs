@@ -1,4 +1,4 @@
-//! An open image: a journal of records, extents of pages, and checkpoints.
+//! An open image: journal, extents of pages, and checkpoints.
 
 use crate::buffers::{self, Buffers};
 use crate::disk::{self, Disk};
@@ -17,19 +17,20 @@ pub use opening::{NewImage, Opened};
 pub(crate) use opening::{load_checkpoint, read_copy};
 
 /// Journal size of a new image, in bytes. A checkpoint is due when half of the journal is full. The other
-/// half is for the record that precedes the checkpoint.
+/// half is for the last record before the checkpoint.
 const JOURNAL_BYTES: u64 = 128 << 20;
-/// Journal space in bytes that is reserved for short records when the disk is full. Trims and ends of
-/// transactions need no other space. In addition, space is reserved for a checkpoint and its pages.
+/// Journal space in bytes that is reserved for short records when the disk is full, e.g. trims and ends of
+/// transactions, which need no other space. Additional space is reserved for a checkpoint and its pages.
 const SPARE_BYTES: u64 = 64 << 10;
-/// Journal space in bytes that is preallocated, so that most records need no allocation.
+/// Number of bytes of the journal that are preallocated, so that most records need no allocation.
 const AHEAD_BYTES: u64 = 256 << 10;
 /// Maximum size in bytes of a record that may use the reserved space.
 const SHORT_BYTES: usize = 256;
 
-/// A device's image, which only this process has open. Clones refer to the same image.
+/// The image of a device. Only this process has it open. Clones refer to the same image.
 ///
-/// The lock is held until the last clone and the last [`ImageStore`](crate::ImageStore) are dropped.
+/// The lock on the file is held until the last clone and the last [`ImageStore`](crate::ImageStore) are
+/// dropped.
 #[derive(Clone, Debug)]
 pub struct Image {
     path: PathBuf,
@@ -38,8 +39,9 @@ pub struct Image {
 }
 
 impl Image {
-    /// Appends `record` to the journal. It will be replayed even if the process is killed immediately
-    /// afterwards.
+    /// Appends `record` to the journal. When this function returns, the record will be replayed even if the
+    /// process is
+    /// killed immediately.
     ///
     /// Errors: the disk is full and the record was not appended, or the disk fails or has failed earlier.
     ///
@@ -75,7 +77,7 @@ impl Image {
                 (held.journal_bytes, held.marked) = (end, held.synced);
                 Ok(())
             }
-            // The next record overwrites the partial one.
+            // The next record will overwrite the partial record.
             Err(error) if is_full(&error) => {
                 held.is_tight = true;
                 Err(ImageError::new(&self.path, Problem::io("appending to its journal", &error)))
@@ -84,9 +86,9 @@ impl Image {
         }
     }
 
-    /// Zeroes the head of a torn record at the position of this process's first record. Otherwise, the torn
-    /// record could become valid if its other sectors are rewritten with the same content and the write of
-    /// the head is lost.
+    /// Zeroes the head of a torn record at the position of the first record of this process. Otherwise, the
+    /// torn record could become valid: its other sectors may be rewritten with equal content while the write
+    /// of the head is lost.
     fn forget_torn_head(&self, held: &mut Held) -> Result<(), ImageError> {
         let mut head = [0; journal::HEAD_BYTES];
         let at = JOURNAL_START + held.journal_bytes;
@@ -100,8 +102,8 @@ impl Image {
         self.disk.write_at(at, &head[..inside]).map_err(|error| held.fail("appending to its journal", &error))
     }
 
-    /// Allocates disk space for the journal up to `end`, after a record of this size, and for a checkpoint
-    /// with the pages that the record may write.
+    /// Allocates disk space for the journal up to `end`, for a checkpoint, and for the pages that the record
+    /// may write. `record` is the size of the record in bytes.
     fn reserve(&self, held: &mut Held, end: u64, record: usize) -> io::Result<()> {
         let (journal, is_short) = (held.superblock.journal_bytes, record <= SHORT_BYTES);
         let most = end + held.spare() + if is_short { 0 } else { record as u64 };
@@ -122,14 +124,14 @@ impl Image {
         }
     }
 
-    /// Maximum size of a record for [`Image::append`], in bytes.
+    /// Returns the maximum size of a record for [`Image::append`], in bytes.
     pub fn longest_record(&self) -> usize {
         self.hold().superblock.journal_bytes as usize / 2 - 2 * (journal::HEAD_BYTES + journal::TAIL_BYTES)
     }
 
-    /// Makes all appended records durable against a power loss. Later damage of the file is detected, because
-    /// a mark after the records states that they were synced. A power loss before the next sync may lose the
-    /// mark.
+    /// Makes all appended records durable against a power loss. A mark after the records states that they
+    /// were synced,
+    /// so that later damage of the file is detected. A power loss before the next sync may lose the mark.
     ///
     /// Errors: the disk is full or fails, or has failed earlier.
     pub fn sync(&self) -> Result<(), ImageError> {
@@ -148,7 +150,7 @@ impl Image {
         self.mark_synced(&mut held)
     }
 
-    /// Appends an empty record, which marks the synced position.
+    /// Appends an empty record that marks the synced position.
     fn mark_synced(&self, held: &mut Held) -> Result<(), ImageError> {
         let at = held.journal_bytes;
         if !held.appending || held.marked >= held.synced {
@@ -164,14 +166,14 @@ impl Image {
                 (held.journal_bytes, held.marked) = (end, end);
                 Ok(())
             }
-            // Guarantees hold without the mark, and the next record overwrites it.
+            // The durability guarantee does not depend on the mark. The next record overwrites it.
             Err(error) if is_full(&error) => Ok(()),
             Err(error) => Err(held.fail("appending to its journal", &error)),
         }
     }
 
-    /// Whether the disk is full and pages wait in memory. The caller must not write in this case. The next
-    /// [`Image::checkpoint`] tries again.
+    /// Returns whether the disk is full and pages wait in memory. In this case, the caller must not write.
+    /// The next [`Image::checkpoint`] tries again to write the pages.
     pub fn is_full(&self) -> bool {
         let held = self.hold();
         held.buffers.is_waiting() && !held.is_read_only
@@ -184,12 +186,12 @@ impl Image {
         held.buffers.drain(&*self.disk).map_err(|error| held.fail_or_wait("writing pages", &error))
     }
 
-    /// Whether the image is read-only.
+    /// Returns whether the image is read-only.
     pub fn is_read_only(&self) -> bool {
         self.hold().is_read_only
     }
 
-    /// Whether a checkpoint is due before the next record.
+    /// Returns whether a checkpoint is due before the next record.
     pub fn wants_checkpoint(&self) -> bool {
         let held = self.hold();
         held.journal_bytes > held.superblock.journal_bytes / 2
@@ -231,7 +233,7 @@ impl Image {
         }
         written.map_err(|error| {
             held.extents.give(&checkpoint);
-            // A partial write would stay allocated.
+            // A partly written checkpoint would remain allocated.
             if is_full(&error) {
                 for offset in checkpoint.offsets {
                     let _ = self.disk.zero_at(offset, checkpoint.bytes(), false);
@@ -249,7 +251,7 @@ impl Image {
         };
         let old = held.superblock.checkpoint;
         self.write_superblocks(&mut held, superblock)?;
-        // Both copies refer to the new checkpoint, so the space of the old one is unused.
+        // Both superblocks refer to the new checkpoint, so the space of the old one is unused.
         (held.journal_bytes, held.synced, held.marked) = (0, 0, 0);
         held.extents.keep();
         if let Some(old) = old {
@@ -262,19 +264,19 @@ impl Image {
         Ok(())
     }
 
-    /// The failure that stopped all writes, if any. The store cannot return it, so readers of pages must call
-    /// this before they use the data.
+    /// Returns the failure that stopped all writes, if any. The store cannot return it, so code that reads
+    /// pages must call this function before it uses the data.
     pub fn error(&self) -> Option<ImageError> {
         self.hold().check().err()
     }
 
-    /// Offset and size of the raw bytes in the file.
+    /// Returns the offset and size of the raw bytes in the file.
     pub(crate) fn raw_bytes(&self) -> (u64, u64) {
         let held = self.hold();
         (held.superblock.journal_end(), held.superblock.geometry.raw_bytes)
     }
 
-    /// Removes the image's file, unless the name refers to another file. Used for a new image that is not
+    /// Removes the image's file, unless its path refers to another file. Used for a new image that is not
     /// needed.
     pub fn discard(&self) {
         if let Some(file) = self.disk.file() {
@@ -290,7 +292,7 @@ impl Image {
         self.held.lock().expect("no thread panics while it holds an image")
     }
 
-    /// Writes both copies of the superblock, the second when the first is durable.
+    /// Writes both copies of the superblock. The second copy is written after the first is durable.
     fn write_superblocks(&self, held: &mut Held, superblock: Superblock) -> Result<(), ImageError> {
         let copy = superblock.encode();
         for slot in SLOTS {
@@ -298,7 +300,7 @@ impl Image {
             written.map_err(|error| held.fail("writing its superblock", &error))?;
         }
         (held.superblock, held.appending) = (superblock, true);
-        // The whole file was synced.
+        // The sync included the whole file.
         held.synced = held.journal_bytes;
         Ok(())
     }
@@ -308,26 +310,26 @@ impl Image {
 #[derive(Debug)]
 pub(crate) struct Held {
     path: PathBuf,
-    /// The process that opened the image.
+    /// Number of the process that opened the image.
     process: u32,
     superblock: Superblock,
-    /// Whether this process has written the superblock's generation.
+    /// Whether this process has written its generation to the superblocks.
     appending: bool,
     is_read_only: bool,
     pub(crate) extents: Extents,
     pub(crate) buffers: Buffers,
     /// Number of bytes of records in the journal.
     journal_bytes: u64,
-    /// Number of synced bytes.
+    /// Number of journal bytes that are synced.
     synced: u64,
-    /// Number of synced bytes according to the marks in the journal.
+    /// Number of journal bytes that are synced according to the marks in the journal.
     marked: u64,
-    /// Number of allocated bytes of the journal.
+    /// Number of journal bytes that are allocated.
     reserved: u64,
-    /// Whether the disk was full since the last checkpoint.
+    /// Whether the disk has been full since the last checkpoint.
     is_tight: bool,
     error: Option<ImageError>,
-    /// Buffer for a record or for a page being copied.
+    /// Buffer for a record, or for a page that is being copied.
     pub(crate) buffer: Vec<u8>,
 }
 
@@ -351,12 +353,12 @@ impl Held {
         }
     }
 
-    /// Number of bytes allocated after the end of the journal.
+    /// Returns the number of bytes allocated after the end of the journal.
     fn spare(&self) -> u64 {
         spare_with(self.superblock.checkpoint)
     }
 
-    /// Errors: an earlier failure, or this process did not open the image.
+    /// Returns an error after an earlier failure, or if this process did not open the image.
     pub(crate) fn check(&self) -> Result<(), ImageError> {
         if std::process::id() != self.process {
             return Err(ImageError::new(&self.path, Problem::OtherProcess { by: self.process }));
@@ -364,14 +366,15 @@ impl Held {
         self.error.clone().map_or(Ok(()), Err)
     }
 
-    /// Stops all writes, because the state in memory may be ahead of the possible content of the file.
+    /// Stops all writes, because the file may lack changes that the state in memory already has. Returns the
+    /// error.
     pub(crate) fn fail(&mut self, doing: &'static str, error: &io::Error) -> ImageError {
         let failed = || ImageError::new(&self.path, Problem::io(doing, error));
         self.error.get_or_insert_with(failed).clone()
     }
 
-    /// Reads a portion of a page. Errors: the disk failed, the file is truncated, or the page is damaged. All
-    /// writes then stop.
+    /// Reads part of a page. Errors: the disk failed, the file is truncated, or the page is damaged. After an
+    /// error, all writes stop.
     pub(crate) fn read_page(
         &mut self,
         disk: &dyn Disk,
@@ -397,7 +400,7 @@ impl Held {
     }
 
     /// Reads from the file, or from pages that wait to be written. A waiting page may be a copy of a damaged
-    /// one.
+    /// page.
     fn read_bytes(&mut self, disk: &dyn Disk, offset: u64, into: &mut [u8]) -> Result<(), ImageError> {
         if self.buffers.read(offset, into) {
             return Ok(());
@@ -418,7 +421,7 @@ impl Held {
         Err(self.error.get_or_insert_with(failed).clone())
     }
 
-    /// Like [`Held::fail`], but allows retries if the disk is full.
+    /// Like [`Held::fail`], but permits retries if the disk is full.
     fn fail_or_wait(&mut self, doing: &'static str, error: &io::Error) -> ImageError {
         match is_full(error) {
             true => ImageError::new(&self.path, Problem::io(doing, error)),
@@ -427,7 +430,7 @@ impl Held {
     }
 }
 
-/// Number of additional bytes allocated after the end of the journal. This is the space for a next checkpoint
+/// Returns the number of bytes to allocate after the end of the journal. They suffice for a next checkpoint
 /// of the size of `last`, and for the pages that wait when a full disk is detected.
 fn spare_with(last: Option<Checkpoint>) -> u64 {
     SPARE_BYTES + buffers::RUN_BYTES as u64 + last.map_or(0, |last| last.room())

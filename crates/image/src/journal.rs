@@ -1,4 +1,4 @@
-//! The journal: requests to the device since the checkpoint.
+//! The journal of requests to the device since the checkpoint.
 
 use crate::disk::Disk;
 use crate::error::Problem;
@@ -10,28 +10,29 @@ use std::ops::Range;
 pub(crate) const HEAD_BYTES: usize = 24;
 /// Size in bytes of the head up to and including its length and generation.
 const GENERATION_END: usize = 16;
-/// Size of the tail in bytes: generation and mark, which show that the end of a record was written.
+/// Size in bytes of the tail: generation and mark. The tail shows that the end of a record was written.
 pub(crate) const TAIL_BYTES: usize = 8;
 /// Atomic unit of a disk write, in bytes.
 const SECTOR_BYTES: u64 = 512;
-/// Number of bytes read at a time.
+/// Number of bytes that are read at a time.
 const READ_BYTES: u64 = 1 << 20;
 
-/// Records to replay, in append order. Empty records, which mark syncs, are not included.
+/// Records to replay, in the order in which they were appended. Empty records, which mark syncs, are not
+/// included.
 #[derive(Clone, Debug, Default)]
 pub struct Records {
-    /// Heads and contents of the records, in file format.
+    /// Heads and contents of the records, in the format of the file.
     journal: Vec<u8>,
     count: u64,
 }
 
 impl Records {
-    /// Number of records.
+    /// Returns the number of records.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The records.
+    /// Returns the contents of the records, in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let mut rest = &self.journal[..];
         let all = std::iter::from_fn(move || {
@@ -44,7 +45,7 @@ impl Records {
     }
 }
 
-/// Content of a journal.
+/// Extent of the valid part of a journal.
 pub(crate) struct Contents {
     pub(crate) records: Records,
     /// Number of bytes of valid records.
@@ -58,11 +59,11 @@ pub(crate) struct Contents {
 pub(crate) struct Position {
     pub(crate) generation: u64,
     pub(crate) at: u64,
-    /// The synced position of the journal.
+    /// Number of journal bytes that are synced.
     pub(crate) synced: u64,
 }
 
-/// Appends a record to `into` in file format.
+/// Appends a record to `into`, in the format of the file.
 pub(crate) fn encode(position: Position, content: &[u8], into: &mut Vec<u8>) {
     let start = into.len();
     into.extend_from_slice(&[0; 4]);
@@ -75,7 +76,8 @@ pub(crate) fn encode(position: Position, content: &[u8], into: &mut Vec<u8>) {
     into.extend_from_slice(&tail(position.generation as u32, position.at, content.len() as u32));
 }
 
-/// Tail of a record of `length` bytes at `at`, which shows that both ends of the record were written.
+/// Returns the tail of a record of `length` bytes at `at`. The tail shows that both ends of the record were
+/// written.
 fn tail(generation: u32, at: u64, length: u32) -> [u8; TAIL_BYTES] {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&at.to_le_bytes());
@@ -85,8 +87,8 @@ fn tail(generation: u32, at: u64, length: u32) -> [u8; TAIL_BYTES] {
     (mark << 32 | u64::from(generation)).to_le_bytes()
 }
 
-/// The position is included in a record's checksum, so that data stored by programs is never mistaken for a
-/// record.
+/// Returns the checksum of a record, which includes its position. Data that programs store is therefore never
+/// mistaken for a record.
 fn checksum(at: u64, record: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&at.to_le_bytes());
@@ -104,7 +106,7 @@ pub(crate) fn read(disk: &dyn Disk, superblock: &Superblock) -> Result<Contents,
     damage.map_or(Ok(found), Err)
 }
 
-/// Like [`read`], but returns damage together with the records before it.
+/// Like [`read`], but returns damage together with the records before the damage.
 pub(crate) fn read_as_far_as_it_is_good(
     disk: &dyn Disk,
     superblock: &Superblock,
@@ -114,7 +116,8 @@ pub(crate) fn read_as_far_as_it_is_good(
     let mut generations = superblock.journal_generation..superblock.generation + 1;
     while have(disk, superblock, &mut journal, end + HEAD_BYTES)? {
         let head = Head::read(&journal[end..]);
-        // No position of the journal is written twice in one generation, so older data is a leftover.
+        // No journal position is written twice in one generation, so a record of an older generation is a
+        // leftover.
         if head.generation < generations.start {
             break;
         }
@@ -142,10 +145,10 @@ pub(crate) fn read_as_far_as_it_is_good(
     Ok((Contents { records: Records { journal, count }, bytes: end as u64, torn }, damage))
 }
 
-/// Whether the invalid data at `at` was a record: both of its ends exist, and no sector between them may be
-/// missing. If its head is invalid, both ends must be in one sector.
+/// Returns whether the invalid data at `at` was a complete record: both of its ends exist, and no sector
+/// between them may be missing. If its head is invalid, both ends must be in one sector.
 fn was_whole(rest: &[u8], at: u64, generations: &Range<u64>) -> bool {
-    // The generation in the tail after content of this length.
+    // Returns the generation in the tail of a record whose content has this length.
     let tail_behind = |length: usize| {
         let found = rest.get(HEAD_BYTES + length..)?.first_chunk::<TAIL_BYTES>()?;
         let generation = u32::from_le_bytes(*found.first_chunk().expect("a tail is longer"));
@@ -154,7 +157,7 @@ fn was_whole(rest: &[u8], at: u64, generations: &Range<u64>) -> bool {
     };
     let sector = |byte: u64| byte / SECTOR_BYTES;
     let last = |length: usize| sector(at + (HEAD_BYTES + length + TAIL_BYTES) as u64 - 1);
-    // If the head spans two sectors, its length and generation are in the second one, which does not prove
+    // If the head spans two sectors, the length and generation are in the second sector, which does not prove
     // that the first one was written.
     let shows_first = sector(at + GENERATION_END as u64 - 1) == sector(at);
     let has_both = |head: &Head| {
@@ -167,7 +170,7 @@ fn was_whole(rest: &[u8], at: u64, generations: &Range<u64>) -> bool {
             .any(|length| last(length) == sector(at) && tail_behind(length).is_some())
 }
 
-/// Number of intact records after byte `end`, where the journal is damaged.
+/// Returns the number of intact records after byte `end`, at which the journal is damaged.
 pub(crate) fn good_behind(disk: &dyn Disk, superblock: &Superblock, end: u64) -> Result<u64, Problem> {
     let failed = |error| Problem::io("reading its journal", &error);
     let generations = superblock.journal_generation..superblock.generation + 1;
@@ -189,13 +192,13 @@ pub(crate) fn good_behind(disk: &dyn Disk, superblock: &Superblock, end: u64) ->
         if read < HEAD_BYTES {
             break;
         }
-        // A head may start in this buffer and end in the next one, and a record may extend beyond it.
+        // A head may start in this buffer and end in the next buffer, and a record may extend beyond it.
         at += place as u64;
     }
     Ok(count)
 }
 
-/// Whether records of these generations exist after byte `end` of the journal. Errors: such a record shows
+/// Returns whether the journal has records of these generations after byte `end`. Errors: such a record shows
 /// that the journal was synced beyond `end`.
 fn follows(
     disk: &dyn Disk,
@@ -231,7 +234,7 @@ fn follows(
                 return Err(lost(end, head.synced));
             }
         }
-        // A head may start in this buffer and end in the next one.
+        // A head may start in this buffer and end in the next buffer.
         at += (read - HEAD_BYTES + 1) as u64;
     }
     Ok(torn)
@@ -247,7 +250,7 @@ fn is_whole(disk: &dyn Disk, superblock: &Superblock, place: u64, head: &Head) -
     Ok(read == record.len() && checksum(place, &record[4..]) == head.checksum)
 }
 
-/// The error if records from byte `end` were synced but are missing.
+/// Returns the error for synced records from byte `end` that are missing.
 fn lost(end: u64, synced: u64) -> Problem {
     Problem::Damaged {
         part: "its journal",
@@ -257,7 +260,7 @@ fn lost(end: u64, synced: u64) -> Problem {
     }
 }
 
-/// The error if both ends of the record at byte `end` exist but it is invalid.
+/// Returns the error for an invalid record at byte `end` of which both ends exist.
 fn altered(end: u64) -> Problem {
     Problem::Damaged {
         part: "its journal",
@@ -267,7 +270,7 @@ fn altered(end: u64) -> Problem {
     }
 }
 
-/// Reads `bytes` of the journal, if available.
+/// Reads the journal until `journal` has `bytes` bytes. Returns false if the journal or the file ends before.
 fn have(
     disk: &dyn Disk,
     superblock: &Superblock,
@@ -288,8 +291,8 @@ fn have(
     Ok(true)
 }
 
-/// The error for a complete record that is newer than the superblock, which means that an old superblock was
-/// restored.
+/// Returns the error for a complete record that is newer than the superblock, which means that an old
+/// superblock was restored.
 fn newer(generations: &Range<u64>, found: u64) -> Problem {
     Problem::Damaged {
         part: "the superblock, which is older than the journal,",
@@ -318,7 +321,7 @@ impl Head {
 mod tests {
     use super::*;
 
-    /// Whether a record at byte `at` is recognized as complete after its byte `altered` has changed.
+    /// Returns whether a record at byte `at` is recognized as complete after its byte `altered` has changed.
     fn was_whole_with(at: u64, altered: usize) -> bool {
         let mut record = Vec::new();
         encode(Position { generation: 1, at, synced: 0 }, &[7; 100], &mut record);

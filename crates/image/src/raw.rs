@@ -14,27 +14,27 @@ use std::io;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Maximum size in bytes of one write. Longer writes are divided, because a file system caches each write as
-/// one unit, and later writes into it cost time in proportion to its length.
+/// Maximum number of bytes per write. Longer writes are divided, because a file system caches each write as
+/// one unit, and a later write into the unit takes time in proportion to its length.
 const PART_BYTES: usize = 8 << 10;
-/// Zeros for one write.
+/// Zeros for a write of at most [`PART_BYTES`] bytes.
 static ZEROES: [u8; PART_BYTES] = [0; PART_BYTES];
 
-/// The raw bytes of an image.
+/// Raw bytes of an image.
 #[derive(Debug)]
 pub struct Raw {
     image: Image,
     /// Offset of the raw bytes in the file.
     start: u64,
     bytes: u64,
-    /// Whether the content of the disk is unknown after a failure.
+    /// Whether the content of the disk is unknown because a sync has failed.
     is_broken: AtomicBool,
     /// Whether the file system can zero a range without deallocating it.
     zeroes_fast: OnceLock<bool>,
 }
 
 impl Image {
-    /// The raw bytes of an image without a medium.
+    /// Returns the raw bytes of an image without a medium.
     pub fn raw(&self) -> Raw {
         let (start, bytes) = self.raw_bytes();
         let (is_broken, zeroes_fast) = (AtomicBool::new(false), OnceLock::new());
@@ -43,7 +43,7 @@ impl Image {
 }
 
 impl Raw {
-    /// Number of bytes.
+    /// Returns the number of raw bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -63,7 +63,7 @@ impl Raw {
         parts.try_for_each(|(at, part)| disk.write_at(at, part))
     }
 
-    /// Zeroes `length` bytes at `offset`. They are deallocated unless `keeps_room`.
+    /// Zeroes `length` bytes at `offset`. Deallocates the range unless `keeps_room` is set.
     pub fn zero(&self, offset: u64, length: u64, keeps_room: bool) -> io::Result<()> {
         match self.disk()?.zero_at(self.start + offset, length, keeps_room)? {
             true => Ok(()),
@@ -72,27 +72,27 @@ impl Raw {
         }
     }
 
-    /// Whether [`Raw::zero`] takes constant time, because the file system performs it.
+    /// Returns whether [`Raw::zero`] takes constant time, because the file system performs it.
     pub fn zeroes_fast(&self, keeps_room: bool) -> bool {
         if !keeps_room {
-            // Every file system with sparse files supports this, and an image is sparse.
+            // Every file system with sparse files can deallocate a range, and an image is sparse.
             return true;
         }
         *self.zeroes_fast.get_or_init(|| {
-            // The unit after the raw bytes is always zero, so the test can use it.
+            // The unit after the raw bytes is always zero, so this test may zero it.
             let behind = self.start + units(self.bytes);
             self.disk().is_ok_and(|disk| disk.zero_at(behind, UNIT_BYTES, true).is_ok_and(|is_done| is_done))
         })
     }
 
-    /// Whether the bytes at `offset` are allocated, and the length of the range for which this is true, at
-    /// most `length`.
+    /// Returns whether the bytes at `offset` are allocated, and the length of the range to which the answer
+    /// applies, at most `length`.
     pub fn stored(&self, offset: u64, length: u64) -> io::Result<(bool, u64)> {
         let (file, from) = (self.file()?, self.start + offset);
         let upto = |end: u64| (end.saturating_sub(from)).clamp(1, length);
         let data = match seek(file, SeekFrom::Data(from)) {
             Ok(data) => data,
-            // No byte is allocated from there to the end.
+            // No byte from `offset` to the end of the file is allocated.
             Err(Errno::NXIO) => return Ok((false, length)),
             Err(error) => return Err(error.into()),
         };

@@ -8,7 +8,7 @@ use crate::superblock::{Checkpoint, JOURNAL_START, SLOTS};
 use std::io;
 use std::path::Path;
 
-/// Number of zero bytes written at a time.
+/// Number of zero bytes that are written at a time.
 const PART_BYTES: u64 = 1 << 20;
 
 /// Copies the image at `path` to `out`, which must not exist, and repairs the copy. The image at `path` does
@@ -42,7 +42,7 @@ pub fn repair(path: &Path, out: &Path, watch: &mut Watch<'_>) -> Result<Checked,
     }
 }
 
-/// Repairs the contents of a copy and writes its superblocks last. Until then, the copy is recognized as
+/// Repairs the contents of a copy and writes its superblocks last. Before that, the copy is recognizable as
 /// unfinished.
 pub(crate) fn mend(disk: &dyn Disk, inspected: Inspected, watch: &mut Watch<'_>) -> io::Result<()> {
     let Inspected { mut superblock, mut extents, state, journal_bytes, checked } = inspected;
@@ -65,7 +65,7 @@ pub(crate) fn mend(disk: &dyn Disk, inspected: Inspected, watch: &mut Watch<'_>)
             let checksum = crc32fast::hash(&bytes);
             superblock.checkpoint = Some(Checkpoint { checksum, ..checkpoint });
         }
-        // For raw bytes, the checkpoint has the injected media errors.
+        // For raw bytes, the checkpoint contains the injected media errors.
         (Some(_), None) => superblock.checkpoint = None,
         _ => {}
     }
@@ -79,7 +79,7 @@ pub(crate) fn mend(disk: &dyn Disk, inspected: Inspected, watch: &mut Watch<'_>)
     Ok(())
 }
 
-/// Zeroes all bytes from `start` to `end`.
+/// Zeroes the bytes from `start` up to `end`.
 fn clear(disk: &dyn Disk, start: u64, end: u64, watch: &mut Watch<'_>) -> io::Result<()> {
     let zeroes = vec![0; PART_BYTES as usize];
     let mut at = start;

@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Number of bytes copied and synced at a time, so that the final sync is short.
+/// Number of bytes that are copied and synced at a time, so that the final sync is short.
 const PART_BYTES: u64 = 32 << 20;
 /// Unit of `st_blocks`, in bytes.
 const BLOCK: u64 = 512;
@@ -26,7 +26,7 @@ impl Image {
     pub fn copy_to(&self, to: &Path, watch: &mut Watch<'_>) -> Result<u64, ImageError> {
         let wrong = |problem| ImageError::new(to, problem);
         let io = |error: io::Error| wrong(Problem::io("copying the image", &error));
-        // The image is locked against changes during the copy.
+        // The lock prevents changes of the image during the copy.
         let held = self.hold();
         held.check()?;
         let Some(file) = self.disk().file() else {
@@ -40,7 +40,7 @@ impl Image {
         })
     }
 
-    /// Whether `path` leads to the image's file, even through links.
+    /// Returns whether `path` leads to the image's file, directly or through links.
     pub fn is_at(&self, path: &Path) -> bool {
         let place = |file: &std::fs::Metadata| (file.dev(), file.ino());
         let held = self.disk().file().and_then(|file| file.metadata().ok());
@@ -49,7 +49,7 @@ impl Image {
 }
 
 /// Copies allocated ranges and preserves holes. The superblocks are written last, so that an interrupted copy
-/// is recognized.
+/// is recognizable.
 fn copy_stored(from: &File, to: &File, watch: &mut Watch<'_>) -> io::Result<()> {
     if ioctl_ficlone(to, from).is_err() {
         copy_contents(from, to, watch)?;

@@ -1,30 +1,30 @@
-//! Unused space of the file. It is never stored, because it follows from the checkpoint.
+//! Unused space of the file. The file does not store it, because it follows from the checkpoint.
 
 use std::collections::BTreeMap;
 
 /// Allocation unit in bytes, a multiple of the file system's block size.
 pub(crate) const UNIT_BYTES: u64 = 4096;
 
-/// Unused space, which has no end.
+/// Unused ranges of the file. The last range has no end.
 #[derive(Clone, Debug)]
 pub(crate) struct Space {
-    /// Size of each unused range by offset. No two ranges touch.
+    /// Size of each unused range, by offset. No two ranges are adjacent.
     unused: BTreeMap<u64, u64>,
 }
 
-/// `bytes` rounded up to whole units.
+/// Rounds `bytes` up to whole units.
 pub(crate) fn units(bytes: u64) -> u64 {
     bytes.next_multiple_of(UNIT_BYTES)
 }
 
 impl Space {
-    /// Unused space that starts at `start`.
+    /// Creates unused space that starts at `start`.
     pub(crate) fn from(start: u64) -> Space {
-        // The end is beyond any file and far from an overflow.
+        // The end of this range is beyond any file and far from an overflow.
         Space { unused: BTreeMap::from([(start, (1 << 62) - start)]) }
     }
 
-    /// Allocates the first unused range of `bytes`.
+    /// Allocates the first unused range of `bytes` and returns its offset.
     pub(crate) fn take(&mut self, bytes: u64) -> u64 {
         let found = self.unused.iter().find(|&(_, &room)| room >= units(bytes));
         let (&offset, _) = found.expect("room has no end");
@@ -33,7 +33,7 @@ impl Space {
         offset
     }
 
-    /// Allocates `bytes` at `offset`; returns false if they are not all unused.
+    /// Allocates `bytes` at `offset`. Returns false if some of them are in use.
     pub(crate) fn claim(&mut self, offset: u64, bytes: u64) -> bool {
         let Some((&start, &room)) = self.unused.range(..=offset).next_back() else { return false };
         let Some(end) = bytes.checked_next_multiple_of(UNIT_BYTES).and_then(|size| offset.checked_add(size))
@@ -52,12 +52,12 @@ impl Space {
         true
     }
 
-    /// Unused ranges before `end`, with their sizes.
+    /// Returns the unused ranges before `end`, each as offset and size.
     pub(crate) fn unused_before(&self, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.unused.range(..end).map(move |(&offset, &room)| (offset, room.min(end - offset)))
     }
 
-    /// Releases the `bytes` at `offset`.
+    /// Releases `bytes` bytes at `offset`.
     pub(crate) fn give(&mut self, offset: u64, bytes: u64) {
         let (mut start, mut end) = (offset, offset + units(bytes));
         if let Some((&before, &room)) = self.unused.range(..offset).next_back() {

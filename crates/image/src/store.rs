@@ -1,4 +1,4 @@
-//! The pages of an image as a medium's store.
+//! The pages of an image as the store of a medium.
 
 use crate::image::{Held, Image};
 use nacre_media::store::Store;
@@ -14,7 +14,7 @@ pub struct ImageStore {
 }
 
 impl Image {
-    /// The pages as a store that the device owns.
+    /// Returns the pages as a store, which the device will own.
     pub fn store(&self) -> ImageStore {
         ImageStore { image: self.clone(), page_bytes: self.hold().extents.page_bytes() }
     }
@@ -62,7 +62,7 @@ impl Store for ImageStore {
         let (disk, Held { extents, buffers, buffer, .. }) = (self.image.disk(), &mut *held);
         let Some(source) = extents.find(from) else { return extents.erase(to, 1) };
         buffer.resize(self.page_bytes, 0);
-        // The copy gets the checksum of its source, so that copied damage is detected.
+        // The copy gets the checksum of its source, so that damage of the source is detected in the copy.
         let to = extents.place(to, source.checksum);
         let copied = buffers.copy(disk, source.offset, to, buffer);
         if let Err(error) = copied {

@@ -1,4 +1,5 @@
-//! The superblock, which has the locations of all other data. One of its two copies is always readable.
+//! The superblock, which contains the locations of all other data. At least one of its two copies is always
+//! readable.
 
 use crate::disk::{self, Disk};
 use crate::error::Problem;
@@ -10,20 +11,20 @@ use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"NACREIMG";
 const OLD_SERVED: &[u8; 8] = b"NACREBLK";
-/// The format described in the crate's documentation.
+/// Version of the format that the documentation of the crate describes.
 const VERSION: u32 = 7;
-/// Size of the space for one copy, in bytes.
+/// File space of one copy, in bytes.
 pub(crate) const SLOT_BYTES: u64 = 64 << 10;
-/// Offsets of the copies.
+/// Offsets of both copies.
 pub(crate) const SLOTS: [u64; 2] = [0, SLOT_BYTES];
 /// Offset of the journal.
 pub const JOURNAL_START: u64 = 2 * SLOT_BYTES;
 /// Size of the head in bytes: magic number, version, checksum, and length of the body.
 const HEAD_BYTES: usize = 24;
-/// Maximum size of an identity in bytes. The rest of a copy is sufficient for the numbers.
+/// Maximum size of an identity in bytes. The rest of a copy suffices for the other fields.
 pub(crate) const IDENTITY_BYTES: usize = SLOT_BYTES as usize - 1024;
 
-/// Location of the checkpoint.
+/// Location of a checkpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Checkpoint {
     /// Offsets of both copies.
@@ -35,33 +36,33 @@ pub(crate) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Number of bytes of table and state.
+    /// Returns the number of bytes of table and state.
     pub(crate) fn bytes(&self) -> u64 {
         self.table_bytes.saturating_add(self.state_bytes)
     }
 
-    /// File space of both copies, in bytes.
+    /// Returns the file space of both copies, in bytes.
     pub(crate) fn room(&self) -> u64 {
         2 * units(self.bytes())
     }
 
-    /// Minimum length of the file.
+    /// Returns the file length that the checkpoint requires.
     pub(crate) fn end(&self) -> u64 {
         self.offsets.map(|offset| offset.saturating_add(self.bytes())).into_iter().fold(0, u64::max)
     }
 }
 
-/// The contents of a superblock copy.
+/// Contents of a superblock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Superblock {
     /// Generation, which every write of the superblock increments.
     pub(crate) generation: u64,
-    /// Generation at the start of the journal. Earlier records are ignored.
+    /// Generation at the start of the journal. Records of earlier generations are ignored.
     pub(crate) journal_generation: u64,
     /// Journal size in bytes.
     pub(crate) journal_bytes: u64,
     pub(crate) geometry: Geometry,
-    /// Whether every page has a checksum in the checkpoint.
+    /// Whether the checkpoint contains a checksum of every page.
     pub(crate) has_checksums: bool,
     /// Location of the checkpoint, or `None` if the device is new and has no checkpoint.
     pub(crate) checkpoint: Option<Checkpoint>,
@@ -69,13 +70,13 @@ pub(crate) struct Superblock {
 }
 
 impl Superblock {
-    /// End of the journal, which is the start of the raw bytes.
+    /// Returns the end of the journal, which is the start of the raw bytes.
     pub(crate) fn journal_end(&self) -> u64 {
         JOURNAL_START.saturating_add(self.journal_bytes)
     }
 
-    /// End of the raw bytes, which is the start of the extents. A unit that is always zero follows the raw
-    /// bytes.
+    /// Returns the end of the raw bytes, which is the start of the extents. It includes a unit after the raw
+    /// bytes that is always zero.
     pub(crate) fn raw_end(&self) -> u64 {
         let raw = match self.geometry.raw_bytes {
             0 => 0,
@@ -84,7 +85,7 @@ impl Superblock {
         self.journal_end().saturating_add(raw)
     }
 
-    /// Encodes the superblock in file format.
+    /// Returns the superblock in the format of the file.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut body = StateWriter::new();
         body.put_u64(self.generation);
@@ -112,35 +113,35 @@ impl Superblock {
     }
 }
 
-/// Content of a superblock slot.
+/// Content of the file space for one copy.
 enum Slot {
     Valid(Box<Superblock>),
-    /// A complete superblock of another version.
+    /// A complete superblock with this other version.
     OtherVersion(u32),
-    /// Expected and actual checksums.
+    /// A damaged superblock, with its expected and actual checksums.
     Damaged(u32, u32),
-    /// The image of an old server format.
+    /// An image in the format of an earlier server.
     OldServed,
-    /// First bytes without the magic number.
+    /// The first bytes of the file, which are not the magic number.
     Foreign([u8; 8]),
-    /// Zeros, or past the end of the file, i.e. never written.
+    /// Zeros, or no bytes because the file is shorter. The copy was never written.
     Blank,
 }
 
-/// Whether the file at `path` starts like an image.
+/// Returns whether the file at `path` starts like an image.
 pub fn is_image(path: &Path) -> bool {
     let mut magic = [0; MAGIC.len()];
     disk::open_read_only(path)
         .is_ok_and(|file| Disk::read_at(&file, 0, &mut magic).is_ok() && magic == *MAGIC)
 }
 
-/// The newest superblock, and which copies are readable.
+/// The newest superblock, and whether each copy is readable.
 pub(crate) struct Copies {
     pub(crate) newest: Superblock,
     pub(crate) good: [bool; 2],
 }
 
-/// Reads the newest readable superblock.
+/// Reads the newest readable superblock of the file.
 pub(crate) fn read(disk: &dyn Disk) -> Result<Superblock, Problem> {
     read_copies(disk).map(|copies| copies.newest)
 }
@@ -165,7 +166,7 @@ fn newest(first: Slot, second: Slot) -> Result<Superblock, Problem> {
             Err(Problem::OtherVersion { found, known: VERSION })
         }
         (Slot::OldServed, _) => Err(Problem::OldServed),
-        // Creation ends with the second copy, so a file that never had one was not finished.
+        // Creation ends with the second copy, so the creation of a file without it was interrupted.
         (Slot::Damaged(..) | Slot::Blank, Slot::Blank) => Err(Problem::Unfinished),
         (Slot::Damaged(expected, found), _) | (_, Slot::Damaged(expected, found)) => Err(Problem::Damaged {
             part: "checksum of the superblock, in both copies,",
@@ -182,11 +183,11 @@ fn newest(first: Slot, second: Slot) -> Result<Superblock, Problem> {
 
 fn read_slot(disk: &dyn Disk, offset: u64) -> io::Result<Slot> {
     let mut copy = vec![0; SLOT_BYTES as usize];
-    // Missing bytes stay zero.
+    // Bytes that the file lacks remain zero.
     disk.read_at(offset, &mut copy)?;
     let mut head = StateReader::new(&copy[MAGIC.len()..HEAD_BYTES]);
     let magic = *copy.first_chunk().expect("a copy is longer than its head");
-    // The file is empty or has a torn magic number.
+    // The file is empty or has an incomplete magic number.
     let begun = magic.iter().zip(MAGIC).take_while(|(found, known)| found == known).count();
     if copy[begun..].iter().all(|&byte| byte == 0) {
         return Ok(Slot::Blank);

@@ -1,4 +1,4 @@
-//! An in-memory file that logs operations, to simulate kills and host power losses.
+//! An in-memory file that logs its operations, to simulate kills and host power losses.
 
 use crate::disk::Disk;
 use nacre_kernel::Random;
@@ -16,16 +16,16 @@ pub use medium::{Harm, MediumFault};
 /// Atomic unit of a disk write, in bytes.
 const SECTOR: usize = 512;
 
-/// An operation on a file, or a note of its user.
+/// An operation on a file, or a note of the file's user.
 #[derive(Clone, Debug)]
 pub enum Event<N> {
-    /// The length of the file was set.
+    /// The length of the file was set to this value.
     Length(u64),
     /// Bytes were written at this offset.
     Write(u64, Vec<u8>),
     /// The file was synced.
     Sync,
-    /// A note of the user.
+    /// A note of the file's user.
     Noted(N),
 }
 
@@ -40,9 +40,9 @@ pub struct Reel<N> {
     pub bytes: Vec<u8>,
     /// Operations in order.
     pub events: Vec<Event<N>>,
-    /// Number of bytes that may still be written, if space is limited.
+    /// Number of bytes that may still be written, or `None` if space is not limited.
     pub room: Option<usize>,
-    /// One in this many writes is acknowledged and lost.
+    /// If this is `Some(n)`, one in `n` writes is acknowledged and lost.
     pub loses_one_in: Option<u64>,
     /// Number of the write or sync that fails, counted from 1.
     pub failing: Option<usize>,
@@ -50,27 +50,27 @@ pub struct Reel<N> {
     pub operations: usize,
 }
 
-/// Content of a file after the events of a tape, applied in order.
+/// Content of a file after the events of a tape were applied in order.
 #[derive(Clone, Debug, Default)]
 pub struct Followed {
     /// Content of the file as visible to readers.
     pub bytes: Vec<u8>,
-    /// Content at the last sync, and the writes since.
+    /// Content at the last sync, and the writes after it.
     durable: Vec<u8>,
     pending: Vec<(u64, Vec<u8>)>,
-    /// Ranges of synced writes that no later write changed.
+    /// Parts of synced writes that no later write has changed.
     landed: Vec<Arc<Landed>>,
 }
 
 impl<N> Tape<N> {
-    /// A file with `bytes`.
+    /// Creates a file with `bytes`.
     pub fn with(bytes: Vec<u8>) -> Tape<N> {
         let reel =
             Reel { bytes, events: Vec::new(), room: None, loses_one_in: None, failing: None, operations: 0 };
         Tape(Mutex::new(reel))
     }
 
-    /// The content of the tape.
+    /// Returns the content of the tape.
     pub fn reel(&self) -> MutexGuard<'_, Reel<N>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -88,7 +88,7 @@ impl<N> Default for Tape<N> {
 }
 
 impl<N> Reel<N> {
-    /// Counts an operation. Errors: this is the operation that fails (EIO).
+    /// Counts an operation. Returns the error EIO if this operation is the one that fails.
     fn count(&mut self) -> io::Result<()> {
         self.operations += 1;
         match self.failing == Some(self.operations) {
@@ -104,7 +104,7 @@ impl<N> Reel<N> {
 }
 
 impl Followed {
-    /// A file with durable `bytes`.
+    /// Creates a file with durable `bytes`.
     pub fn of(bytes: Vec<u8>) -> Followed {
         Followed { durable: bytes.clone(), bytes, ..Followed::default() }
     }
@@ -112,7 +112,8 @@ impl Followed {
     /// Applies `event`.
     pub fn follow<N>(&mut self, event: &Event<N>) {
         match event {
-            // A length is not guaranteed before a sync, but file systems keep it in order.
+            // The length is not guaranteed before a sync, but file systems preserve the order of length
+            // changes.
             Event::Length(length) => {
                 self.bytes.resize(*length as usize, 0);
                 self.durable.resize(*length as usize, 0);
@@ -132,8 +133,8 @@ impl Followed {
         }
     }
 
-    /// The file after a power loss, in which each unsynced sector is present or absent. Often, all sectors of
-    /// each write except the second are present, or only the second.
+    /// Returns the file after a power loss, in which each unsynced sector is present or absent. Often, all
+    /// sectors of each write except the second are present, or only the second.
     pub fn powerless(&self, chance: &mut Random) -> Vec<u8> {
         let (mut bytes, kept) = (self.durable.clone(), chance.unit());
         let of_second = [Some(true), Some(false), None, None][chance.below(4) as usize];
@@ -148,7 +149,7 @@ impl Followed {
     }
 }
 
-/// The sectors of a write of `bytes` at `offset`, as ranges of its bytes.
+/// Returns the sectors of a write of `bytes` at `offset`, as ranges of its bytes.
 fn sectors(offset: u64, bytes: usize) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -177,7 +178,7 @@ impl<N: std::fmt::Debug + Send> Disk for Tape<N> {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let mut reel = self.reel();
         if let Err(error) = reel.count() {
-            // An interrupted write changes only the first half of its bytes.
+            // A failed write changes only the first half of its bytes.
             reel.write(offset, &bytes[..bytes.len() / 2]);
             return Err(error);
         }

@@ -13,25 +13,26 @@ pub struct Export {
     pub bytes: u64,
     /// Whether the export rejects writes.
     pub read_only: bool,
-    /// Whether the device rotates, so that sequential accesses are cheaper.
+    /// Whether the device rotates. Clients then expect sequential accesses to be faster.
     pub rotational: bool,
-    /// Accepted request sizes.
+    /// Request sizes that the export accepts.
     pub block: BlockSizes,
 }
 
-/// Sizes of requests, in bytes.
+/// Limits on request sizes, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockSizes {
     /// Alignment of requests, which is a power of two of at most 64 KiB.
     pub minimum: u32,
-    /// Preferred block size, a power of two. Smaller requests are slower.
+    /// Preferred request size, a power of two. Smaller requests are slower.
     pub preferred: u32,
-    /// Maximum bytes per request.
+    /// Maximum size of a request.
     pub maximum: u32,
 }
 
 impl Export {
-    /// Transmission flags of the export. Connections see each other's writes after the replies.
+    /// Returns the transmission flags of the export. They state that a connection sees the writes of another
+    /// one after their replies.
     pub(crate) fn flags(&self) -> u16 {
         let mut told = flags::HAS_FLAGS
             | flags::SEND_FLUSH

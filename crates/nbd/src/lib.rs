@@ -28,7 +28,8 @@ pub use reply::{Extent, Reply};
 pub use request::{Command, HEADER_BYTES, Refusal, Request};
 pub use wire::Errno;
 
-/// Fatal protocol error of a client. Further data cannot be parsed, so the client is disconnected.
+/// Fatal protocol error of a client. The data that follows cannot be parsed, so the client must be
+/// disconnected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
     /// The client sent data other than an option during negotiation.
@@ -37,10 +38,10 @@ pub enum Violation {
     /// The client does not support fixed newstyle, or has unknown flags.
     #[error("the client's flags are {0:#010x}; expected fixed newstyle")]
     ClientFlags(u32),
-    /// The option is longer than any valid one.
+    /// The option is longer than any valid option.
     #[error("the client sent an option of {0} bytes; the limit is {max}", max = options::BYTES_MAX)]
     OptionTooLong(u32),
-    /// `EXPORT_NAME` has an unknown export. This option has no error reply.
+    /// `EXPORT_NAME` names an unknown export. This option has no error reply.
     #[error("the client requested an unknown export with NBD_OPT_EXPORT_NAME, which has no error reply")]
     NoExport,
     /// The client sent too many options.
@@ -49,7 +50,8 @@ pub enum Violation {
     /// The client sent data other than a request after negotiation.
     #[error("the client sent {0:#010x}; expected a request")]
     NoRequest(u32),
-    /// The write is longer than the server's maximum, so its data cannot be skipped.
+    /// The write is longer than the maximum of the server, so its data cannot be skipped. The values are the
+    /// length and the maximum.
     #[error("the client sent a write of {0} bytes, more than the announced {1}")]
     WriteTooLong(u32, u32),
 }

@@ -4,11 +4,11 @@ use crate::options::{Fields, Frame, contexts, info};
 use crate::wire::{NBD_MAGIC, OPTION_MAGIC, answer, handshake, info as told, option};
 use crate::{Export, Violation};
 
-/// Maximum number of options per client.
+/// Maximum number of options that a client may send.
 pub(crate) const OPTIONS_MAX: u32 = 4096;
-/// The only supported metadata context: allocation.
+/// The only supported metadata context, which reports allocation.
 pub(crate) const ALLOCATION: &str = "base:allocation";
-/// Number of this context in a session.
+/// Identifier of this context in a session.
 pub(crate) const ALLOCATION_ID: u32 = 1;
 
 /// TLS state of a connection.
@@ -27,34 +27,36 @@ pub enum Tls {
 pub struct Negotiation<'a> {
     exports: &'a [Export],
     tls: Tls,
-    /// Whether the client's flags have arrived.
+    /// Whether the flags of the client have arrived.
     greeted: bool,
     no_zeroes: bool,
     structured: bool,
-    /// The export for which the client requested the allocation context.
+    /// Index of the export for which the client requested the allocation context, if any.
     allocation: Option<usize>,
     options: u32,
 }
 
-/// Result of parsing the data of a client.
+/// Result of parsing data from a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parsed {
     /// More bytes are needed.
     More,
-    /// This many bytes were parsed, and the reply is to be sent. More bytes may remain.
+    /// This number of bytes was parsed, and the reply is ready to be sent. The input may contain more bytes.
     Took(usize),
-    /// After the reply is sent, the connection is encrypted, and negotiation restarts with [`Tls::On`].
+    /// This number of bytes was parsed. After the reply is sent, the connection must be encrypted, and
+    /// negotiation restarts with [`Tls::On`].
     StartTls(usize),
-    /// After the reply is sent, the connection ends.
+    /// This number of bytes was parsed. After the reply is sent, the connection must be closed.
     Over(usize),
-    /// After the reply is sent, requests may arrive.
+    /// This number of bytes was parsed, and the client has selected an export. After the reply is sent,
+    /// requests may arrive.
     Chosen(usize, Session),
 }
 
-/// Result of the negotiation.
+/// Options that a client has selected for the transmission phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// Index of the export.
+    /// Index of the selected export.
     pub export: usize,
     /// Whether replies to reads are structured (in chunks).
     pub structured: bool,
@@ -63,7 +65,7 @@ pub struct Session {
 }
 
 impl<'a> Negotiation<'a> {
-    /// A negotiation for `exports`.
+    /// Starts a negotiation for `exports`.
     pub fn new(exports: &'a [Export], tls: Tls) -> Negotiation<'a> {
         Negotiation {
             exports,
@@ -76,14 +78,15 @@ impl<'a> Negotiation<'a> {
         }
     }
 
-    /// The negotiation after the upgrade to TLS, in which all state except the client flags is reset.
+    /// Returns the negotiation after the upgrade to TLS. The upgrade resets all state except the client
+    /// flags.
     #[must_use]
     pub fn encrypted(&self) -> Negotiation<'a> {
         let fresh = Negotiation::new(self.exports, Tls::On);
         Negotiation { greeted: self.greeted, no_zeroes: self.no_zeroes, ..fresh }
     }
 
-    /// Appends the greeting of the server.
+    /// Appends the greeting of the server to `out`.
     pub fn greet(&self, out: &mut Vec<u8>) {
         out.extend(NBD_MAGIC.to_be_bytes());
         out.extend(OPTION_MAGIC.to_be_bytes());
@@ -148,7 +151,7 @@ impl<'a> Negotiation<'a> {
         Ok(Parsed::Took(4))
     }
 
-    /// Handles the old way to select an export, which has no error reply.
+    /// Handles the option `EXPORT_NAME`, which selects an export and has no error reply.
     fn export_name(&self, frame: Frame<'_>, out: &mut Vec<u8>) -> Result<Parsed, Violation> {
         let name = std::str::from_utf8(frame.data).ok();
         let export = name.and_then(|name| self.find(name)).ok_or(Violation::NoExport)?;
@@ -186,7 +189,7 @@ impl<'a> Negotiation<'a> {
         Parsed::Took(bytes)
     }
 
-    /// Describes an export; `GO` also selects it.
+    /// Describes an export. The option `GO` also selects the export.
     fn info(&mut self, frame: Frame<'_>, out: &mut Vec<u8>) -> Option<Session> {
         let Some((name, wanted)) = info(frame.data) else {
             frame.reply(answer::ERROR_INVALID, &[b"its data is incomplete"], out);
@@ -204,7 +207,7 @@ impl<'a> Negotiation<'a> {
             frame.reply(answer::INFO, &parts, out);
         };
         tell(told::EXPORT, &[&export.bytes.to_be_bytes(), &export.flags().to_be_bytes()]);
-        // Clients that do not request the sizes may ignore them.
+        // A client that does not request the sizes may ignore them.
         let block = &export.block;
         let sizes = [block.minimum, block.preferred, block.maximum].map(u32::to_be_bytes);
         tell(told::BLOCK_SIZE, &[&sizes[0], &sizes[1], &sizes[2]]);
@@ -233,8 +236,8 @@ impl<'a> Negotiation<'a> {
         let Some(export) = self.find(name) else {
             return frame.reply(answer::ERROR_UNKNOWN, &[b"there is no such export"], out);
         };
-        // An empty list of queries lists all contexts and sets none. "base:" lists all contexts of this
-        // namespace.
+        // When listing, an empty list of queries means all contexts. When setting, it means none. "base:"
+        // lists all contexts of this namespace.
         let lists = |query: &str| query == ALLOCATION || !sets && query == "base:";
         if queries.iter().any(|query| lists(query)) || !sets && queries.is_empty() {
             let id = if sets { ALLOCATION_ID } else { 0 };
@@ -250,7 +253,8 @@ impl<'a> Negotiation<'a> {
         Session { export, structured: self.structured, allocation: self.allocation == Some(export) }
     }
 
-    /// The export with this name. The empty name also means the first export.
+    /// Returns the index of the export with this name. An empty name means the first export if no export has
+    /// an empty name.
     fn find(&self, name: &str) -> Option<usize> {
         let named = self.exports.iter().position(|export| export.name == name);
         named.or((name.is_empty() && !self.exports.is_empty()).then_some(0))

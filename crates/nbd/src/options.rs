@@ -1,14 +1,14 @@
-//! One option of a client: its frame, and the names and lists in it.
+//! Parsing of one option of a client: its frame, and the names and lists in it.
 
 use crate::wire::{OPTION_MAGIC, OPTION_REPLY_MAGIC};
 use crate::{Errno, Violation};
 
-/// Maximum size of an option in bytes. Names have at most 4,096 bytes, and a list of contexts has several
-/// names.
+/// Maximum size of an option in bytes. A name has at most 4,096 bytes, and a list of contexts contains
+/// several names.
 pub(crate) const BYTES_MAX: u32 = 64 << 10;
 /// Maximum size of a name in bytes (proto.md, "Values").
 pub(crate) const NAME_MAX: usize = 4096;
-/// Number of bytes before the data of an option.
+/// Number of bytes in an option before its data.
 const FRAME: usize = 16;
 
 /// A received option.
@@ -19,7 +19,7 @@ pub(crate) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// Parses the first option of `input`, or `None` while it is incomplete.
+    /// Parses the first option of `input`. Returns `None` if the option is incomplete.
     pub(crate) fn parse(input: &'a [u8]) -> Result<Option<Frame<'a>>, Violation> {
         let mut fields = Fields(input);
         let Some(magic) = fields.u64() else { return Ok(None) };
@@ -33,7 +33,7 @@ impl<'a> Frame<'a> {
         Ok(fields.take(length as usize).map(|data| Frame { option, data }))
     }
 
-    /// Total size of the option, in bytes.
+    /// Returns the total size of the option, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         FRAME + self.data.len()
     }
@@ -49,7 +49,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Parser for consecutive numbers and texts.
+/// Parser for a series of numbers and texts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'a>(pub(crate) &'a [u8]);
 
@@ -72,20 +72,20 @@ impl<'a> Fields<'a> {
         self.take(8).map(|bytes| u64::from_be_bytes(bytes.try_into().expect("eight bytes")))
     }
 
-    /// Parses a name that follows its length.
+    /// Parses a text that follows its length.
     pub(crate) fn name(&mut self) -> Option<&'a str> {
         let length = self.u32()? as usize;
         let name = self.take(length).filter(|_| length <= NAME_MAX)?;
         std::str::from_utf8(name).ok()
     }
 
-    /// `Some` if all bytes were parsed.
+    /// Returns `Some` if all bytes were parsed.
     pub(crate) fn end(&self) -> Option<()> {
         self.0.is_empty().then_some(())
     }
 }
 
-/// Parses the content of `INFO` and `GO`: a name, and the requested information types.
+/// Parses the data of `INFO` and `GO`: a name, and the requested information types.
 pub(crate) fn info(data: &[u8]) -> Option<(&str, Vec<u16>)> {
     let mut fields = Fields(data);
     let name = fields.name()?;
@@ -95,19 +95,19 @@ pub(crate) fn info(data: &[u8]) -> Option<(&str, Vec<u16>)> {
     Some((name, wanted))
 }
 
-/// Parses the content of the context options: a name, and queries.
+/// Parses the data of the context options: an export name, and queries.
 pub(crate) fn contexts(data: &[u8]) -> Option<(&str, Vec<&str>)> {
     let mut fields = Fields(data);
     let name = fields.name()?;
     let count = fields.u32()?;
-    // Each query takes at least four bytes, so the count cannot exceed the memory of the option.
+    // Each query takes at least four bytes, so the number of queries is limited by the size of the option.
     let queries = (0..count).map(|_| fields.name()).collect::<Option<Vec<_>>>()?;
     fields.end()?;
     Some((name, queries))
 }
 
 impl Errno {
-    /// Number on the wire.
+    /// Returns the error number of the protocol.
     pub(crate) fn number(self) -> u32 {
         self as u32
     }

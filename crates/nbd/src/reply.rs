@@ -4,7 +4,7 @@ use crate::negotiation::ALLOCATION_ID;
 use crate::wire::{Errno, SIMPLE_REPLY_MAGIC, STRUCTURED_REPLY_MAGIC, chunk};
 use crate::{Refusal, Request, Session};
 
-/// Status of a byte range.
+/// Allocation status of a byte range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// Length in bytes.
@@ -13,7 +13,7 @@ pub struct Extent {
     pub is_hole: bool,
 }
 
-/// A writer for the reply to one request of a session.
+/// Writer for the reply to one request of a session.
 #[derive(Debug)]
 pub struct Reply<'a> {
     session: &'a Session,
@@ -22,12 +22,12 @@ pub struct Reply<'a> {
 }
 
 impl<'a> Reply<'a> {
-    /// Starts the reply to `request`, which is appended to `out`.
+    /// Starts the reply to `request`. The writer appends it to `out`.
     pub fn new(session: &'a Session, request: &Request, out: &'a mut Vec<u8>) -> Reply<'a> {
         Reply { session, cookie: request.cookie, out }
     }
 
-    /// Reports success.
+    /// Writes a reply that reports success.
     pub fn done(self) {
         if self.session.structured {
             self.chunk(chunk::DONE, chunk::NONE, 0);
@@ -36,7 +36,7 @@ impl<'a> Reply<'a> {
         }
     }
 
-    /// Reports a failure.
+    /// Writes a reply that reports a failure.
     pub fn failed(self, refusal: Refusal) {
         let Refusal { error, reason } = refusal;
         if !self.session.structured {
@@ -49,7 +49,8 @@ impl<'a> Reply<'a> {
         out.extend(&reason.as_bytes()[..length]);
     }
 
-    /// Returns a buffer for `length` bytes read at `offset`.
+    /// Writes the header of a reply with `length` bytes of data from `offset`. Returns the buffer for the
+    /// data.
     pub fn data(self, offset: u64, length: usize) -> &'a mut [u8] {
         let out = if self.session.structured {
             let out = self.chunk(chunk::DONE, chunk::OFFSET_DATA, 8 + length);
@@ -63,7 +64,7 @@ impl<'a> Reply<'a> {
         &mut out[at..]
     }
 
-    /// Replies with `length` zeros at `offset`, where no data is stored.
+    /// Writes a reply to a read at `offset`, where no data is stored: `length` zeros.
     pub fn hole(self, offset: u64, length: u32) {
         if !self.session.structured {
             self.data(offset, length as usize);
@@ -74,11 +75,13 @@ impl<'a> Reply<'a> {
         out.extend(length.to_be_bytes());
     }
 
-    /// Replies with the extents, starting at the first byte.
+    /// Writes the allocation status of the extents, of which the first starts at the first byte of the
+    /// request.
     ///
     /// # Panics
     ///
-    /// If there are no extents or the session has no structured replies, which [`Session::check`] rejects.
+    /// If there are no extents, or if the session has no structured replies, which [`Session::check`]
+    /// rejects.
     pub fn extents(self, extents: &[Extent]) {
         assert!(
             self.session.allocation && !extents.is_empty(),
@@ -87,7 +90,7 @@ impl<'a> Reply<'a> {
         let out = self.chunk(chunk::DONE, chunk::BLOCK_STATUS, 4 + 8 * extents.len());
         out.extend(ALLOCATION_ID.to_be_bytes());
         for extent in extents {
-            // Hole and zeros are bits 0 and 1 of base:allocation.
+            // In base:allocation, bit 0 means a hole and bit 1 means zeros.
             let state: u32 = if extent.is_hole { 3 } else { 0 };
             out.extend(extent.bytes.to_be_bytes());
             out.extend(state.to_be_bytes());
@@ -116,7 +119,7 @@ impl<'a> Reply<'a> {
 }
 
 impl Refusal {
-    /// A media error.
+    /// Creates the refusal for a media error.
     pub fn medium() -> Refusal {
         Refusal { error: Errno::Io, reason: "the device reports a media error" }
     }

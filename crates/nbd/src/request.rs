@@ -1,4 +1,4 @@
-//! One request, and whether the export may serve it (proto.md, "Request message").
+//! Parsing of one request, and the check whether the export may serve it (proto.md, "Request message").
 
 use crate::options::Fields;
 use crate::wire::{Errno, REQUEST_MAGIC, flag};
@@ -12,7 +12,7 @@ pub const HEADER_BYTES: usize = 28;
 pub enum Command {
     /// Read data.
     Read,
-    /// Write the data that follows.
+    /// Write the data that follows the header.
     Write,
     /// Disconnect.
     Disconnect,
@@ -35,9 +35,9 @@ pub enum Command {
 pub struct Request {
     /// The command.
     pub command: Command,
-    /// Flags as received.
+    /// Command flags as received.
     flags: u16,
-    /// Cookie of the client.
+    /// Cookie with which the client identifies the reply.
     pub cookie: u64,
     /// Address of the first byte.
     pub offset: u64,
@@ -45,17 +45,17 @@ pub struct Request {
     pub length: u32,
 }
 
-/// Reason why a request is not served, for the client.
+/// Reason for which a request is rejected, as reported to the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Error number.
+    /// Error number of the protocol.
     pub error: Errno,
-    /// Reason as text.
+    /// Explanation for people.
     pub reason: &'static str,
 }
 
 impl Request {
-    /// Parses a request. The data of a write follows it.
+    /// Parses a request header. The data of a write follows the header.
     ///
     /// Errors: the request is invalid, and the client must be disconnected.
     pub fn parse(header: &[u8; HEADER_BYTES]) -> Result<Request, Violation> {
@@ -72,7 +72,8 @@ impl Request {
         Ok(read().expect("a header has all its fields"))
     }
 
-    /// Number of data bytes after the header. Errors: there are more than `maximum`, which cannot be skipped.
+    /// Returns the number of data bytes after the header. Errors: the number exceeds `maximum`, so the data
+    /// cannot be skipped.
     pub fn payload(&self, maximum: u32) -> Result<usize, Violation> {
         match self.command {
             Command::Write if self.length > maximum => Err(Violation::WriteTooLong(self.length, maximum)),
@@ -81,27 +82,27 @@ impl Request {
         }
     }
 
-    /// Whether the request completes only when it is durable (FUA).
+    /// Returns whether the request completes only when it is durable (FUA).
     pub fn is_forced(&self) -> bool {
         self.flags & flag::FUA != 0
     }
 
-    /// Whether zeros must be allocated like data.
+    /// Returns whether a range of zeros must remain allocated.
     pub fn keeps_room(&self) -> bool {
         self.flags & flag::NO_HOLE != 0
     }
 
-    /// Whether zeros are rejected unless they are faster than writing data.
+    /// Returns whether zeroing must be rejected unless it is faster than writing zeros as data.
     pub fn is_fast(&self) -> bool {
         self.flags & flag::FAST_ZERO != 0
     }
 
-    /// Whether the data of a read must be in one chunk.
+    /// Returns whether the data of a read must be in one chunk.
     pub fn in_one_chunk(&self) -> bool {
         self.flags & flag::DF != 0
     }
 
-    /// Whether one extent is sufficient.
+    /// Returns whether the client requests only one extent.
     pub fn wants_one_extent(&self) -> bool {
         self.flags & flag::REQ_ONE != 0
     }
@@ -122,8 +123,8 @@ impl Command {
         }
     }
 
-    /// Flags that the command allows. Linux sends FUA with flushes and other commands, and the protocol
-    /// allows it with all commands.
+    /// Returns the flags that the command allows. FUA is allowed with all commands, as in the protocol. Linux
+    /// also sends it with commands other than writes, e.g. flushes.
     fn flags(self) -> u16 {
         flag::FUA
             | match self {
@@ -140,7 +141,7 @@ impl Command {
 }
 
 impl Session {
-    /// Checks whether `export` can serve `request` in this session. Errors: the reply to send instead.
+    /// Checks whether `export` can serve `request` in this session. If not, returns the refusal to send.
     pub fn check(&self, request: &Request, export: &Export) -> Result<(), Refusal> {
         let refuse = |error, reason| Err(Refusal { error, reason });
         let command = request.command;

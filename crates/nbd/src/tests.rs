@@ -1,4 +1,5 @@
-//! Tests replies to messages that were written by hand from the protocol specification, and to garbage.
+//! Tests of replies to messages that were written by hand from the protocol specification, and to invalid
+//! data.
 
 use crate::*;
 use proptest::prelude::*;
@@ -30,7 +31,7 @@ fn named(name: &str, rest: &[u8]) -> Vec<u8> {
 
 const FLAGS: [u8; 4] = [0, 0, 0, 3];
 
-/// The result for a client that sends `input` and reads all replies.
+/// Returns the result of parsing `input`, and the bytes that the server sends.
 fn talk(exports: &[Export], tls: Tls, input: &[u8]) -> (Result<Parsed, Violation>, Vec<u8>) {
     let (mut negotiation, mut out, mut at) = (Negotiation::new(exports, tls), Vec::new(), 0);
     loop {
@@ -41,7 +42,7 @@ fn talk(exports: &[Export], tls: Tls, input: &[u8]) -> (Result<Parsed, Violation
     }
 }
 
-/// The replies to options, each with option, kind, and data.
+/// Splits the replies to options. Each reply has its option, kind, and data.
 fn replies(mut out: &[u8]) -> Vec<(u32, u32, Vec<u8>)> {
     let mut replies = Vec::new();
     while !out.is_empty() {
@@ -69,8 +70,8 @@ fn go_tells_size_flags_and_block_sizes_and_chooses() {
     let session = Session { export: 1, structured: false, allocation: false };
     assert_eq!(end, Ok(Parsed::Chosen(go.len(), session)));
     let replies = replies(&out);
-    // The flags are: has flags, read-only, flush, FUA, DF, many connections, and cache (bits 0, 1, 2, 3, 7,
-    // 8, and 10).
+    // The transmission flags are: has flags, read-only, flush, FUA, DF, multiple connections, and cache (bits
+    // 0, 1, 2, 3, 7, 8, and 10).
     let flags: u16 = 1 | 2 | 4 | 8 | 128 | 256 | 1024;
     let export = [&[0, 0][..], &(1u64 << 20).to_be_bytes(), &flags.to_be_bytes()].concat();
     let sizes =
@@ -238,7 +239,7 @@ fn answers_are_simple_or_in_chunks_as_negotiated() {
     assert_eq!(answer(&|reply| reply.extents(&extents)), chunk(5, &status));
 }
 
-/// Generates options that look valid, and random bytes.
+/// Generates random bytes, and options that look valid.
 fn message() -> impl Strategy<Value = Vec<u8>> {
     let name = prop::sample::select(vec!["", "disk", "archive", "none", "base:allocation", "base:"]);
     let data = (name, prop::collection::vec(any::<u8>(), 0..12)).prop_map(|(name, rest)| named(name, &rest));
@@ -282,7 +283,7 @@ proptest! {
         header[16..21].fill(0);
         let request = Request::parse(&header).expect("the magic is there");
         for export in &exports {
-            // A disconnect request always passes.
+            // A disconnect request is always accepted.
             if request.command != Command::Disconnect && CHUNKS.check(&request, export).is_ok() {
                 prop_assert!(request.offset + u64::from(request.length) <= export.bytes);
             }

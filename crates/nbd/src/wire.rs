@@ -9,7 +9,7 @@ pub(crate) const REQUEST_MAGIC: u32 = 0x2560_9513;
 pub(crate) const SIMPLE_REPLY_MAGIC: u32 = 0x6744_6698;
 pub(crate) const STRUCTURED_REPLY_MAGIC: u32 = 0x668e_33ef;
 
-/// Handshake flags of both sides.
+/// Handshake flags of the server and the client.
 pub(crate) mod handshake {
     pub(crate) const FIXED_NEWSTYLE: u16 = 1;
     pub(crate) const NO_ZEROES: u16 = 2;
@@ -30,7 +30,7 @@ pub(crate) mod transmission {
     pub(crate) const SEND_FAST_ZERO: u16 = 1 << 11;
 }
 
-/// Options.
+/// Numbers of options.
 pub(crate) mod option {
     pub(crate) const EXPORT_NAME: u32 = 1;
     pub(crate) const ABORT: u32 = 2;
@@ -43,7 +43,7 @@ pub(crate) mod option {
     pub(crate) const SET_META_CONTEXT: u32 = 10;
 }
 
-/// Replies to options.
+/// Numbers of replies to options.
 pub(crate) mod answer {
     pub(crate) const ACK: u32 = 1;
     pub(crate) const SERVER: u32 = 2;
@@ -73,7 +73,7 @@ pub(crate) mod flag {
     pub(crate) const FAST_ZERO: u16 = 1 << 4;
 }
 
-/// Chunks of structured replies.
+/// Types of chunks in structured replies.
 pub(crate) mod chunk {
     pub(crate) const DONE: u16 = 1;
     pub(crate) const NONE: u16 = 0;
@@ -83,7 +83,7 @@ pub(crate) mod chunk {
     pub(crate) const ERROR: u16 = 1 << 15 | 1;
 }
 
-/// Error numbers in replies. These are defined by the protocol, not by an operating system.
+/// Error numbers in replies, as defined by the protocol and not by an operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Errno {
@@ -91,15 +91,15 @@ pub enum Errno {
     NotPermitted = 1,
     /// The medium failed.
     Io = 5,
-    /// Not enough memory for the request.
+    /// There is not enough memory for the request.
     NoMemory = 12,
-    /// Invalid request.
+    /// The request is invalid.
     Invalid = 22,
     /// The request extends past the end of the export, or the disk is full.
     NoSpace = 28,
     /// The reply would be too long.
     Overflow = 75,
-    /// The server does not support the request, or not without writing the data.
+    /// The server does not support the request, or cannot perform it without writing the data.
     NotSupported = 95,
     /// The server is shutting down.
     Shutdown = 108,

@@ -15,9 +15,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 
 /// Size of a large page, in bytes.
 const PAGE: usize = 2 << 20;
-/// Size in bytes from which memory always contains a whole large page.
+/// Minimum size in bytes of memory that always contains a whole large page.
 const LARGE: usize = 2 * PAGE;
-/// Size in bytes above which zeroed memory uses small pages, because most of it may never be accessed.
+/// Maximum size in bytes of zeroed memory that uses large pages. Most of a larger area may never be accessed.
 const ZEROED_MAX: usize = 64 << 20;
 
 /// The system allocator, which requests huge pages for large allocations.
@@ -75,7 +75,8 @@ pub fn keep_little() {
         unsafe extern "C" {
             fn mallopt(parameter: i32, value: i32) -> i32;
         }
-        /// `M_MMAP_THRESHOLD` and `M_TRIM_THRESHOLD` of glibc's `malloc.h`, with their values in bytes.
+        /// Numbers of glibc's parameters `M_MMAP_THRESHOLD` and `M_TRIM_THRESHOLD` (`malloc.h`), with their
+        /// values in bytes.
         const NUMBERS: [(i32, i32); 2] = [(-3, 1 << 20), (-1, 2 << 20)];
         for (parameter, value) in NUMBERS {
             // SAFETY: this sets a parameter of the allocator, under the lock of the allocator. If it fails,
@@ -85,9 +86,11 @@ pub fn keep_little() {
     }
 }
 
-/// Whether the system has this much more memory. The memory is released immediately.
+/// Returns whether the system has `bytes` more bytes of memory. The memory is released immediately.
 ///
-/// An allocator might use cached memory, which other allocations cannot use, so this maps memory directly.
+/// This function maps memory directly, because an allocator might use cached memory that other allocations
+/// cannot
+/// use.
 #[must_use]
 pub fn are_free(bytes: usize) -> bool {
     #[cfg(target_os = "linux")]

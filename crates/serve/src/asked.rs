@@ -31,7 +31,7 @@ pub enum Since {
 }
 
 impl Timing {
-    /// Name on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Timing::Emulated { since: Since::Arrival, .. } => "emulated",
@@ -54,15 +54,15 @@ pub struct HostRequest {
     pub forced: bool,
 }
 
-/// Types of requests that have latency histograms, in order. A forced write (FUA) also counts as a write. The
-/// flush after it is not counted separately.
+/// Request types that have latency histograms, in order. A forced write (FUA) also counts as a write. Its
+/// flush is not counted separately.
 pub const TIMED: [&str; 4] = ["read", "write", "flush", "forced_write"];
 
-/// Histograms of all types in [`TIMED`].
+/// Latency histograms of all types in [`TIMED`].
 pub type Timed = [LatencyHistogram; TIMED.len()];
 
 impl HostRequest {
-    /// Records the latency of the request.
+    /// Records the latency of this request in the histograms `into`.
     pub(crate) fn record(self, latency: Time, into: &mut Timed) {
         match self.op {
             Op::Read => into[0].record(latency),
@@ -87,13 +87,14 @@ pub(crate) enum Payload<'a> {
     Zeroes,
 }
 
-/// Identifies a request that was submitted to the device, for its client.
+/// Identifies a request that was submitted to the device, so that the server can match the reply to its
+/// client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ticket {
     pub(crate) number: u64,
     /// Arrival of the request.
     pub(crate) arrived: Instant,
-    /// Arrival in simulated time, or a later time if the request is ordered after another one.
+    /// Arrival in simulated time. If the request must follow another request, this is a later time.
     pub(crate) came: Time,
 }
 
@@ -105,15 +106,15 @@ pub(crate) struct Answer {
     pub(crate) data: Bytes,
     /// Latency breakdown, if it was requested.
     pub(crate) spans: Vec<Span>,
-    /// Failure of the image: an unreadable page was read as other data.
+    /// Failure of the image. In this case, an unreadable page was read as other data.
     pub(crate) failure: Option<ImageError>,
 }
 
 /// Result of the model for a request.
 #[derive(Clone, Copy, Debug)]
 pub struct TimedReply {
-    /// Estimated time at which the client sent the request. The complete transport delay, in both directions,
-    /// precedes this time.
+    /// Estimated time at which the client sent the request, i.e. the arrival minus the transport delay in
+    /// both directions.
     pub sent: Instant,
     /// Time at which the reply is due.
     pub deadline: Instant,
@@ -128,6 +129,6 @@ pub struct Outcome {
     pub now: Time,
     /// Completion time.
     pub done: Time,
-    /// Whether the device performed the request.
+    /// Status that the device returned.
     pub status: Status,
 }

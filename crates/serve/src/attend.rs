@@ -13,16 +13,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// Maximum number of concurrent callers. Further callers are rejected.
+/// Maximum number of concurrent callers. The server rejects additional callers.
 const CALLERS_MAX: usize = 16;
-/// Interval at which the loop checks whether the server ends.
+/// Interval at which the loop checks whether the server is stopping.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
-/// Timeout for a silent caller of the control socket.
+/// Time after which a silent caller of the control socket is disconnected.
 const CONTROL_PATIENCE: Duration = Duration::from_secs(300);
-/// Timeout for a request for the metrics.
+/// Time after which a caller without a complete metrics request is disconnected.
 const METRICS_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Serves each caller of `listener` in a separate thread until `is_over`. Then disconnects the callers.
+/// Serves each caller of `listener` in a separate thread until `is_over` is set. Then disconnects the
+/// callers.
 #[expect(clippy::disallowed_methods, reason = "each caller has its own thread")]
 pub(crate) fn attend(listener: &Listener, is_over: &AtomicBool, serve: impl Fn(&Socket) + Sync) {
     let callers = Clients::of_at_most(CALLERS_MAX);
@@ -48,7 +49,7 @@ pub(crate) fn attend(listener: &Listener, is_over: &AtomicBool, serve: impl Fn(&
                 socket.end();
                 callers.leave(entry, None);
             };
-            // If no thread can be started, the connection ends. Later connections may succeed.
+            // If no thread can be started, this connection ends. Later connections may succeed.
             if let Err(error) = threads::spawn(scope, Builder::new(), attended) {
                 callers.leave(entry, Some(error.to_string()));
             }
@@ -74,11 +75,12 @@ pub(crate) fn control(socket: &Socket, watch: &Watch<'_>) {
         }
         Ok(())
     };
-    // A disconnected caller needs no reply.
+    // If the caller has disconnected, it needs no reply.
     let _ = talk();
 }
 
-/// Reads the next line without its line end, or too many bytes. Returns `false` if the caller disconnects.
+/// Reads the next line into `line` without its line end. A line that is too long is returned in part. Returns
+/// `false` if the caller disconnects.
 fn take_line(socket: &Socket, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     let mut byte = [0];
@@ -92,7 +94,7 @@ fn take_line(socket: &Socket, line: &mut Vec<u8>) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Answers one request for the metrics.
+/// Serves one metrics request.
 pub(crate) fn metrics(listener: &Listener, socket: &Socket, watch: &Watch<'_>) {
     let began = now();
     let talk = || -> io::Result<()> {

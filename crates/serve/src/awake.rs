@@ -9,10 +9,10 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 
-/// File for requests to the kernel's PM QoS interface.
+/// File through which a process requests a limit on wake-up latency from the kernel (PM QoS).
 const ASKED_AT: &str = "/dev/cpu_dma_latency";
 
-/// Keeps processors awake while the value exists.
+/// Prevents processor sleep states until it is dropped.
 pub(crate) struct Awake {
     _held: File,
 }
@@ -26,33 +26,34 @@ impl Awake {
     }
 }
 
-/// Keeps processors awake while a client is active, and permits sleep states while the client is silent.
+/// Keeps processors awake while a client is active, and permits sleep states when the client is silent.
 #[derive(Default)]
 pub(crate) struct Hold {
     held: Option<Awake>,
-    /// Whether this is needed and possible. A client with immediate replies does not need it.
+    /// Whether keeping processors awake is both needed and possible. It is not needed if replies are
+    /// immediate.
     is_allowed: bool,
 }
 
 impl Hold {
-    /// Keeps processors awake if permitted. Otherwise, replies are later, and the server has printed a note
-    /// at its start.
+    /// Keeps processors awake if permitted. Otherwise, replies are later; the server printed a note about
+    /// this when it started.
     pub(crate) fn begin() -> Hold {
         let held = Awake::keep().ok();
         Hold { is_allowed: held.is_some(), held }
     }
 
-    /// Whether processors are kept awake for this client.
+    /// Returns whether processors are kept awake for this client.
     pub(crate) fn is_held(&self) -> bool {
         self.held.is_some()
     }
 
-    /// Permits sleep states because the client has been silent.
+    /// Permits sleep states. Called when the client has been silent.
     pub(crate) fn let_go(&mut self) {
         self.held = None;
     }
 
-    /// Records activity of the client.
+    /// Keeps processors awake again. Called when the client is active.
     pub(crate) fn again(&mut self) {
         if self.is_allowed && self.held.is_none() {
             self.held = Awake::keep().ok();
@@ -60,7 +61,7 @@ impl Hold {
     }
 }
 
-/// Note for the user if processors may sleep.
+/// Returns a note for the user if processors may sleep, and `None` otherwise.
 pub(crate) fn notice() -> Option<String> {
     let error = Awake::keep().err()?;
     Some(format!(

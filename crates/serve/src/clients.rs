@@ -8,19 +8,20 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// Time for the last replies at the end of the server, before clients are disconnected.
+/// Time in which clients may receive their last replies before they are disconnected, when the server stops.
 const LAST_REPLIES: Duration = Duration::from_millis(800);
-/// Time for the threads of disconnected clients to end. These threads wait only for the disk.
+/// Maximum wait for the threads of disconnected clients to end. At this point, these threads wait only for
+/// the disk.
 const CUT_OFF: Duration = Duration::from_secs(5);
-/// Interval of checks whether the last clients have disconnected.
+/// Interval at which the server checks whether the last clients have disconnected.
 const CHECK_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Connected clients.
 pub(crate) struct Clients {
     most: usize,
-    /// Whether new clients are rejected and connected clients are disconnected immediately.
+    /// Whether the server rejects new clients and disconnects connected clients immediately.
     are_out: AtomicBool,
-    /// Whether no more requests are read while the last replies are sent.
+    /// Whether the server reads no more requests because it sends the last replies.
     are_last: AtomicBool,
     present: Mutex<BTreeMap<u64, Present>>,
     came: AtomicU64,
@@ -31,13 +32,14 @@ pub(crate) struct Clients {
 /// A connected client.
 struct Present {
     socket: Socket,
-    /// Connection time of a client that has not selected an export; `None` if no selection is needed.
+    /// Time at which a client connected that has not selected an export yet. `None` if it has selected one or
+    /// does not need to.
     undecided_since: Option<Instant>,
     was_cut: bool,
 }
 
 impl Clients {
-    /// Creates a list without clients, with a limit of `most` concurrent clients.
+    /// Creates an empty list with a limit of `most` concurrent clients.
     pub(crate) fn of_at_most(most: usize) -> Clients {
         Clients {
             most,
@@ -50,8 +52,8 @@ impl Clients {
         }
     }
 
-    /// Admits a client. Returns `None` if the limit is reached. `undecided_since` is the start of the
-    /// client's time to select an export.
+    /// Admits a client and returns its number. Returns `None` if clients are rejected or the limit is
+    /// reached. `undecided_since` is the time from which the client has to select an export.
     pub(crate) fn enter(&self, socket: &Socket, undecided_since: Option<Instant>) -> Option<u64> {
         let mut present = self.present();
         if self.are_out.load(Ordering::Relaxed) {
@@ -76,8 +78,8 @@ impl Clients {
         }
     }
 
-    /// Disconnects clients that connected [`PATIENCE`] before `now` and have not selected an export, even if
-    /// they are active.
+    /// Disconnects clients that connected at least [`PATIENCE`] before `now` and have not selected an export,
+    /// even if they are active.
     pub(crate) fn cut_undecided(&self, now: Instant) {
         for client in self.present().values_mut() {
             let is_late = |since| now.saturating_duration_since(since) > PATIENCE;
@@ -89,17 +91,18 @@ impl Clients {
         }
     }
 
-    /// Whether connected clients must be disconnected without their last replies.
+    /// Returns whether connected clients must be disconnected without their last replies.
     pub(crate) fn are_out(&self) -> bool {
         self.are_out.load(Ordering::Relaxed)
     }
 
-    /// Whether no more requests are accepted. Connected clients may still wait for their last replies.
+    /// Returns whether no more requests are accepted. Connected clients may still wait for their last
+    /// replies.
     pub(crate) fn are_last(&self) -> bool {
         self.are_last.load(Ordering::Relaxed)
     }
 
-    /// Records that a client was disconnected because of an error.
+    /// Records the reason for which a client was disconnected.
     pub(crate) fn note(&self, why: String) {
         self.dropped.fetch_add(1, Ordering::Relaxed);
         *self.last_drop.lock().expect("the lock is not poisoned") = Some(why);
@@ -129,8 +132,7 @@ impl Clients {
         self.are_out.store(false, Ordering::Relaxed);
     }
 
-    /// Waits for the last client to disconnect, with a timeout. Returns `false` if a client is still
-    /// connected.
+    /// Waits up to `patience` for all clients to disconnect. Returns `false` if a client is still connected.
     fn are_gone(&self, patience: Duration) -> bool {
         let count = || self.present().len();
         let mut waited = Duration::ZERO;
@@ -141,7 +143,7 @@ impl Clients {
         count() == 0
     }
 
-    /// Stops reading from all clients. Clients that do not accept the last replies in time are disconnected.
+    /// Stops reading from all clients. Clients that do not receive the last replies in time are disconnected.
     pub(crate) fn stop_reading(&self) {
         self.are_last.store(true, Ordering::Relaxed);
         self.present().values().for_each(|client| client.socket.end_reading());
@@ -149,7 +151,7 @@ impl Clients {
         self.cut();
     }
 
-    /// Current and total number of clients.
+    /// Returns the current and total numbers of clients.
     pub(crate) fn counted(&self) -> Connections {
         Connections {
             now: self.present().len() as u64,

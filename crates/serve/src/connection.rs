@@ -17,16 +17,17 @@ use std::io;
 use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
-/// Interval at which the thread of a client checks whether the server ends, while it waits for the time of a
-/// reply.
+/// Interval at which a client's thread checks whether the server is stopping while it waits for the due time
+/// of a reply.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
-/// Silence of a client after which processors may sleep.
+/// Time without requests from a client after which processors may sleep.
 const SILENCE: Duration = Duration::from_secs(1);
-/// Maximum number of replies that are sent in one write. With more, the client would be idle in the meantime.
+/// Maximum number of replies that are sent in one write. With more, the client would be idle while they
+/// accumulate.
 const ANSWERS_TOGETHER: usize = 4;
-/// Approximate maximum number of bytes that are sent in one write.
+/// Approximate maximum number of bytes of replies that are sent in one write.
 const TOGETHER: usize = 32 << 10;
-/// Size of a buffer that is kept after a long reply.
+/// Maximum size of a reply buffer that is reused after a long reply, in bytes.
 const KEPT_BYTES: usize = 4 << 20;
 
 /// State of the server that connections use.
@@ -118,12 +119,13 @@ fn negotiate(
     }
 }
 
-/// Reason for a failed read. After a timeout, the reason is that the client was silent for too long.
+/// Returns the reason for a failed read. After a timeout, the reason is that the client was silent for too
+/// long.
 fn unheard(error: io::Error) -> Dropped {
     if error.kind() == io::ErrorKind::WouldBlock { Dropped::Undecided } else { Dropped::Io(error) }
 }
 
-/// A client that has selected an export.
+/// State of a client that has selected an export.
 struct Line<'a> {
     stream: &'a mut Stream,
     inbox: Inbox<'a>,
@@ -135,13 +137,13 @@ struct Line<'a> {
     hold: Hold,
 }
 
-/// Content of the inbox.
+/// Message at the start of the inbox.
 enum Received {
-    /// A complete request. The second value is the size of its data in bytes.
+    /// A complete request, and the size of its data in bytes.
     Request(Request, usize),
-    /// Part of a message of at least this number of bytes.
+    /// Part of a message. The complete message has at least this number of bytes.
     Part(usize),
-    /// The disconnect request of the client.
+    /// Disconnect request of the client.
     Farewell,
 }
 
@@ -164,7 +166,8 @@ impl Line<'_> {
         })
     }
 
-    /// Waits for more of a message of `count` bytes. Returns `false` if the client disconnects.
+    /// Waits until more bytes arrive of a message of `count` bytes. Returns `false` if the client
+    /// disconnects.
     fn listen(&mut self, count: usize) -> Result<bool, Dropped> {
         let Line { stream, inbox, linger, hold, .. } = self;
         let is_between = inbox.held().is_empty();
@@ -194,8 +197,8 @@ impl Line<'_> {
         }
     }
 
-    /// Whether the client can no longer receive waiting replies because it has closed the connection, or its
-    /// direction of the connection without a disconnect request.
+    /// Returns whether the client can no longer receive the waiting replies: it has closed the connection, or
+    /// it has closed its sending direction without a disconnect request.
     fn is_abandoned(&self, said_farewell: bool) -> bool {
         let socket = self.stream.socket();
         !self.clients.are_last() && if said_farewell { socket.is_closed() } else { socket.sends_no_more() }
@@ -259,8 +262,8 @@ impl Line<'_> {
         let mut turnaround = model.subtracts_way().then(Turnaround::new);
         let outages = model.outages();
         let mut is_leaving = false;
-        // Replies may be due in an hour, so the end of the server does not wait for them. No reply is sent
-        // after a power loss.
+        // Replies may be due in an hour, so a stopping server does not wait for them. No reply is sent after
+        // a power loss.
         while !self.clients.are_out() && model.outages() == outages {
             outbox.collect(self.disk, model, &self.session, outages)?;
             match outbox.send_due(self.stream, model, outages) {
@@ -319,7 +322,7 @@ impl Line<'_> {
     }
 }
 
-/// Reserves memory for a reply before it is written. Returns an error if there is not enough memory, which
+/// Reserves memory for a reply before it is written. If there is not enough memory, returns an error, which
 /// disconnects only this client.
 fn make_room(out: &mut Vec<u8>, request: &Request) -> io::Result<()> {
     out.try_reserve_exact(answer_bytes(request)).map_err(|_| io::ErrorKind::OutOfMemory.into())
@@ -330,8 +333,8 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// Requests precise timers for this thread. Otherwise, the kernel may wake it 50 us late, together with other
-/// threads. If the kernel refuses, replies are later.
+/// Requests precise timers for this thread. Otherwise, the kernel may wake the thread 50 us late, together
+/// with other threads. If the kernel rejects the request, replies are later.
 fn sleep_exactly() {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }

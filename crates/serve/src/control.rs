@@ -40,7 +40,7 @@ fn json(datum: Datum) -> Value {
 #[cfg(test)]
 mod tests;
 
-/// Maximum size of a command in bytes.
+/// Maximum size of a command line in bytes.
 pub const LINE_MAX: usize = 64 << 10;
 
 /// A command on the control socket.
@@ -57,7 +57,8 @@ pub enum Command {
     Record {
         /// Name of the export; the default is the first.
         export: Option<String>,
-        /// Absolute path of the trace, because the working directories of server and client may differ.
+        /// Absolute path of the trace. It must be absolute because the server and the client may have
+        /// different working directories.
         path: PathBuf,
         /// Whether the trace may replace an existing file.
         #[serde(default)]
@@ -72,7 +73,8 @@ pub enum Command {
     PowerFail {
         /// Name of the export; the default is the first.
         export: Option<String>,
-        /// Point of the recovery at which power fails again, in 1/1000 of its duration.
+        /// Point of the recovery at which power fails again, in 1/1000 of the recovery time. `None` for a
+        /// single power loss.
         again_permille: Option<u32>,
     },
     /// Injects or clears media errors.
@@ -83,7 +85,7 @@ pub enum Command {
         offset: u64,
         /// Number of bytes.
         length: u64,
-        /// Change of media errors.
+        /// Kind of change: errors for reads, errors for writes, or no errors.
         harm: Harming,
     },
     /// Adds a fault with times relative to the current time.
@@ -98,7 +100,7 @@ pub enum Command {
         /// Name of the export; the default is the first.
         export: Option<String>,
     },
-    /// Clears faults.
+    /// Clears one fault or all faults.
     FaultClear {
         /// Name of the export; the default is the first.
         export: Option<String>,
@@ -109,13 +111,13 @@ pub enum Command {
     MediumFault {
         /// Name of the export; the default is the first.
         export: Option<String>,
-        /// Name of a fault of power-loss tests; the default is none.
+        /// Name of a fault of power-loss tests. If absent, the current fault is removed.
         fault: Option<String>,
         /// Seed of the random stream of the fault.
         #[serde(default)]
         seed: u64,
     },
-    /// Copies the image between two requests.
+    /// Copies the image while no request is served.
     Snapshot {
         /// Name of the export; the default is the first.
         export: Option<String>,
@@ -188,7 +190,7 @@ impl From<Harming> for Harm {
     }
 }
 
-/// Reason for which a command was rejected.
+/// Error reply to a rejected command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// Error code.

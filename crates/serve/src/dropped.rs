@@ -4,7 +4,7 @@ use nacre_nbd::Violation;
 use std::io;
 use std::time::Duration;
 
-/// Timeout until an export is selected, and between two bytes of a message.
+/// Maximum time until a client selects an export, and maximum time between two bytes of a message.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Reason for which the server closed a connection.

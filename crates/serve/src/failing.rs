@@ -11,7 +11,7 @@ use std::path::Path;
 impl Disk {
     /// Cuts and restores power at the current time. Acknowledged data in volatile memory is lost. Data that
     /// is being written is present, absent, or torn. Connected clients get no more replies, and the caller
-    /// closes their connections. With `again`, power fails once more at that point of the recovery.
+    /// closes their connections. With `again`, power fails a second time at this point of the recovery.
     ///
     /// Returns an error if no device is modeled, the device is read-only, or the image cannot be written.
     pub(crate) fn power_fail(&self, again: Option<Permille>) -> io::Result<Outage> {
@@ -26,7 +26,7 @@ impl Disk {
         }
     }
 
-    /// Injects or clears media errors in the sectors of a range. They are stored in the image.
+    /// Injects or clears media errors in the sectors of a range. The image stores these errors.
     ///
     /// Returns an error if the range is outside the device, or if the image is read-only or cannot be
     /// written.
@@ -50,8 +50,9 @@ impl Disk {
         }
     }
 
-    /// Copies the image to `to` while no request is served. The copy is a valid image. Returns its disk space
-    /// in bytes.
+    /// Copies the image to `to` while no request is served. The copy is a valid image. Returns the disk space
+    /// of the
+    /// copy in bytes.
     ///
     /// Returns an error if the path exists or cannot be written, or if `watch` stopped the copy.
     pub(crate) fn snapshot(&self, to: &Path, watch: &mut Watch<'_>) -> Result<u64, ImageError> {

@@ -1,4 +1,4 @@
-//! Faults that are added to and removed from a served device.
+//! Commands that add faults to a served device and clear them.
 
 use crate::control::Refusal;
 use crate::served_fault::ServedFault;
@@ -7,7 +7,8 @@ use nacre_crash::Fault;
 use nacre_kernel::ErrorCode;
 
 impl Disk {
-    /// Adds the fault in `settings`, with times relative to the current time. Returns its number.
+    /// Adds the fault in `settings`, with times relative to the current time. Returns the number of the
+    /// fault.
     pub(crate) fn add_fault(&self, settings: &str) -> Result<usize, Refusal> {
         match &self.body {
             Body::Device(model) => {
@@ -22,8 +23,9 @@ impl Disk {
         }
     }
 
-    /// Injects the named fault of power-loss tests into operations of the medium, or none. Returns the number
-    /// of affected operations since the last call. Returns an error if there is no such fault or no model.
+    /// Injects the fault `name` of power-loss tests into operations of the medium. `None` removes the current
+    /// fault. Returns the number of operations affected since the last call. Returns an error if the fault is
+    /// unknown or no device is modeled.
     pub(crate) fn medium_fault(&self, name: Option<&str>, seed: u64) -> Result<u64, Refusal> {
         let Body::Device(model) = &self.body else { return Err(not_modeled()) };
         let known = Fault::INJECTED.map(Fault::name);
@@ -39,7 +41,7 @@ impl Disk {
         Ok(model.medium_fault(fault))
     }
 
-    /// Returns the faults that were added, in order.
+    /// Returns the faults that were added, in the order of their numbers.
     pub(crate) fn faults(&self) -> Vec<ServedFault> {
         match &self.body {
             Body::Device(model) => model.faults(),
@@ -47,8 +49,8 @@ impl Disk {
         }
     }
 
-    /// Clears fault `number`, or all faults. Requests that they delay continue. Returns the number of cleared
-    /// faults.
+    /// Clears fault `number`, or all faults if `number` is `None`. Requests that these faults delay continue.
+    /// Returns the number of cleared faults.
     pub(crate) fn clear_faults(&self, number: Option<usize>) -> Result<usize, Refusal> {
         let Body::Device(model) = &self.body else { return Err(not_modeled()) };
         let cleared = model.clear_faults(number);

@@ -1,4 +1,4 @@
-//! Data that was received from a client and is not parsed yet.
+//! Buffer for data that was received from a client and is not parsed yet.
 
 use crate::shared_memory::{ALLOWED, Share, SharedMemory};
 use crate::stream::Stream;
@@ -6,17 +6,17 @@ use std::io;
 
 /// Number of bytes that are read from a connection at a time.
 const READ_BYTES: usize = ALLOWED;
-/// Growth factor of the buffer relative to the received bytes if a longer message is announced. The memory is
-/// proportional to the received data, and each byte is moved at most once.
+/// Growth factor of the buffer, relative to the received bytes, if a longer message is announced. Memory use
+/// is therefore proportional to the received data, and each byte is moved at most once.
 const AHEAD: usize = 2;
-/// Size of the buffer that is kept after a longer message.
+/// Maximum size of a buffer that is reused after a longer message, in bytes.
 const KEPT_BYTES: usize = 4 << 20;
 
 /// Received bytes of a connection, in order.
 pub(crate) struct Inbox<'a> {
     bytes: Vec<u8>,
     share: Share<'a>,
-    /// Range of unread data.
+    /// Start of the unread data in the buffer.
     from: usize,
     to: usize,
 }
@@ -39,11 +39,11 @@ impl<'a> Inbox<'a> {
     }
 
     /// Waits for more bytes of a message of `count` bytes. Returns `false` if the client disconnects. Returns
-    /// an error if the read fails or there is no memory for the bytes.
+    /// an error if the read fails or there is not enough memory.
     pub(crate) fn fill(&mut self, stream: &mut Stream, count: usize) -> io::Result<bool> {
         let mut began = None;
         while !self.make_room(count) {
-            // A disconnected client does not wait for memory.
+            // A disconnected client must not wait for memory.
             if stream.socket().sends_no_more() {
                 return Ok(false);
             }
@@ -54,8 +54,9 @@ impl<'a> Inbox<'a> {
         Ok(read > 0)
     }
 
-    /// Reads available bytes of a message of `count` bytes. Returns `false` if the client disconnected, and
-    /// `None` if there are no bytes or no memory at this time.
+    /// Reads available bytes of a message of `count` bytes. Returns `Some(false)` if the client disconnected,
+    /// and
+    /// `None` if no bytes or no memory are available at this time.
     pub(crate) fn fill_now(&mut self, stream: &mut Stream, count: usize) -> io::Result<Option<bool>> {
         if !self.make_room(count) {
             self.share.rest(&mut None)?;
@@ -67,7 +68,7 @@ impl<'a> Inbox<'a> {
     }
 
     /// Grows the buffer towards `count` bytes, in proportion to the received data, because the announced
-    /// message may never arrive. Returns `false` if there is no memory.
+    /// message may never arrive. Returns `false` if the memory limit is reached.
     fn make_room(&mut self, count: usize) -> bool {
         if self.from == self.to {
             (self.from, self.to) = (0, 0);
@@ -85,7 +86,7 @@ impl<'a> Inbox<'a> {
         }
         let wanted = count.min(AHEAD * self.to).next_multiple_of(READ_BYTES);
         if self.to == self.bytes.len() && self.to < count && self.share.hold(wanted) {
-            // If the allocation fails, nothing changes.
+            // If the allocation fails, the buffer does not change.
             if self.bytes.try_reserve_exact(wanted - self.bytes.len()).is_ok() {
                 self.bytes.resize(wanted, 0);
             }

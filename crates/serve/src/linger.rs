@@ -9,16 +9,16 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Maximum polling time before sleeping.
+/// Maximum time for which a thread polls before it sleeps.
 const LONGEST: Duration = Duration::from_micros(50);
-/// Maximum credit of a client for requests that arrive soon.
+/// Maximum value of `trust`, which grows when polling finds a request and shrinks when it does not.
 const TRUST_MAX: u32 = 16;
 
-/// Slots for connections that poll.
+/// Limits the number of connections that poll at the same time.
 pub(crate) struct PollingSlots(AtomicUsize);
 
 impl PollingSlots {
-    /// Creates one slot less than the number of processors.
+    /// Creates one slot fewer than there are processors.
     pub(crate) fn new() -> PollingSlots {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         PollingSlots(AtomicUsize::new(processors - 1))
@@ -45,8 +45,8 @@ impl<'a> Linger<'a> {
         Linger { places, trust: 0, asleep_since: None }
     }
 
-    /// Calls `look` until it returns a value. Returns `None` if polling is not worthwhile, and the caller
-    /// then sleeps.
+    /// Polls: calls `look` until it returns a value. Returns `None` if the request did not arrive in time or
+    /// if polling is not worthwhile. The caller then sleeps.
     pub(crate) fn look<T, E>(
         &mut self,
         mut look: impl FnMut() -> Result<Option<T>, E>,
@@ -70,7 +70,7 @@ impl<'a> Linger<'a> {
         Ok(None)
     }
 
-    /// Records that a request ended the sleep.
+    /// Records that a request has ended the sleep.
     pub(crate) fn woken(&mut self) {
         if self.asleep_since.take().is_some_and(|since| now() - since < 2 * LONGEST) {
             self.trust = TRUST_MAX.min(self.trust + 1);

@@ -13,12 +13,12 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Maximum number of unaccepted connections to a private socket.
+/// Maximum number of pending connections to a private socket.
 const BACKLOG: i32 = 16;
 
 /// Number of attempts to lock the folder of a socket.
 const LOCK_TRIES: u32 = 500;
-/// Interval of these attempts, which take one second in total.
+/// Pause between two of these attempts. All attempts together take one second.
 const LOCK_PAUSE: Duration = Duration::from_millis(2);
 
 /// An address to listen on.
@@ -59,7 +59,7 @@ pub enum AddressError {
 }
 
 impl AddressError {
-    /// Error code.
+    /// Returns the error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             AddressError::InUse(_) => ErrorCode::InUse,
@@ -70,7 +70,7 @@ impl AddressError {
 }
 
 impl Address {
-    /// Parses `unix:PATH` or `tcp:HOST:PORT`.
+    /// Parses an address of the form `unix:PATH` or `tcp:HOST:PORT`.
     pub fn parse(text: &str) -> Result<Address, AddressError> {
         match text.split_once(':') {
             Some(("unix", path)) if !path.is_empty() => Ok(Address::Unix(PathBuf::from(path))),
@@ -82,17 +82,17 @@ impl Address {
 
 /// A socket that waits for clients.
 pub(crate) enum Listener {
-    /// A Unix socket. Its name is removed before the socket is closed: while the socket exists, no other file
-    /// has its inode.
+    /// A Unix socket. Its file is removed before the socket is closed: while the socket exists, no other file
+    /// has the inode number.
     Unix(Bound, UnixListener),
-    /// A TCP socket with the requested host.
+    /// A TCP socket, and the host as the user specified it.
     Tcp(TcpListener, String),
 }
 
-/// Name of a socket. It is removed on drop unless another server has replaced it.
+/// File of a bound Unix socket. Dropping it removes the file unless another server has replaced it.
 pub(crate) struct Bound {
     path: PathBuf,
-    /// Device and inode number of the socket's file.
+    /// Device and inode number of the socket file, if known.
     identity: Option<(u64, u64)>,
 }
 
@@ -106,7 +106,7 @@ impl Bound {
 impl Drop for Bound {
     fn drop(&mut self) {
         if self.identity.is_some() && identity(&self.path) == self.identity {
-            // The file may already have been removed. Nothing depends on it.
+            // The file may already have been removed, so errors are ignored.
             let _ = std::fs::remove_file(&self.path);
         }
     }
@@ -119,7 +119,7 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
 
 impl Listener {
     /// Listens on `address`. An address that is reachable from other machines is permitted only if
-    /// connections `are_encrypted`.
+    /// `are_encrypted` is set.
     pub(crate) fn bind(address: &Address, are_encrypted: bool) -> Result<Listener, AddressError> {
         let listener = match address {
             Address::Unix(path) => {
@@ -162,7 +162,7 @@ impl Listener {
         bind().map_err(|error| refused(&name, error))
     }
 
-    /// Listens for metrics requests. Only addresses of this machine are permitted, because nothing is
+    /// Listens for metrics requests. Only addresses of this machine are permitted, because metrics are not
     /// encrypted.
     pub(crate) fn bind_for_metrics(address: &Address) -> Result<Listener, AddressError> {
         Listener::bind(address, false).map_err(|error| match error {
@@ -171,7 +171,7 @@ impl Listener {
         })
     }
 
-    /// URL of the metrics.
+    /// Returns the URL of the metrics.
     pub(crate) fn url(&self) -> String {
         match self {
             Listener::Unix(bound, _) => format!("unix:{}", bound.path.display()),
@@ -182,8 +182,9 @@ impl Listener {
         }
     }
 
-    /// Whether `host` is valid in an HTTP request to this listener: an address or the name of this machine,
-    /// with the port. Other names that resolve to this machine are invalid. A Unix socket has no valid name.
+    /// Returns whether `host` is a valid host in an HTTP request to this listener: an address or the name of
+    /// this machine, with the port. Other names that resolve to this machine are invalid. A Unix socket has
+    /// no valid host.
     pub(crate) fn is_host(&self, host: Option<&str>) -> bool {
         let Listener::Tcp(of, given) = self else { return true };
         let Some((name, port)) = host.and_then(|host| host.rsplit_once(':')) else { return false };
@@ -194,7 +195,7 @@ impl Listener {
         is_port && (is_loopback || is_name)
     }
 
-    /// Address for clients as a URI of the NBD project.
+    /// Returns the address for clients as an NBD URI.
     pub(crate) fn uri(&self, export: &str, are_encrypted: bool) -> String {
         let scheme = if are_encrypted { "nbds" } else { "nbd" };
         let export = escaped(export);
@@ -209,7 +210,7 @@ impl Listener {
         }
     }
 
-    /// Waits for a client, with a timeout.
+    /// Waits up to `limit` for a client.
     pub(crate) fn wait(&self, limit: Duration) -> io::Result<()> {
         match self {
             Listener::Unix(_, of) => wait_for(of, limit),
@@ -217,7 +218,7 @@ impl Listener {
         }
     }
 
-    /// Returns the next waiting client, if any.
+    /// Accepts the next waiting client. Returns `None` if no client waits.
     pub(crate) fn accept(&self) -> io::Result<Option<Socket>> {
         let accepted = match self {
             Listener::Unix(_, of) => of.accept().map(|(stream, _)| Socket::Unix(stream)),
@@ -234,16 +235,17 @@ impl Listener {
     }
 }
 
-/// Whether the address is reachable only from this machine. IPv4 loopback addresses may be written as IPv6
-/// addresses.
+/// Returns whether the address is reachable only from this machine. Recognizes IPv4 loopback addresses in
+/// IPv6 form.
 fn is_of_this_machine(address: &SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
 
-/// Binds a Unix socket, after removing the stale socket of a killed server.
+/// Binds a Unix socket, after removing the socket of a server that was killed.
 ///
-/// Servers that start in the same folder lock it. A bound socket that does not listen yet would appear stale,
-/// and another server may replace a stale socket before it is removed.
+/// Servers that start in the same folder lock it. Without the lock, a socket that is bound but does not
+/// listen
+/// yet would appear stale, and another server might replace a stale socket before this server removes it.
 fn bind_unix(path: &Path, bind: impl Fn(&Path) -> io::Result<UnixListener>) -> io::Result<UnixListener> {
     let alone = alone_in_folder_of(path)?;
     match bind(path) {
@@ -258,16 +260,16 @@ fn bind_unix(path: &Path, bind: impl Fn(&Path) -> io::Result<UnixListener>) -> i
     }
 }
 
-/// Whether the socket at `path` has no server.
+/// Returns whether no server listens on the socket at `path`.
 fn is_dead(path: &Path) -> io::Result<bool> {
     let is_socket = std::os::unix::fs::FileTypeExt::is_socket(&path.symlink_metadata()?.file_type());
-    // A server that is too busy to accept is also alive.
+    // A server that is too busy to accept a connection is still running.
     let is_refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
     Ok(is_socket && UnixStream::connect(path).is_err_and(is_refused))
 }
 
-/// Opens and locks the folder of `path`. Returns `None` if it is not accessible, and an error if another
-/// process keeps it locked.
+/// Opens and locks the folder of `path`. Returns `None` if the folder is not accessible, and an error if
+/// another process does not release its lock.
 #[expect(clippy::disallowed_methods, reason = "the folder of a socket")]
 fn alone_in_folder_of(path: &Path) -> io::Result<Option<File>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// Maximum simulated time of a device. [`Time`] ends slightly later, so that no sum overflows.
+/// Maximum simulated time of a device. The largest [`Time`] is slightly later, so that no sum overflows.
 pub const HORIZON: Time = Time::from_s(200 * 86_400);
 
 /// A device that is served to real programs.
@@ -36,11 +36,11 @@ pub struct Model {
     started: Instant,
     /// Simulated time at the start of the server.
     begin: Time,
-    /// Number of power losses so far. Clients that connected before the last one get no more replies.
+    /// Number of power losses so far. Clients that connected before the latest one get no more replies.
     outages: AtomicU64,
-    /// Time up to which replies have been released, in simulated picoseconds.
+    /// Latest completion time of released replies, in simulated picoseconds.
     answered_until: AtomicU64,
-    /// The image, which syncs access directly.
+    /// The image, to which `sync` needs direct access.
     image: Option<Image>,
     persistence: Persistence,
     state: Mutex<State>,
@@ -48,20 +48,20 @@ pub struct Model {
 }
 
 struct State {
-    /// The device and its storage, below the faults.
+    /// The device and its storage, below the added faults.
     under: Under,
-    /// Faults that were added while serving, and the requests that pass through them.
+    /// Added faults, and the requests that pass through them.
     layer: Layer,
-    /// Settings of these faults, as given.
+    /// Settings of the added faults, as the user specified them.
     settings: Vec<String>,
-    /// Identifier of the last request.
+    /// Identifier of the most recent request.
     ids: u32,
-    /// Latest time of a request or of running the device, which never decreases.
+    /// Simulated time that the device has reached.
     now: Time,
     modeled: Timed,
     /// Outstanding requests, indexed by identifier.
     waiting: BTreeMap<u32, Waiting>,
-    /// Replies that were not collected yet, indexed by ticket.
+    /// Replies that the clients' threads have not collected yet, indexed by ticket number.
     answers: BTreeMap<u64, Answer>,
     tickets: u64,
     completions: Completions,
@@ -73,14 +73,14 @@ struct State {
 
 /// An outstanding request.
 struct Waiting {
-    /// Ticket of the request; `None` if its client has disconnected.
+    /// Ticket of the request, or `None` if its client has disconnected.
     ticket: Option<u64>,
     came: Time,
     now: Time,
     asked: HostRequest,
 }
 
-/// Latencies observed by clients.
+/// Wall-clock latencies of replies, from sending a request to receiving its reply.
 #[derive(Debug, Default)]
 struct Seen {
     wall: Timed,
@@ -88,21 +88,22 @@ struct Seen {
     answered: u64,
 }
 
-/// Latencies of each type of request ([`TIMED`]), modeled and measured in wall-clock time.
+/// Modeled and measured latencies of each request type in [`TIMED`].
 #[derive(Clone, Debug, Default)]
 pub struct Latencies {
     /// Modeled latencies, without dilation.
     pub modeled: Timed,
-    /// Time from sending a request to the arrival of its reply, including the transport delay that was
-    /// measured at the start of the server. Empty if replies are immediate, because no clock is read.
+    /// Measured time from sending a request to the arrival of its reply. It includes the transport delay,
+    /// which was measured when the server started. Empty if replies are immediate, because then no clock is
+    /// read.
     pub wall: Timed,
-    /// Number of replies that were sent more than 10 % of their latency and more than 50 us late.
+    /// Number of replies that were late by more than 10 % of their latency and by more than 50 us.
     pub late: u64,
     /// Number of replies sent.
     pub answered: u64,
 }
 
-/// Report of a device.
+/// State of a device since its creation.
 #[derive(Clone, Debug)]
 pub struct Reported {
     /// Simulated time since the creation of the image.
@@ -114,8 +115,9 @@ pub struct Reported {
 }
 
 impl Model {
-    /// Creates the model of a device, whose time continues after all its requests have completed. The device
-    /// is slower by the factor in `pace`, relative to its start, for clients with the delay `transport`.
+    /// Creates the model of a device. Its time continues after all its requests have completed. `pace`
+    /// contains the dilation and the time to which it applies. `transport` is the transport delay of the
+    /// clients.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub fn new(of: PersistentDevice, checked: Checked, pace: (f64, Since), transport: Transport) -> Model {
         let (device, (dilation, since)) = (of, pace);
@@ -149,40 +151,40 @@ impl Model {
         }
     }
 
-    /// Transport delay of the clients.
+    /// Returns the transport delay of the clients.
     pub(crate) fn transport(&self) -> &Transport {
         &self.transport
     }
 
-    /// Timing of replies.
+    /// Returns the timing of replies.
     pub fn timing(&self) -> Timing {
         Timing::Emulated { dilation: self.dilation, since: self.since }
     }
 
-    /// Whether replies are sent earlier by their transport delay.
+    /// Returns whether replies are sent earlier by the transport delay.
     pub(crate) fn subtracts_way(&self) -> bool {
         self.since == Since::Sending
     }
 
-    /// Image that stores the device.
+    /// Returns the image that stores the device.
     pub(crate) fn image(&self) -> Option<&Image> {
         self.image.as_ref()
     }
 
-    /// Number of power losses so far. New clients pass this number with each request.
+    /// Returns the number of power losses so far. A new client passes this number with each request.
     pub(crate) fn outages(&self) -> u64 {
         self.outages.load(Ordering::SeqCst)
     }
 
-    /// Whether a write is durable only after a flush.
+    /// Returns whether a write is durable only after a flush.
     pub(crate) fn needs_flushes(&self) -> bool {
         self.persistence != Persistence::OnAcknowledgement
     }
 
-    /// Submits a request to the device at or after the simulated time `after`, for a client that connected
-    /// after `outages` power losses. On return, the request is in the image. [`Model::look`] returns its
-    /// reply. Returns an error if the request was not performed because it cannot be stored, or because power
-    /// has failed since.
+    /// Submits a request to the device, not before the simulated time `after`, for a client that connected
+    /// after `outages` power losses. On return, the image contains the request. [`Model::look`] returns its
+    /// reply. Returns an error if the image cannot store the request, or if power has failed since the client
+    /// connected.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn ask(
         &self,
@@ -203,9 +205,9 @@ impl Model {
         Ok(Ticket { number, arrived, came })
     }
 
-    /// Runs the device up to the current wall-clock time, including events at most `ahead` later. Passes the
-    /// replies of `tickets` to `take`, with the index of the ticket. Returns the time of the next event,
-    /// minus `ahead`.
+    /// Runs the device up to the current wall-clock time, and processes events that are at most `ahead`
+    /// later. Passes the available replies of `tickets` to `take`, each with the index of its ticket. Returns
+    /// the time of the next event minus `ahead`, or `None` if there is no event.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn look(
         &self,
@@ -236,8 +238,8 @@ impl Model {
         }
     }
 
-    /// Returns the time at which to send the reply of `ticket`, `early` before its completion, for a request
-    /// that transfers `bytes` bytes.
+    /// Returns when to send the reply of `ticket`, which transfers `bytes` bytes. This time precedes the
+    /// completion by `early`.
     pub(crate) fn reply(&self, ticket: Ticket, bytes: u32, early: Early, said: Outcome) -> TimedReply {
         let way = self.transport.of(bytes);
         let (sent, deadline) = (ticket.arrived - way, self.wall(said.done));
@@ -252,9 +254,9 @@ impl Model {
         }
     }
 
-    /// Performs one request on the device and waits for its completion with `wait`, which may cancel the
-    /// wait. Returns the time at which the reply may be sent, and the latency breakdown. Returns the errors
-    /// of [`Model::ask`], or an error if the wait was canceled.
+    /// Performs one request on the device and waits with `wait`, which may cancel the wait. Returns the time
+    /// at which the reply may be sent, and the latency breakdown. Errors are those of [`Model::ask`], and an
+    /// error if the wait was canceled.
     pub(crate) fn step(
         &self,
         asked: HostRequest,
@@ -301,7 +303,7 @@ impl Model {
         }
     }
 
-    /// Submits a request at `came`.
+    /// Submits a request at the simulated time `came`.
     #[cfg(test)]
     pub(crate) fn begin_at(&self, came: Time, asked: HostRequest, payload: Payload<'_>) -> u64 {
         let mut state = self.state();
@@ -309,7 +311,7 @@ impl Model {
         state.give(came, asked, payload).expect("there is room")
     }
 
-    /// Submits a request at `came` and waits for its completion.
+    /// Submits a request at the simulated time `came` and waits for its completion.
     #[cfg(test)]
     pub(crate) fn ask_at(&self, came: Time, asked: HostRequest, payload: Payload<'_>) -> Answer {
         let number = self.begin_at(came, asked, payload);
@@ -334,33 +336,33 @@ impl Model {
         image.map_or(Ok(()), Image::sync).map_err(io_error)
     }
 
-    /// Cuts power at the current time and restores it immediately. The device loses volatile data and
-    /// recovers. Clients that connected before get no more replies. Returns an error if the power loss cannot
-    /// be stored; nothing is lost then. With `again`, power fails once more at that point of the recovery.
+    /// Cuts power at the current time and restores it immediately. Connected clients get no more replies.
+    /// Returns an error if the power loss cannot be stored; no data is lost then. With `again`, power fails a
+    /// second time at this point of the recovery.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn power_fail(&self, again: Option<Permille>) -> io::Result<Outage> {
-        // Replies are stopped before the time is taken, so that no reply is sent after it.
+        // Replies are stopped before the time is read, so that no reply is sent after that time.
         self.outages.fetch_add(1, Ordering::SeqCst);
         let mut state = self.state();
         let at = self.simulated(Instant::now());
-        // Replies may be sent before the device completes, by the transport delay.
+        // Replies may precede the completion of the device by the transport delay.
         let answered = Time::from_ps(self.answered_until.load(Ordering::SeqCst));
         state.power_fail(at.max(answered), again)
     }
 
-    /// Cuts power at `at` and restores it immediately.
+    /// Cuts power at the simulated time `at` and restores it immediately.
     #[cfg(test)]
     pub(crate) fn power_fail_at(&self, at: Time) -> Outage {
         self.state().power_fail(at, None).expect("there is room")
     }
 
-    /// Cuts power at `at`, and again at that point of the recovery.
+    /// Cuts power at the simulated time `at`, and again at the point `again` of the recovery.
     #[cfg(test)]
     pub(crate) fn power_fail_twice_at(&self, at: Time, again: Permille) -> Outage {
         self.state().power_fail(at, Some(again)).expect("there is room")
     }
 
-    /// Injects or clears media errors of a range.
+    /// Applies `step`, which injects or clears media errors of a range.
     pub(crate) fn change(&self, step: Step<'_>) -> io::Result<()> {
         let mut state = self.state();
         let now = state.now;
@@ -373,13 +375,12 @@ impl Model {
         work()
     }
 
-    /// Whether the start of a range was ever written, and the number of bytes for which the answer is the
-    /// same.
+    /// Returns whether the start of a range was ever written, and the length to which this answer applies.
     pub(crate) fn written(&self, range: std::ops::Range<u64>) -> (bool, u64) {
         self.state().under.device.written(range)
     }
 
-    /// Writes a checkpoint of the image. If this fails, acknowledged data is in the image nevertheless.
+    /// Writes a checkpoint. If this fails, the image's journal still contains all acknowledged data.
     pub(crate) fn close(&self) -> io::Result<()> {
         self.state().under.device.checkpoint().map_err(refusal)
     }
@@ -394,15 +395,15 @@ impl Model {
         self.started + Duration::from_secs_f64(since) + Duration::from_nanos(1)
     }
 
-    /// Releases replies of requests that completed at `done` or earlier to a client that connected after
-    /// `outages` power losses. Returns `false` if the replies must not be sent.
+    /// Releases the replies of requests that completed at `done` or earlier, to a client that connected after
+    /// `outages` power losses. Returns `false` if power has failed since then.
     pub(crate) fn lets_leave(&self, done: Time, outages: u64) -> bool {
         // The order ensures that a concurrent power loss either stops the replies or includes them.
         self.answered_until.fetch_max(done.as_ps(), Ordering::SeqCst);
         self.outages() == outages
     }
 
-    /// Records that a reply was sent at `left`. The time to send it is part of the measured transport delay.
+    /// Records that a reply was sent at `left`. The time for sending is part of the transport delay.
     pub fn answered(&self, asked: HostRequest, reply: TimedReply, left: Instant) {
         let wall = left - reply.sent;
         let mut seen = self.seen.lock().expect("the lock is not poisoned");
@@ -431,7 +432,7 @@ impl Model {
         let mut state = self.state();
         state.run_to(self.simulated(Instant::now()));
         let now = state.now;
-        // Work is charged at its start.
+        // Work is charged when it starts, so a busy device is reported at the time of its next event.
         let next = state.under.device.next_event();
         let charged = if next < Time::MAX { now.max(next) } else { now };
         let report = state.under.device.device().report(charged);
@@ -446,7 +447,7 @@ impl Model {
 }
 
 impl State {
-    /// Submits a request at `came`, or as soon as possible. Returns the number of its ticket.
+    /// Submits a request at `came`, or later if the device is past that time. Returns its ticket number.
     fn give(&mut self, came: Time, asked: HostRequest, payload: Payload<'_>) -> io::Result<u64> {
         let HostRequest { op, offset, bytes, .. } = asked;
         let now = self.now.max(came);
@@ -483,7 +484,7 @@ impl State {
         Ok(ticket)
     }
 
-    /// Time of the next event.
+    /// Returns the time of the next event.
     fn next_event(&self) -> Time {
         self.layer.next_event(&self.under)
     }
@@ -494,8 +495,8 @@ impl State {
         self.now = self.now.max(until);
     }
 
-    /// Processes events before `until` without advancing the time between them, so that requests until then
-    /// can be submitted at their times.
+    /// Processes events before `until` while requests are outstanding. The time between the events does not
+    /// advance, so that requests that arrive before `until` can be submitted at their arrival times.
     fn run_ahead(&mut self, until: Time) {
         loop {
             let next = self.next_event();
@@ -509,18 +510,18 @@ impl State {
         }
     }
 
-    /// Processes events before `until`, up to the first time at which requests complete. Returns whether
-    /// there was such a time.
+    /// Processes events before `until`, up to the first instant at which requests complete. Returns whether
+    /// requests completed.
     fn run_once(&mut self, until: Time) -> bool {
         let mut completions = std::mem::take(&mut self.completions);
         completions.clear();
         self.layer.run(&mut self.under, until, &mut completions);
-        // The status of the completion reports a rejection even after a delay.
+        // The completion status reports a rejection even if the completion was delayed.
         self.under.refused = None;
         for index in 0..completions.len() {
             let (completed, spans) = completions.get(index);
             let (id, done, status) = (completed.id, completed.at, completed.status);
-            // A request that was rejected at submission already has its reply.
+            // A request that was rejected when it was submitted already has its reply.
             let Some(Waiting { ticket, came, now, asked }) = self.waiting.remove(&id.0) else { continue };
             let spans = if self.is_detailed { spans.to_vec() } else { Vec::new() };
             self.now = self.now.max(done);
@@ -565,7 +566,7 @@ impl State {
         })
     }
 
-    /// Cuts power at `at` and restores it immediately. Everything before `at` was processed.
+    /// Cuts power at `at` and restores it immediately. The caller has processed all events before `at`.
     fn lose_power(&mut self, at: Time) -> io::Result<Recovery> {
         let given = self.under.device.give(at, Step::PowerFail).map_err(refusal)?;
         assert!(matches!(given, Given::Done(_)), "a power loss completes at once");
@@ -577,7 +578,7 @@ impl State {
     }
 }
 
-/// Time by which replies are sent before the device completes.
+/// Time by which a reply is sent before the device completes the request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Early {
     /// Replies are not sent early.
@@ -586,7 +587,7 @@ pub(crate) enum Early {
     By(Beyond),
 }
 
-/// Converts the reason of a failed step into an OS error.
+/// Converts the reason for a rejected request into an OS error.
 fn refusal(why: NotTaken) -> io::Error {
     match why {
         NotTaken::Image(error) => io_error(error),

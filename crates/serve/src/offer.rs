@@ -21,7 +21,7 @@ pub struct Offer {
     pub files: Box<dyn Files + Send>,
     /// Image file with the data and state of the device.
     pub image: PathBuf,
-    /// Saved state of a run for a new image.
+    /// Saved run state from which a new image starts, if any.
     pub from: Option<Vec<u8>>,
     /// Whether the device rejects writes.
     pub read_only: bool,
@@ -54,7 +54,7 @@ pub enum ServeError {
     /// An error of the device and its image.
     #[error(transparent)]
     Device(#[from] MemoryError),
-    /// The content of an image of raw bytes was not written by a server.
+    /// The raw bytes in an image were not written by a server.
     #[error("{}: {detail}; restore the image from a copy", .path.display())]
     Unfit {
         /// Path of the image.
@@ -68,7 +68,7 @@ pub enum ServeError {
 }
 
 impl ServeError {
-    /// Error code.
+    /// Returns the error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             ServeError::Image(error) => error.problem.code(),
@@ -84,7 +84,7 @@ impl ServeError {
         }
     }
 
-    /// Machine-readable data.
+    /// Returns the machine-readable data of the error.
     pub fn data(&self) -> ErrorData {
         match self {
             ServeError::Image(error) => error.problem.data(),

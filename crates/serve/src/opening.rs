@@ -1,4 +1,4 @@
-//! Opening of a device, which continues from its last state.
+//! Opens a device, which continues from its last state.
 
 use crate::model::{Model, Timing};
 use crate::offer::{Offer, ServeError};
@@ -11,7 +11,7 @@ use nacre_machine::SavedRun;
 use nacre_memory::{Access, MemoryError, PersistentDevice, Step};
 use nacre_nbd::{BlockSizes, Export};
 
-/// Maximum size of a read or write in bytes, which clients receive.
+/// Maximum size of a read or write in bytes. The server reports this limit to clients.
 const REQUEST_MAX: u32 = nacre_memory::persistent_device::WRITE_MAX as u32;
 
 /// Note for the user about an image whose journal ends within a record.
@@ -19,7 +19,7 @@ const TORN: &str = "the last journal record was incomplete (the server or machin
     discarded; the device continues from the intact records";
 
 /// Opens the image of `offer` and restores the state of the device. Also returns notes for the user. If an
-/// error is returned, nothing was changed.
+/// error is returned, the image is unchanged.
 pub(crate) fn open(
     offer: Offer,
     timing: Timing,

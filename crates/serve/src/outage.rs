@@ -4,7 +4,7 @@ use nacre_image::{ImageError, Problem};
 use nacre_kernel::Time;
 use std::io;
 
-/// A fraction in thousandths.
+/// A fraction in units of 1/1000.
 pub type Permille = u32;
 
 /// Effects of a power loss.

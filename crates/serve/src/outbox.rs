@@ -1,4 +1,4 @@
-//! Replies that wait for the time at which they are due.
+//! Replies that wait until they are due.
 
 use crate::asked::HostRequest;
 use crate::model::{Model, TimedReply};
@@ -11,21 +11,22 @@ use std::collections::BinaryHeap;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Maximum number of waiting replies of a client. If it is reached, no more requests are read.
+/// Maximum number of waiting replies of a client. At this limit, the server reads no more requests from the
+/// client.
 const ANSWERS_MAX: usize = 1024;
 /// Maximum number of bytes of waiting replies of a client.
 const BYTES_MAX: usize = 64 << 20;
-/// Maximum lateness of wake-ups by the system (90 % are within 80 us on an idle virtual machine). The thread
-/// spins for the rest of a wait.
+/// Maximum lateness of wake-ups by the system. On an idle virtual machine, 90 % of wake-ups are within 80 us.
+/// The thread wakes up earlier by this time and spins until the reply is due.
 const SPIN: Duration = Duration::from_micros(100);
 /// Size of the magic number at the start of a reply in bytes.
 const MAGIC_BYTES: usize = 4;
 /// Maximum number of bytes of replies sent in one write. A longer reply is sent alone.
 const TOGETHER_BYTES: usize = 64 << 10;
-/// Maximum interval between checks of the device while requests are outstanding. A request of another client
-/// may cause an earlier completion.
+/// Maximum interval between two checks of the device while requests are outstanding. The checks are needed
+/// because a request of another client may cause an earlier completion.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
-/// Number of bytes of used buffers that are kept for later replies.
+/// Maximum number of bytes of unused buffers that are reused for later replies.
 const SPARE_BYTES: usize = ALLOWED / 2;
 
 /// Replies of a client, ordered by the time at which they are due.
@@ -34,18 +35,18 @@ pub(crate) struct Outbox<'a> {
     answers: BinaryHeap<Answer>,
     /// Size of the reply buffers in bytes, including those being sent.
     bytes: usize,
-    /// Number of replies so far. Replies that are due at the same time are sent in order.
+    /// Number of replies so far, which determines the order of replies that are due at the same time.
     number: u64,
     due: Vec<Answer>,
     /// Requests that the device has not completed.
     pending: Vec<Pending>,
-    /// Number of bytes reserved for the replies of these requests.
+    /// Number of bytes reserved for the replies to `pending` requests.
     reserved: usize,
     /// Time of the next check of the device.
     look_at: Option<Instant>,
     /// Time of the last check of the device.
     looked_at: Instant,
-    /// Number of bytes of the next reply that [`Outbox::probe`] has sent.
+    /// Number of bytes of the first reply that [`Outbox::probe`] has already sent.
     ahead: usize,
     together: Vec<u8>,
     spares: Vec<Vec<u8>>,
@@ -79,12 +80,13 @@ impl<'a> Outbox<'a> {
         }
     }
 
-    /// Reserves space for another reply of this size. Returns whether it succeeded.
+    /// Reserves space for another reply of this size. Returns `false` if there is no space.
     pub(crate) fn makes_room(&mut self, bytes: usize) -> bool {
         self.share.hold(self.bytes + self.reserved + bytes)
     }
 
-    /// Waits briefly for space. `began` is the start of the wait. Returns an error after a timeout.
+    /// Waits briefly for space. `began` is the time at which the wait started. Returns an error after a
+    /// timeout.
     pub(crate) fn rest_for_room(&self, began: &mut Option<Instant>) -> io::Result<()> {
         self.share.rest(began)
     }
@@ -96,7 +98,7 @@ impl<'a> Outbox<'a> {
         buffer
     }
 
-    /// Adds a reply, or a request whose reply is not known yet.
+    /// Adds a reply, or a request whose reply is not ready yet.
     pub(crate) fn put(&mut self, bytes: Vec<u8>, served: Served) {
         let (deadline, asked) = match served {
             Served::AtOnce => (now(), None),
@@ -118,7 +120,7 @@ impl<'a> Outbox<'a> {
 
     /// Checks the device if a check is due, and converts completions to replies.
     ///
-    /// Returns an error if there is no memory for a reply.
+    /// Returns an error if there is not enough memory for a reply.
     pub(crate) fn collect(
         &mut self,
         disk: &Disk,
@@ -154,12 +156,12 @@ impl<'a> Outbox<'a> {
         Ok(())
     }
 
-    /// Discards requests that the device has not completed.
+    /// Discards requests that the device has not completed, because their client leaves.
     pub(crate) fn leave(&mut self, model: &Model) {
         self.pending.drain(..).for_each(|pending| model.forget(pending.ticket));
     }
 
-    /// Keeps a buffer for a later reply, up to a limit.
+    /// Stores an empty buffer for reuse, up to a limit.
     fn keep(&mut self, mut buffer: Vec<u8>) {
         if self.spare_bytes + buffer.capacity() <= SPARE_BYTES {
             buffer.clear();
@@ -168,18 +170,18 @@ impl<'a> Outbox<'a> {
         }
     }
 
-    /// Whether nothing should be added.
+    /// Returns whether no more requests should be read.
     pub(crate) fn is_full(&self) -> bool {
         self.answers.len() + self.pending.len() >= ANSWERS_MAX || self.bytes + self.reserved >= BYTES_MAX
     }
 
-    /// Whether no replies are outstanding.
+    /// Returns whether no replies are outstanding.
     pub(crate) fn is_empty(&self) -> bool {
         self.answers.is_empty() && self.pending.is_empty()
     }
 
-    /// Sends the magic number of the next reply once, ahead of time, because a closed TCP connection is
-    /// detected only by sending. Does nothing if replies may start differently.
+    /// Sends the magic number of the first reply in advance, once per reply, because a closed TCP connection
+    /// is detected only by sending. Does nothing unless all waiting replies have the same magic number.
     pub(crate) fn probe(&mut self, stream: &mut Stream, session: &Session) -> io::Result<()> {
         let pending = self.pending.iter().map(|pending| pending.head(session));
         let answers = self.answers.iter().map(|answer| answer.bytes.first_chunk::<MAGIC_BYTES>().copied());
@@ -192,8 +194,9 @@ impl<'a> Outbox<'a> {
         Ok(())
     }
 
-    /// Sends due replies to a client that connected after `outages` power losses. Returns the time if the
-    /// client waits for no other reply. Returns an error if the power has failed since.
+    /// Sends due replies to a client that connected after `outages` power losses. If replies were sent and
+    /// the client waits for no other reply, returns the time. Returns an error if power has failed since the
+    /// client connected.
     pub(crate) fn send_due(
         &mut self,
         stream: &mut Stream,
@@ -219,7 +222,8 @@ impl<'a> Outbox<'a> {
         Ok(self.is_empty().then_some(now))
     }
 
-    /// Removes the replies that are due at `now`. Returns the completion time of the last one.
+    /// Moves the replies that are due at `now` to the list of due replies. Returns the latest completion time
+    /// among them.
     fn take_due(&mut self, now: Instant) -> Time {
         let mut done = Time::ZERO;
         while self.answers.peek().is_some_and(|answer| answer.deadline <= now) {
@@ -230,8 +234,8 @@ impl<'a> Outbox<'a> {
         done
     }
 
-    /// Sends due replies. If a client does not receive them, its memory stays reserved until the system has
-    /// accepted the data.
+    /// Sends due replies. If the client does not receive them, their memory remains reserved until the system
+    /// has accepted the data.
     fn write_due(&mut self, stream: &mut Stream) -> io::Result<()> {
         let Outbox { share, due, bytes, reserved, together, spares, spare_bytes, .. } = self;
         let mut ahead = std::mem::take(&mut self.ahead);
@@ -260,8 +264,8 @@ impl<'a> Outbox<'a> {
         stream.write_all(together)
     }
 
-    /// Waits with `wait` until shortly before a reply is due or the device has an event. Does nothing if that
-    /// time is near.
+    /// Calls `wait` with the time until shortly before the next reply is due or the device has an event. If
+    /// that time is near, only yields the processor.
     pub(crate) fn rest(&self, wait: impl FnOnce(Duration) -> io::Result<()>) -> io::Result<()> {
         let looks_at = self.look_at.filter(|_| !self.pending.is_empty());
         let next = self.answers.peek().map(|answer| answer.deadline).into_iter().chain(looks_at).min();
@@ -269,7 +273,7 @@ impl<'a> Outbox<'a> {
         match next.saturating_duration_since(now()).checked_sub(SPIN) {
             Some(time) if !time.is_zero() => wait(time),
             _ => {
-                // The client may have to run on this processor.
+                // The client may need this processor.
                 std::thread::yield_now();
                 Ok(())
             }

@@ -20,15 +20,15 @@ pub(crate) struct RawDisk {
     image: Image,
     pub(crate) bytes: Raw,
     harmed: Mutex<Harmed>,
-    /// Whether there are media errors. This flag is read without the lock.
+    /// Whether there are media errors. Requests read this flag without taking the lock.
     is_harmed: AtomicBool,
-    /// Lock that every request holds for reading while it is served. Exclusive operations hold it for
-    /// writing.
+    /// Gate for requests. Each request holds a read lock while it is served. Exclusive operations hold the
+    /// write lock.
     pub(crate) gate: RwLock<()>,
     pub(crate) answered: AtomicU64,
-    /// Report of the unused device that the stack describes.
+    /// Report of the device in the scenario, which is not used.
     pub(crate) unused: StackReport,
-    /// Whether the end of the journal was torn when the image was opened.
+    /// Whether the journal ended with an incomplete record when the image was opened.
     pub(crate) was_torn: bool,
 }
 
@@ -45,7 +45,7 @@ impl RawDisk {
         RawDisk::of(opened, path, &device)
     }
 
-    /// Returns the raw bytes of an image at `path` with the size of `device`.
+    /// Returns the raw bytes of an opened image at `path`. Their size is that of `device`.
     pub(crate) fn of(opened: Opened, path: &Path, device: &PersistentDevice) -> Result<RawDisk, ServeError> {
         let Opened { image, state, records, torn } = opened;
         let mut harmed = Harmed::default();
@@ -75,7 +75,7 @@ impl RawDisk {
         })
     }
 
-    /// Size in bytes.
+    /// Returns the size in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.bytes()
     }
@@ -84,17 +84,17 @@ impl RawDisk {
         &self.image
     }
 
-    /// Whether a read of `range` fails because of a media error.
+    /// Returns whether a read of `range` fails because of a media error.
     pub(crate) fn fails_reads(&self, range: &Range<u64>) -> bool {
         self.is_harmed.load(Ordering::Acquire) && self.harmed().fails_reads(range)
     }
 
-    /// Whether a write of `range` fails because of a media error.
+    /// Returns whether a write of `range` fails because of a media error.
     pub(crate) fn fails_writes(&self, range: &Range<u64>) -> bool {
         self.is_harmed.load(Ordering::Acquire) && self.harmed().fails_writes(range)
     }
 
-    /// Clears the media errors of sectors that a write of `range` covers.
+    /// Clears the media errors of the sectors in `range`, which a write has replaced.
     pub(crate) fn overwritten(&self, range: Range<u64>) -> io::Result<()> {
         if !self.is_harmed.load(Ordering::Acquire) {
             return Ok(());

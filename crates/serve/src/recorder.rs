@@ -20,16 +20,16 @@ use std::time::Instant;
 #[cfg(test)]
 mod tests;
 
-/// Number of requests that are sorted and written together. Requests are appended in a different order than
-/// they arrive, and are sorted within a batch.
+/// Number of requests that are sorted and written together. Threads may append requests out of arrival order,
+/// so each batch is sorted.
 const BATCH: usize = 4096;
-/// Maximum number of batches that may wait for the disk: 8 MiB.
+/// Maximum number of batches that wait for the disk. They take 8 MiB.
 const WAITING_MAX: usize = 64;
 
-/// Recorder of an export, active or not.
+/// Recorder of an export, whether or not a recording is active.
 #[derive(Default)]
 pub(crate) struct Recorder {
-    /// Whether a recording is active. Without a recording, clients check only this flag.
+    /// Whether a recording is active. While no recording is active, clients check only this flag.
     is_on: AtomicBool,
     state: Mutex<State>,
 }
@@ -40,18 +40,18 @@ struct State {
     last: Option<Recorded>,
 }
 
-/// Status of the current or last recording.
+/// Status of the current recording, or of the last one.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Recorded {
     /// Path of the trace.
     pub path: PathBuf,
-    /// Whether the recording is in progress.
+    /// Whether the recording is still active.
     pub is_under_way: bool,
-    /// Number of requests so far.
+    /// Number of requests recorded so far.
     pub requests: u64,
-    /// Size of the trace in bytes; unknown until it is complete.
+    /// Size of the trace in bytes, or `None` until the trace is complete.
     pub bytes: Option<u64>,
-    /// Reason for which there is no trace.
+    /// Reason for which there is no trace, if the recording failed.
     pub error: Option<String>,
     /// Faults that were present at the start, followed by those added or cleared during the recording.
     pub faults: Vec<RecordedFault>,
@@ -98,7 +98,7 @@ pub enum RecordError {
 }
 
 impl RecordError {
-    /// Error code.
+    /// Returns the error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             RecordError::UnderWay(_) | RecordError::Image(_) => ErrorCode::InUse,
@@ -108,7 +108,7 @@ impl RecordError {
         }
     }
 
-    /// Machine-readable data.
+    /// Returns the machine-readable data of the error.
     pub fn data(&self) -> ErrorData {
         match self {
             RecordError::System { data, .. } => data.clone(),
@@ -125,20 +125,20 @@ struct Recording {
     requests: u64,
     to_writer: SyncSender<Message>,
     writer: JoinHandle<Result<u64, String>>,
-    /// Whether the writer has ended. Joining it returns the reason.
+    /// Whether the writer thread has ended. Joining it returns the reason.
     is_writer_gone: bool,
     faults: Vec<RecordedFault>,
 }
 
 enum Message {
     Batch(Vec<Request>),
-    /// All requests are recorded. Without this message, the trace is not moved to its path.
+    /// Last requests of a complete recording. Without this message, the trace does not appear at its path.
     Finish(Vec<Request>),
 }
 
 impl Recorder {
     /// Starts recording to the trace `path`. Arrival times are device times, i.e. wall-clock time divided by
-    /// `dilation`. Returns an error if a recording is in progress or the file cannot be created.
+    /// `dilation`. Returns an error if a recording is active or the file cannot be created.
     pub(crate) fn begin(
         &self,
         path: &Path,
@@ -173,7 +173,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// Records a request that was submitted at `arrived`, or now if the clock was not read.
+    /// Records a request that was submitted at `arrived`. `None` means the current time, because no clock was
+    /// read.
     #[inline]
     pub(crate) fn note(&self, asked: HostRequest, arrived: Option<Instant>) {
         if self.is_on.load(Ordering::Relaxed) {
@@ -193,7 +194,8 @@ impl Recorder {
         }
     }
 
-    /// Records that fault `number` was added with these settings, or cleared.
+    /// Records that fault `number` was added with these settings. If `settings` is `None`, the fault was
+    /// cleared.
     pub(crate) fn note_fault(&self, number: usize, settings: Option<&str>) {
         if let Some(recording) = &mut self.state().under_way {
             let at_s = recording.elapsed(now());
@@ -216,18 +218,18 @@ impl Recorder {
         state.last = state.under_way.take().map(Recording::give_up);
     }
 
-    /// Stops the recording. Returns its status, with the trace complete at its path or the reason for a
-    /// failure. Returns an error if there is no recording.
+    /// Stops the recording. Returns its status: either the trace is complete at its path, or the status
+    /// contains the reason for the failure. Returns an error if no recording is active.
     pub(crate) fn end(&self) -> Result<Recorded, RecordError> {
         self.is_on.store(false, Ordering::Release);
-        // The lock is not held while waiting for the disk, so clients continue.
+        // The lock is released before the wait for the disk, so that clients can continue.
         let recording = self.state().under_way.take().ok_or(RecordError::NotRecording)?;
         let ended = recording.end();
         self.state().last = Some(ended.clone());
         Ok(ended)
     }
 
-    /// Status of the current or last recording; `None` if there was no recording.
+    /// Returns the status of the current or last recording, or `None` if there was no recording.
     pub(crate) fn status(&self) -> Option<Recorded> {
         let mut state = self.state();
         if state.under_way.as_ref().is_some_and(|recording| recording.writer.is_finished()) {
@@ -249,7 +251,7 @@ impl Recorder {
 }
 
 impl Recording {
-    /// Starts the recording. Returns an error if the system refuses to create a thread.
+    /// Starts the recording. Returns an error if the system cannot create a thread.
     #[expect(clippy::disallowed_methods, reason = "a slow disk is waited for elsewhere")]
     fn begin(
         path: &Path,
@@ -273,12 +275,13 @@ impl Recording {
         })
     }
 
-    /// Device time since the start of the recording, in seconds.
+    /// Returns the device time since the start of the recording, in seconds.
     fn elapsed(&self, at: Instant) -> f64 {
         at.saturating_duration_since(self.from).as_secs_f64() / self.dilation
     }
 
-    /// Adds a request. Returns `false` if the writer has ended, or is so slow that the queue is full.
+    /// Adds a request. Returns `false` if the writer has ended, or if the queue is full because the writer is
+    /// too slow.
     fn add(&mut self, asked: HostRequest, arrived: Instant) -> bool {
         let arrival = Time::from_secs_f64(self.elapsed(arrived));
         let HostRequest { op, offset, bytes, forced } = asked;
@@ -327,7 +330,8 @@ impl Recording {
     }
 }
 
-/// Writes incoming requests. Returns the size of the trace, or the reason for which there is none.
+/// Writes incoming requests to the trace. Returns the size of the trace in bytes, or the reason for which
+/// there is no trace.
 fn write(
     batches: &Receiver<Message>,
     file: &SharedFile,
@@ -340,7 +344,7 @@ fn write(
             Message::Finish(batch) => (batch, true),
         };
         for request in &mut batch {
-            // A request that is late by more than a batch gets the arrival of the previous request.
+            // A request that is late by more than a batch gets the arrival time of the previous request.
             latest = latest.max(request.arrival);
             request.arrival = latest;
         }
@@ -358,7 +362,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// Message of the system, without the path of the trace.
+/// Returns the message of the system, without the path of the trace.
 fn description(error: TraceError) -> String {
     match error {
         TraceError::Io { error, .. } => error.to_string(),

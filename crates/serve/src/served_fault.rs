@@ -1,4 +1,4 @@
-//! Report of a fault that was added to a served device.
+//! Status of a fault that was added to a served device.
 
 use nacre_kernel::{FaultCounts, FaultReport};
 use serde::Serialize;
@@ -12,13 +12,13 @@ pub struct ServedFault {
     pub kind: &'static str,
     /// Settings of the fault as a TOML table without a header.
     pub settings: String,
-    /// Whether the fault is active now.
+    /// Whether the fault is currently active.
     pub active: bool,
     /// Whether the fault was cleared.
     pub cleared: bool,
     /// Number of requests with the operations and range of the fault while it was active.
     pub matching: u64,
-    /// Number of these requests that were affected.
+    /// Number of the matching requests that the fault affected.
     pub touched: u64,
     /// Time that the fault added to requests, in simulated seconds.
     pub added_s: f64,
@@ -29,7 +29,7 @@ pub struct ServedFault {
 }
 
 impl ServedFault {
-    /// Creates the report of fault `number` with these `settings`, its state, and its counters.
+    /// Creates the status of fault `number` from its `settings`, its state, and its counters.
     pub(crate) fn of(
         number: usize,
         settings: &str,

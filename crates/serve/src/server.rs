@@ -27,12 +27,12 @@ use std::time::{Duration, Instant};
 
 /// Maximum number of connected clients. Further clients are rejected.
 const CLIENTS_MAX: usize = 256;
-/// Interval at which the server checks whether to end.
+/// Interval at which the server checks whether to stop.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
-/// Stack size of a client's thread in bytes. It is small because there may be many threads.
+/// Stack size of a client thread in bytes. It is small because the server may have many client threads.
 const STACK_BYTES: usize = 512 << 10;
 
-/// A server that listens but does not reply yet.
+/// A server that listens on its address but does not serve clients yet.
 pub struct Server {
     listener: Listener,
     disks: Vec<Disk>,
@@ -58,14 +58,14 @@ pub struct Terms {
     pub control: Option<PathBuf>,
     /// Address at which metrics are served.
     pub metrics: Option<Address>,
-    /// Trace that records the requests of the first device from the start.
+    /// Path of a trace. If set, the requests to the first device are recorded from the start of the server.
     pub record: Option<PathBuf>,
     /// Whether that trace may replace an existing file.
     pub force: bool,
 }
 
 impl Server {
-    /// Opens the images and the address. If an error is returned, nothing was changed.
+    /// Opens the images and the address. If an error is returned, the images are unchanged.
     pub fn open(offers: Vec<Offer>, terms: Terms) -> Result<Server, ServeError> {
         let (transport, mut notices) = match terms.timing {
             Timing::None => (Transport::default(), Vec::new()),
@@ -105,30 +105,30 @@ impl Server {
         })
     }
 
-    /// Notes for the user about the opened images.
+    /// Returns notes for the user about the opened images.
     pub fn notices(&self) -> &[String] {
         &self.notices
     }
 
-    /// URIs of the exports.
+    /// Returns the URIs of the exports.
     pub fn uris(&self) -> Vec<String> {
         let are_encrypted = self.certificates.is_some();
         self.exports.iter().map(|export| self.listener.uri(&export.name, are_encrypted)).collect()
     }
 
-    /// Address of the metrics: a URL or `unix:PATH`.
+    /// Returns the address of the metrics: a URL or `unix:PATH`.
     pub fn metrics(&self) -> Option<String> {
         self.metrics.as_ref().map(Listener::url)
     }
 
-    /// Size of each export in bytes.
+    /// Returns the size of each export in bytes.
     pub fn sizes(&self) -> Vec<u64> {
         self.exports.iter().map(|export| export.bytes).collect()
     }
 
-    /// Serves clients until `stop`, which is called about twenty times per second, returns `true`. Then
-    /// connected clients get outstanding replies, and the images are synced. Calls `ready` when all threads
-    /// run, and ends if `ready` returns `false`.
+    /// Serves clients until `stop` returns `true`. The server calls `stop` about 20 times per second. When it
+    /// stops, connected clients get outstanding replies, and the images are synced. Calls `ready` when all
+    /// threads run, and stops if `ready` returns `false`.
     #[expect(clippy::disallowed_methods, reason = "each client has its own thread")]
     pub fn run(self, ready: &mut dyn FnMut() -> bool, stop: &mut dyn FnMut() -> bool) -> ServerSummary {
         let clients = Clients::of_at_most(CLIENTS_MAX);
@@ -168,7 +168,7 @@ impl Server {
                 clients.cut_undecided(now());
                 match self.listener.accept() {
                     Ok(Some(socket)) => self.welcome(socket, &clients, scope),
-                    // A signal ends the wait early.
+                    // A signal ends the wait early, which is harmless.
                     Ok(None) => drop(self.listener.wait(CHECK_INTERVAL)),
                     // The client disconnected, or too many files are open. Other clients may still connect.
                     Err(_) => pause(CHECK_INTERVAL),
@@ -180,7 +180,7 @@ impl Server {
         });
         let mut summary = ServerSummary { denied, ..clients.summary() };
         for disk in &self.disks {
-            // Flushed data is durable, and the kernel stores the rest unless the disk is broken.
+            // Flushed data is durable. The kernel writes the other data unless the disk fails.
             if let Err(error) = disk.close() {
                 summary.unsynced.get_or_insert_with(|| error.to_string());
             }
@@ -191,7 +191,8 @@ impl Server {
         summary
     }
 
-    /// Starts a thread for a client. If the limit is reached, the connection is closed.
+    /// Starts a thread for a client. If the client limit is reached or no thread can be started, closes the
+    /// connection.
     fn welcome<'scope, 'env>(
         &'env self,
         socket: Socket,

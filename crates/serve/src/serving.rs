@@ -1,4 +1,4 @@
-//! Processing of a request: its effect on the data, its submission to the device, and its reply.
+//! Processing of a request: access to the data, submission to the device, and reply.
 
 use crate::model::{Answer, Early, HostRequest, Latencies, Model, Payload, Ticket, TimedReply, Timing};
 use crate::outage::io_error;
@@ -17,9 +17,9 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Maximum number of header bytes of a structured reply.
+/// Maximum number of bytes for the headers of a structured reply.
 const HEADS_BYTES: usize = 64;
-/// Maximum number of extents in one reply. A client requests the rest separately.
+/// Maximum number of extents in one reply. The client has to request the remaining extents separately.
 const EXTENTS_MAX: usize = 1024;
 
 /// A device with its export name.
@@ -38,43 +38,43 @@ pub(crate) enum Body {
     Raw(Box<RawDisk>),
 }
 
-/// Result of the start of a request.
+/// State of a request after it was started.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Served {
-    /// The reply is written and is sent immediately.
+    /// The reply is complete and is to be sent immediately.
     AtOnce,
-    /// The reply is written and is sent when it is due.
+    /// The reply is complete and is to be sent when it is due.
     Due(HostRequest, TimedReply),
-    /// The request was submitted to the device. The reply is written at its completion.
+    /// The device processes the request. The reply is written when the device completes it.
     Asked(Pending),
 }
 
-/// A request, or a part of one, that the device processes.
+/// A request that the device processes, possibly in several parts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pending {
     request: Request,
-    /// Part that was submitted last.
+    /// Part of the request that was submitted last.
     asked: HostRequest,
     pub(crate) ticket: Ticket,
-    /// Ticket of the first part, which is the start of the whole request.
+    /// Ticket of the first part. Its arrival is the start of the whole request.
     first: Ticket,
     early: Early,
-    /// Number of bytes of zeros that are written when this part is complete.
+    /// Number of bytes that have been zeroed when the current part is complete.
     zeroed: u64,
 }
 
 impl Pending {
-    /// Size of the reply in bytes, including its headers.
+    /// Returns the size of the reply in bytes, including its headers.
     pub(crate) fn answer_bytes(&self) -> usize {
         answer_bytes(&self.request)
     }
 
-    /// Number of bytes reserved for the reply until then.
+    /// Returns the number of bytes reserved for the request until its reply is written.
     pub(crate) fn held_bytes(&self) -> usize {
         held_bytes(&self.request)
     }
 
-    /// Time by which the reply is due before the completion.
+    /// Returns the time by which the reply precedes the completion.
     pub(crate) fn ahead(&self, model: &Model) -> Duration {
         let way = model.transport().of(self.request.length);
         match self.early {
@@ -84,7 +84,7 @@ impl Pending {
         }
     }
 
-    /// Magic number at the start of the reply, for any result.
+    /// Returns the magic number at the start of the reply, or `None` if it depends on the result.
     pub(crate) fn head(&self, session: &Session) -> Option<[u8; 4]> {
         let mut answer = Vec::new();
         Reply::new(session, &self.request, &mut answer).failed(Refusal::medium());
@@ -92,14 +92,15 @@ impl Pending {
     }
 }
 
-/// Size of the reply in bytes, including its headers. An oversized request gets a short error reply.
+/// Returns the size of the reply in bytes, including its headers. An oversized request gets a short error
+/// reply.
 pub(crate) fn answer_bytes(request: &Request) -> usize {
     let bytes = request.length as usize;
     if request.command == Command::Read && bytes <= WRITE_MAX { bytes + HEADS_BYTES } else { 0 }
 }
 
-/// Number of bytes reserved for a request until its reply: the data of the device, and the reply into which
-/// it is copied.
+/// Returns the number of bytes reserved for a request until its reply is written: the data of a write, or the
+/// data of the device and the reply to which it is copied.
 pub(crate) fn held_bytes(request: &Request) -> usize {
     match request.command {
         Command::Write | Command::WriteZeroes => (request.length as usize).min(WRITE_MAX),
@@ -128,7 +129,7 @@ impl Disk {
             }
         });
         served.unwrap_or_else(|failed| {
-            // A partial reply is dropped, because an error needs a separate reply.
+            // A partial reply is discarded, because an error requires a separate reply.
             out.truncate(mark);
             self.tally.failed(request.command);
             Reply::new(session, request, out).failed(failed.refusal());
@@ -136,7 +137,8 @@ impl Disk {
         })
     }
 
-    /// Handles the completion by the device: writes the reply to `out`, or submits the next part.
+    /// Handles a completion by the device: writes the reply to `out`, or submits the next part of the
+    /// request.
     pub(crate) fn answer(
         &self,
         session: &Session,
@@ -220,7 +222,7 @@ impl Disk {
         Ok(Served::Asked(Pending { request: *request, asked: first, ticket, first: ticket, early, zeroed }))
     }
 
-    /// Submits the rest of a request of which a part is `done`.
+    /// Submits the next part of a request after the device has completed a part.
     fn next_part(
         &self,
         model: &Model,
@@ -301,8 +303,8 @@ impl Disk {
         }
     }
 
-    /// Makes all data durable, with a checkpoint if there is space. If an error is returned, acknowledged
-    /// data is in the image but may not be durable.
+    /// Makes all data durable, and writes a checkpoint if there is space. If an error is returned, the image
+    /// contains all acknowledged data, but it may not be durable.
     pub(crate) fn close(&self) -> io::Result<()> {
         match &self.body {
             _ if self.export.read_only => Ok(()),
@@ -338,7 +340,7 @@ impl Disk {
         }
     }
 
-    /// Time of replies.
+    /// Returns the timing of replies.
     pub(crate) fn timing(&self) -> Timing {
         match &self.body {
             Body::Raw(_) => Timing::None,
@@ -346,8 +348,8 @@ impl Disk {
         }
     }
 
-    /// Starts recording to the trace `path`. Returns an error if a recording is in progress or the file
-    /// cannot be created.
+    /// Starts recording to the trace `path`. Returns an error if a recording is active or the file cannot be
+    /// created.
     pub(crate) fn record_to(&self, path: &Path, existing: Existing) -> Result<(), RecordError> {
         let dilation = match self.timing() {
             Timing::Emulated { dilation, .. } => dilation,
@@ -359,15 +361,15 @@ impl Disk {
         Ok(())
     }
 
-    /// Stops the recording and returns its result. Returns an error if there is no recording.
+    /// Stops the recording and returns its status. Returns an error if no recording is active.
     pub(crate) fn record_end(&self) -> Result<Recorded, RecordError> {
         self.recorder.end()
     }
 }
 
 impl Pending {
-    /// Returns the next part: more zeros or, after the last part of a forced request, the flush that makes it
-    /// durable.
+    /// Returns the next part of the request, or `None` if it is complete. The next part is a range to zero
+    /// or, after all data of a forced request, the flush that makes it durable.
     fn next(&self, model: &Model) -> Option<(HostRequest, Payload<'static>)> {
         let asked = of_device(&self.request)?;
         let left = u64::from(asked.bytes).saturating_sub(self.zeroed);
@@ -381,10 +383,10 @@ impl Pending {
     }
 }
 
-/// Flush that makes a forced request durable.
+/// Flush that makes the data of a forced request durable.
 const SAFE: HostRequest = HostRequest { op: Op::Flush, offset: 0, bytes: 0, forced: true };
 
-/// Reason for which a request got no regular reply.
+/// Reason for which a request gets an error reply.
 enum Failed {
     Refused(Refusal),
     Io(io::Error),
@@ -405,13 +407,14 @@ impl Failed {
     }
 }
 
-/// Maximum number of bytes per part. Parts are limited because zeros that a device writes need memory.
+/// Returns the maximum number of bytes per part. Parts are limited because zeros that a device writes need
+/// memory.
 fn part_of(request: &Request) -> u32 {
     if request.command == Command::WriteZeroes { WRITE_MAX as u32 } else { u32::MAX }
 }
 
-/// Returns the extents of a request. `look` returns one extent: whether data is stored, and the number of
-/// bytes.
+/// Returns the extents of a request, starting at its first byte. For the extent at an offset, `look` returns
+/// whether data is stored, and the number of bytes.
 fn extents(request: &Request, look: impl Fn(u64, u64) -> io::Result<(bool, u64)>) -> io::Result<Vec<Extent>> {
     let most = if request.wants_one_extent() { 1 } else { EXTENTS_MAX };
     let end = request.offset + u64::from(request.length);
@@ -444,7 +447,8 @@ fn host_request(request: &Request) -> Option<HostRequest> {
     Some(HostRequest { op, offset: request.offset, bytes: request.length, forced })
 }
 
-/// Returns the request to the device. Zeros are written, because trimmed data may keep its content.
+/// Converts a client request to a device request, or returns `None` if the device does not process it. Zeros
+/// are written, because trimmed data may keep its content.
 fn of_device(request: &Request) -> Option<HostRequest> {
     let asked = host_request(request)?;
     let op = if request.command == Command::WriteZeroes { Op::Write } else { asked.op };

@@ -1,9 +1,10 @@
-//! Memory for data of clients in both directions, with a limit on the total.
+//! Memory for the data of clients in both directions, with a limit on the total.
 //!
 //! Every client has [`ALLOWED`] bytes for each direction. A longer message also uses memory that all clients
 //! share, until the system has accepted the message or the request is served. If no shared memory is free,
-//! the client waits, and is disconnected after a timeout. In addition, every client has constant buffers for
-//! replies sent in one write and for encryption.
+//! the client waits, and is disconnected after a timeout. In addition, every client has buffers of constant
+//! size
+//! for replies sent in one write and for encryption.
 
 use crate::dropped::PATIENCE;
 use crate::socket::pause;
@@ -11,22 +12,22 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Size of the memory shared by all clients in bytes.
+/// Size in bytes of the memory that all clients share.
 pub(crate) const SHARED_BYTES: usize = 512 << 20;
-/// Size of the additional memory of each client for each direction in bytes.
+/// Size in bytes of the memory that each client has for each direction in addition to shared memory.
 pub(crate) const ALLOWED: usize = 128 << 10;
-/// Interval of checks for memory while there is none.
+/// Interval at which a waiting client checks for free memory.
 const CHECK_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Memory shared by all clients, with a limit.
 pub(crate) struct SharedMemory {
     taken: AtomicUsize,
     most: usize,
-    /// Whether waiting for memory has ended.
+    /// Whether the server is stopping, so that clients no longer wait for memory.
     is_closed: AtomicBool,
 }
 
-/// Share of one client in the memory.
+/// Shared memory that one client uses for one direction.
 pub(crate) struct Share<'a> {
     shared: &'a SharedMemory,
     bytes: usize,
@@ -43,7 +44,7 @@ impl SharedMemory {
         Share { shared: self, bytes: 0 }
     }
 
-    /// Ends all waits for memory at the end of the server.
+    /// Ends all waits for memory because the server is stopping.
     pub(crate) fn close(&self) {
         self.is_closed.store(true, Ordering::Relaxed);
     }
@@ -55,7 +56,8 @@ impl SharedMemory {
 }
 
 impl Share<'_> {
-    /// Grows a buffer to `bytes`. Returns `false` without a change if there is no memory.
+    /// Sets the size of the client's buffers to `bytes`. If there is not enough shared memory, returns
+    /// `false` and changes nothing.
     pub(crate) fn hold(&mut self, bytes: usize) -> bool {
         let bytes = bytes.saturating_sub(ALLOWED);
         if bytes > self.bytes && !self.shared.take(bytes - self.bytes) {
@@ -68,8 +70,8 @@ impl Share<'_> {
         true
     }
 
-    /// Grows the buffers to `bytes` without checking the limit, because they replace buffers that are
-    /// released next.
+    /// Sets the size of the client's buffers to `bytes` without checking the limit, because they replace
+    /// buffers that are released next.
     pub(crate) fn hold_anyway(&mut self, bytes: usize) {
         let bytes = bytes.saturating_sub(ALLOWED);
         if bytes > self.bytes {
@@ -80,7 +82,7 @@ impl Share<'_> {
         self.bytes = bytes;
     }
 
-    /// Waits until a buffer may have `bytes`. Returns an error after a timeout.
+    /// Waits until the client's buffers may have `bytes`. Returns an error after a timeout.
     pub(crate) fn wait_for(&mut self, bytes: usize) -> io::Result<()> {
         let mut began = None;
         while !self.hold(bytes) {
@@ -89,8 +91,8 @@ impl Share<'_> {
         Ok(())
     }
 
-    /// Waits briefly for memory. `began` is the start of the wait. Returns an error after a timeout, or if
-    /// the server ends.
+    /// Waits briefly for memory. `began` is the time at which the wait started. Returns an error after a
+    /// timeout, or if the server is stopping.
     #[expect(clippy::disallowed_methods, reason = "clients wait in wall time")]
     pub(crate) fn rest(&self, began: &mut Option<Instant>) -> io::Result<()> {
         let now = Instant::now();
@@ -102,7 +104,7 @@ impl Share<'_> {
         Ok(())
     }
 
-    /// Whether so much memory is in use that unused buffers should be released.
+    /// Returns whether so much shared memory is in use that unused buffers should be released.
     pub(crate) fn is_scarce(&self) -> bool {
         self.shared.taken.load(Ordering::Relaxed) > self.shared.most / 4
     }

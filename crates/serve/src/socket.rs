@@ -1,4 +1,4 @@
-//! A connection to one client at the system level.
+//! Connection to one client at the socket level.
 
 #![expect(clippy::disallowed_types, reason = "sockets belong here")]
 
@@ -19,21 +19,21 @@ pub(crate) enum Socket {
 }
 
 impl Socket {
-    /// Makes the socket blocking and disables send delays.
+    /// Makes the socket blocking, and disables delays of small packets.
     pub(crate) fn prepare(&self) -> io::Result<()> {
         match self {
             Socket::Unix(of) => of.set_nonblocking(false),
             Socket::Tcp(of) => {
                 of.set_nonblocking(false)?;
                 of.set_nodelay(true)?;
-                // A client whose machine fails is silent. With keep-alive, the system detects this
-                // eventually.
+                // If the machine of a client fails, the client is silent. With keep-alive, the system detects
+                // this eventually.
                 rustix::net::sockopt::set_socket_keepalive(of, true).map_err(io::Error::from)
             }
         }
     }
 
-    /// Creates another handle of the connection, with which another thread can close it.
+    /// Creates another handle of the connection, so that another thread can close it.
     pub(crate) fn try_clone(&self) -> io::Result<Socket> {
         match self {
             Socket::Unix(of) => of.try_clone().map(Socket::Unix),
@@ -41,7 +41,7 @@ impl Socket {
         }
     }
 
-    /// Sets the timeout of a read for the next byte.
+    /// Sets the maximum time that a read waits for data.
     pub(crate) fn set_read_patience(&self, limit: Option<Duration>) -> io::Result<()> {
         match self {
             Socket::Unix(of) => of.set_read_timeout(limit),
@@ -49,7 +49,7 @@ impl Socket {
         }
     }
 
-    /// Sets the timeout of a write to a client that does not receive.
+    /// Sets the maximum time that a write waits for a client that does not receive data.
     pub(crate) fn set_write_patience(&self, limit: Option<Duration>) -> io::Result<()> {
         match self {
             Socket::Unix(of) => of.set_write_timeout(limit),
@@ -93,18 +93,18 @@ impl Socket {
         Ok(())
     }
 
-    /// Whether the other side has stopped sending, even if unread data remains.
+    /// Returns whether the other side has stopped sending, even if unread data remains.
     pub(crate) fn sends_no_more(&self) -> bool {
         self.shows(PollFlags::RDHUP)
     }
 
-    /// Whether the other side neither sends nor receives, as far as known. TCP detects this only after
+    /// Returns whether the connection is known to be closed in both directions. TCP detects this only after
     /// sending.
     pub(crate) fn is_closed(&self) -> bool {
         self.shows(PollFlags::empty())
     }
 
-    /// Whether the connection has ended or has `flags`.
+    /// Returns whether the connection has one of `flags`, has ended, or has failed.
     fn shows(&self, flags: PollFlags) -> bool {
         let mut polled = [PollFd::new(self, flags)];
         let found = poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
@@ -113,7 +113,7 @@ impl Socket {
 
     /// Stops reading. Waiting readers reach the end of the stream.
     pub(crate) fn end_reading(&self) {
-        // A disconnected client needs no notification.
+        // If the client has disconnected, shutting down the socket fails, which is harmless.
         let _ = match self {
             Socket::Unix(of) => of.shutdown(Shutdown::Read),
             Socket::Tcp(of) => of.shutdown(Shutdown::Read),
@@ -138,7 +138,7 @@ impl AsFd for Socket {
     }
 }
 
-/// Waits until `of` is readable, with a timeout.
+/// Waits up to `limit` until `of` is readable.
 pub(crate) fn wait_for(of: &impl AsFd, limit: Duration) -> io::Result<()> {
     let limit = Timespec::try_from(limit).map_err(io::Error::other)?;
     match poll(&mut [PollFd::new(of, PollFlags::IN)], Some(&limit)) {
@@ -147,7 +147,7 @@ pub(crate) fn wait_for(of: &impl AsFd, limit: Duration) -> io::Result<()> {
     }
 }
 
-/// Sleeps for this time.
+/// Sleeps for `time`.
 #[expect(clippy::disallowed_methods, reason = "the server waits for clients in wall time")]
 pub(crate) fn pause(time: Duration) {
     std::thread::sleep(time);

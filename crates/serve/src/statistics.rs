@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::io;
 use std::time::Duration;
 
-/// All statistics of a server.
+/// Statistics of the server and of all exports.
 #[derive(Clone, Debug)]
 pub struct Statistics {
     /// Time since the start of the server.
@@ -31,13 +31,13 @@ pub struct Connections {
     pub now: u64,
     /// Number of connections since the start of the server.
     pub ever: u64,
-    /// Number of connections that ended within a message or because of a protocol violation.
+    /// Number of connections that ended in the middle of a message or because of a protocol violation.
     pub dropped: u64,
     /// Reason for the last disconnection.
     pub last_drop: Option<String>,
 }
 
-/// All statistics of one export.
+/// Statistics of one export.
 #[derive(Clone, Debug)]
 pub struct ExportStatistics {
     /// Export name.
@@ -54,7 +54,7 @@ pub struct ExportStatistics {
     pub latencies: Latencies,
     /// Simulated time since the image of the device was created.
     pub simulated: Time,
-    /// Report of the device for that time. Wear and energy are lifetime values.
+    /// Report of the device over `simulated`. Wear and energy are lifetime values.
     pub stack: StackReport,
     /// Faults that were added while the device is served.
     pub faults: Vec<ServedFault>,
@@ -64,24 +64,25 @@ pub struct ExportStatistics {
     pub recording: Option<Recorded>,
 }
 
-/// Summary of a server's run.
+/// Summary of a server run.
 #[derive(Debug, Default)]
 pub struct ServerSummary {
     /// Number of clients that connected.
     pub clients: u64,
-    /// Number of clients whose connection ended within a message or because of a protocol error.
+    /// Number of connections that ended in the middle of a message or because of a protocol violation.
     pub dropped: u64,
     /// Reason for the last of these disconnections.
     pub last_drop: Option<String>,
     /// Image that could not be synced at the end, and the reason.
     pub unsynced: Option<String>,
-    /// Resource that the system refused at the start. The server then served no clients.
+    /// Resource that the system did not provide when the server started. In this case, the server has served
+    /// no clients.
     pub denied: Option<Denied>,
     /// Statistics of each export.
     pub exports: Vec<ExportStatistics>,
 }
 
-/// Resource that the system refused at the start of a server.
+/// Resource that the system did not provide when the server started.
 #[derive(Debug)]
 pub struct Denied {
     /// Name of the resource.
@@ -119,7 +120,7 @@ impl ExportStatistics {
         told
     }
 
-    /// Dilation factor; `None` if replies are immediate.
+    /// Returns the dilation factor, or `None` if replies are immediate.
     pub fn dilation(&self) -> Option<f64> {
         match self.timing {
             Timing::Emulated { dilation, .. } => Some(dilation),
@@ -160,7 +161,7 @@ fn summary(of: &LatencyHistogram) -> Value {
     })
 }
 
-/// Converts columns to JSON, indexed by name. Values that are not finite become null.
+/// Converts columns to JSON, keyed by column name. Values that are not finite become null.
 fn columns_json(columns: &Columns) -> Value {
     let floats = columns.floats.iter().map(|(name, values)| (name.clone(), json!(values)));
     let counts = columns.counts.iter().map(|(name, values)| (name.clone(), json!(values)));

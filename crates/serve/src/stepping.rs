@@ -21,7 +21,8 @@ pub(crate) struct StepRequest {
 }
 
 impl Disk {
-    /// Performs the request like a request of a client: in order, at wall-clock time, and in the image. Calls
+    /// Performs the request like a request of a client: in order, in wall-clock time, and recorded in the
+    /// image. Calls
     /// `wait`, which waits for a limited time per call, until the request completes or `wait` cancels it.
     /// Returns the time at which the reply may be sent, and the result.
     ///
@@ -62,7 +63,7 @@ impl Disk {
         Ok((reply, answered))
     }
 
-    /// Number of power losses so far; zero if no device is modeled.
+    /// Returns the number of power losses so far, or 0 if no device is modeled.
     pub(crate) fn outages(&self) -> u64 {
         match &self.body {
             Body::Device(model) => model.outages(),
@@ -70,8 +71,8 @@ impl Disk {
         }
     }
 
-    /// Whether a reply that completed at `done` may be sent to a client that connected after `outages` power
-    /// losses.
+    /// Returns whether the reply of a request that completed at `done` may be sent to a client that connected
+    /// after `outages` power losses.
     pub(crate) fn lets_leave(&self, done: Time, outages: u64) -> bool {
         match &self.body {
             Body::Device(model) => model.lets_leave(done, outages),

@@ -5,7 +5,7 @@ use crate::tls::{Certificates, Encryption};
 use std::io;
 use std::time::Duration;
 
-/// Data stream of a client.
+/// Connection to a client, encrypted or not.
 pub(crate) struct Stream {
     socket: Socket,
     encryption: Option<Box<Encryption>>,
@@ -45,7 +45,7 @@ impl Stream {
         }
     }
 
-    /// Waits until the stream may be readable, with a timeout.
+    /// Waits up to `limit` until the stream may be readable.
     pub(crate) fn wait(&self, limit: Duration) -> io::Result<()> {
         wait_for(&self.socket, limit)
     }
@@ -58,8 +58,8 @@ impl Stream {
         }
     }
 
-    /// Closes the connection. An encrypted connection first sends a close notification, so that the end is
-    /// not interpreted as an attack.
+    /// Closes the connection. An encrypted connection first sends a close notification, so that the client
+    /// does not interpret the end as an attack.
     pub(crate) fn end(mut self) {
         if let Some(encryption) = &mut self.encryption {
             encryption.say_goodbye(&self.socket);

@@ -1,4 +1,4 @@
-//! Counts of requests, bytes, and errors for each command.
+//! Counts of requests, bytes, and errors for each request type.
 
 use nacre_nbd::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Types of requests that are counted, in order.
 pub const KINDS: [&str; 8] = ["read", "write", "trim", "zero", "flush", "cache", "status", "unknown"];
 
-/// Counts of an export, shared by its clients.
+/// Request counts of an export, which its clients share.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     counts: [Count; KINDS.len()],
@@ -45,7 +45,7 @@ impl Tally {
         count.errors.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts in the order of [`KINDS`].
+    /// Returns the counts in the order of [`KINDS`].
     pub(crate) fn counted(&self) -> [Counted; KINDS.len()] {
         std::array::from_fn(|kind| {
             let Count { requests, bytes, errors } = &self.counts[kind];

@@ -8,15 +8,15 @@
 use std::io;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
-/// Amount of memory in bytes that must be free before a thread starts, for this thread and for those that
+/// Memory in bytes that must be free before a thread starts. It is for this thread and for threads that
 /// started just before.
 const FREE_BYTES: usize = 8 << 20;
 
-/// Checks that there is memory for another thread.
+/// Checks that there is enough memory for another thread.
 ///
 /// # Errors
 ///
-/// Returns an error if there is no memory.
+/// Returns an error if there is not enough memory.
 pub(crate) fn afford() -> io::Result<()> {
     if nacre_pages::are_free(FREE_BYTES) {
         return Ok(());
@@ -24,11 +24,11 @@ pub(crate) fn afford() -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::OutOfMemory, "there is no memory for its thread"))
 }
 
-/// Starts a thread if there is memory for one.
+/// Starts a thread if there is enough memory.
 ///
 /// # Errors
 ///
-/// Returns an error if there is no memory, or if the system refuses to create the thread.
+/// Returns an error if there is not enough memory, or if the system cannot create the thread.
 #[expect(clippy::disallowed_methods, reason = "clients are served side by side")]
 pub(crate) fn spawn<'scope>(
     scope: &'scope Scope<'scope, '_>,

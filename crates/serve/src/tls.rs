@@ -14,17 +14,17 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Number of bytes of records that are read from the socket at a time.
+/// Number of bytes of TLS records that are read from the socket at a time.
 const RECORDS_BYTES: usize = 64 << 10;
 
-/// Certificates of the server, and certificates of accepted clients.
+/// Certificates of the server, and the authority whose clients are accepted, if any.
 #[derive(Clone, Debug)]
 pub struct Certificates {
     config: Arc<ServerConfig>,
     is_choosy: bool,
 }
 
-/// Certificates that cannot be used.
+/// Error of a certificate file.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", .path.display())]
 pub struct CertificateError {
@@ -43,8 +43,8 @@ impl Certificates {
         let secret =
             PrivateKeyDer::from_pem_slice(&contents(&key)?).map_err(|error| unusable(&key, &error))?;
         let authority = folder.join("ca-cert.pem");
-        // For a dangling link or an unreadable file, the read returns the error. Clients without a
-        // certificate are accepted only if there is no entry with this name.
+        // For a dangling link or an unreadable file, the read returns the error. The server accepts clients
+        // without a certificate only if the folder has no entry with this name.
         let is_choosy = match authority.symlink_metadata() {
             Ok(_) => true,
             Err(error) if error.kind() == io::ErrorKind::NotFound => false,
@@ -68,7 +68,7 @@ impl Certificates {
         Ok(Certificates { config: Arc::new(config), is_choosy })
     }
 
-    /// Whether clients need a certificate.
+    /// Returns whether clients need a certificate.
     pub fn is_choosy(&self) -> bool {
         self.is_choosy
     }
@@ -93,10 +93,10 @@ fn unusable(path: &Path, problem: &impl ToString) -> CertificateError {
     CertificateError { path: path.to_path_buf(), problem: problem.to_string() }
 }
 
-/// Encryption of a connection.
+/// TLS state of a connection.
 pub(crate) struct Encryption {
     connection: ServerConnection,
-    /// Received data. The part between `from` and `to` is not decrypted yet.
+    /// Received TLS records. The bytes between `from` and `to` are not decrypted yet.
     records: Vec<u8>,
     from: usize,
     to: usize,
@@ -159,11 +159,12 @@ impl Encryption {
 
     pub(crate) fn say_goodbye(&mut self, socket: &Socket) {
         self.connection.send_close_notify();
-        // A disconnected client does not need this data.
+        // If the client has disconnected, it does not need this data.
         let _ = self.send(socket);
     }
 
-    /// Decrypts received data until something is readable. Returns `None` if more data is needed.
+    /// Decrypts received data until some is readable, and copies it to `into`. Returns `None` if more data
+    /// must be received first.
     fn decrypted(&mut self, socket: &Socket, into: &mut [u8]) -> io::Result<Option<usize>> {
         loop {
             match self.connection.reader().read(into) {
@@ -177,19 +178,19 @@ impl Encryption {
         }
     }
 
-    /// Decrypts as much of the received data as the library accepts at a time.
+    /// Passes received data to the TLS library, which accepts a limited amount per call.
     fn decrypt(&mut self, socket: &Socket) -> io::Result<()> {
         let mut records = &self.records[self.from..self.to];
         self.from += self.connection.read_tls(&mut records)?;
         if let Err(error) = self.connection.process_new_packets() {
-            // The client receives the reason before it is disconnected.
+            // The alert with the reason is sent before the client is disconnected.
             let _ = self.send(socket);
             return Err(io::Error::new(io::ErrorKind::InvalidData, error));
         }
         self.send(socket)
     }
 
-    /// Sends encrypted data and waits until it is sent.
+    /// Sends all encrypted data that is pending.
     fn send(&mut self, socket: &Socket) -> io::Result<()> {
         while self.connection.wants_write() {
             self.connection.write_tls(&mut Sink(socket))?;
@@ -198,7 +199,7 @@ impl Encryption {
     }
 }
 
-/// A socket to which records are written.
+/// A socket as a destination of encrypted data.
 struct Sink<'a>(&'a Socket);
 
 impl Write for Sink<'_> {

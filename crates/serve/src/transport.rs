@@ -25,27 +25,27 @@ use std::os::unix::net::UnixStream;
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// Data size of the short replies that are measured, in bytes.
+/// Data size of the short replies in the measurement, in bytes.
 const SHORT: usize = 4 << 10;
-/// Data size of the long replies that are measured, in bytes.
+/// Data size of the long replies in the measurement, in bytes.
 const LONG: usize = 256 << 10;
-/// Number of round trips with each size.
+/// Number of measured round trips per data size.
 const ROUNDS: usize = 301;
-/// Size of the header of a reply, and size of the buffer for its data, as for a client.
+/// Sizes in bytes of a reply header, and of the buffer in which a client receives its data.
 const PARTS: [usize; 2] = [20, 8];
 const HEAD_BYTES: usize = PARTS[0] + PARTS[1];
-/// Maximum ratio of the median to the minimum that is accepted. It is 1.2 to 1.5 for an undisturbed
-/// transport.
+/// Maximum ratio of the median to the minimum delay that is accepted. The ratio of an undisturbed transport
+/// is 1.2 to 1.5.
 const SPREAD_MAX: f64 = 1.5;
-/// Maximum delay that is accepted. The fastest undisturbed round trip of any measured machine took 20 to 30
-/// us.
+/// Maximum value that is accepted for the fastest round trip. Undisturbed round trips took 20 to 30 us on all
+/// measured machines.
 const FASTEST_MAX: Duration = Duration::from_micros(30);
 /// Maximum transfer time per byte. A socket transfers more than 1 GB/s.
 const NANOSECONDS_PER_BYTE_MAX: f64 = 1.0;
-/// Latency of the emulated device.
+/// Simulated latency of the device during the measurement.
 const WAIT: Duration = Duration::from_micros(100);
 
-/// Transport delay: a constant, and a delay per byte.
+/// Transport delay: a constant part, and a part per byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Transport {
     base: Duration,
@@ -54,30 +54,31 @@ pub struct Transport {
 }
 
 impl Transport {
-    /// Round-trip delay with `bytes` bytes of data in one direction.
+    /// Returns the round-trip delay for `bytes` bytes of data in one direction.
     pub fn of(&self, bytes: u32) -> Duration {
         self.base + Duration::from_nanos((f64::from(bytes) * self.nanoseconds_per_byte) as u64)
     }
 
-    /// Difference of the usual delay from the minimum, by which replies may be early.
+    /// Returns the difference between the usual and the minimum delay. Replies may be early by this time.
     pub(crate) fn spread(&self) -> Duration {
         self.spread
     }
 
-    /// Creates a constant delay for any size, with its difference from the minimum.
+    /// Creates a constant delay for any size. `spread` is its difference from the minimum.
     #[cfg(test)]
     pub(crate) fn of_small(base: Duration, spread: Duration) -> Transport {
         Transport { base, nanoseconds_per_byte: 0.0, spread }
     }
 
-    /// Measures the delay with sockets like those of `address`. If the system refuses, no time is subtracted.
+    /// Measures the delay with sockets of the same type as `address`. If the system does not provide them,
+    /// the delay is zero.
     pub fn measured(address: &Address) -> Transport {
         measure(address).map_or_else(|_| Transport::default(), |(short, long)| Transport::new(&short, &long))
     }
 
     fn new(short: &Rounds, long: &Rounds) -> Transport {
-        // The fastest round trips are used, because interference that affects only long replies does not
-        // depend on their length.
+        // The slope is computed from the fastest round trips, because interference that affects only long
+        // replies does not depend on their length.
         let slope = long.fastest.saturating_sub(short.fastest).as_nanos() as f64 / (LONG - SHORT) as f64;
         let slope = slope.min(NANOSECONDS_PER_BYTE_MAX);
         let of_short = Duration::from_nanos((slope * SHORT as f64) as u64);
@@ -91,7 +92,7 @@ impl Transport {
     }
 }
 
-/// Times of round trips.
+/// Results of a measurement of round trips.
 struct Rounds {
     fastest: Duration,
     median: Duration,
@@ -100,19 +101,19 @@ struct Rounds {
 #[expect(clippy::disallowed_methods, reason = "both ends are asked at once")]
 fn measure(address: &Address) -> io::Result<(Rounds, Rounds)> {
     let (client, server) = pair(address)?;
-    // If this fails, processors sleep during the measurement, as they do while clients are served.
+    // If this fails, processors may sleep during the measurement, as they do when clients are served.
     let _awake = Awake::keep();
     std::thread::scope(|scope| {
         let echo = Builder::new().spawn_scoped(scope, move || answer(&server))?;
         let way = rounds(&client, SHORT).and_then(|short| Ok((short, rounds(&client, LONG)?)));
         client.end();
-        // Later operations report failures.
+        // If this fails, later operations report the failure.
         let _ = echo.join();
         way
     })
 }
 
-/// Acts as the server until the client disconnects.
+/// Acts as the server: replies to requests until the client disconnects.
 fn answer(server: &Socket) -> io::Result<()> {
     let answer = vec![0; HEAD_BYTES + LONG];
     let mut request = [0; HEADER_BYTES];
@@ -135,7 +136,7 @@ fn answer(server: &Socket) -> io::Result<()> {
     }
 }
 
-/// Measures round-trip times in excess of [`WAIT`].
+/// Acts as the client: measures round-trip times without [`WAIT`].
 fn rounds(client: &Socket, bytes: usize) -> io::Result<Rounds> {
     let request = [u8::from(bytes == LONG); HEADER_BYTES];
     let mut answer = vec![0; bytes];
@@ -194,7 +195,7 @@ mod tests {
     #[test]
     fn an_undisturbed_way_takes_what_it_usually_takes() {
         let way = Transport::new(&rounds(24, 30), &rounds(276, 300));
-        // The delay increases by 1 us per KiB, and the short replies have 4 KiB.
+        // The delay increases by 1 us per KiB. The short replies have 4 KiB.
         assert_eq!(way.of(4 << 10), Duration::from_micros(30));
         assert_eq!(way.of(64 << 10), Duration::from_micros(90));
         assert_eq!(way.spread(), Duration::from_micros(6));

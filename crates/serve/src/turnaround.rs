@@ -1,4 +1,4 @@
-//! Time of a client from a reply to its next request.
+//! Measurement of a client's turnaround, i.e. the time from a reply to the next request.
 //!
 //! A client with one outstanding request that continues immediately waits only for the device and for its
 //! turnaround: delivery of the reply, waking up, its library, and delivery of the next request. [`Transport`]
@@ -8,26 +8,28 @@
 //!
 //! A client that computes between requests takes longer, and this time should not be subtracted. Such a
 //! client sometimes continues immediately, so the lower third of the last turnarounds is used. It is limited
-//! to the fastest plus the [spread](Transport::spread) of the delay, and to [`LONGER_MAX`] of the delay above
-//! the delay. If even the fastest is longer than that, the client always computes or the machine is busy, and
-//! its turnaround is unknown.
+//! to the fastest turnaround plus the [spread](Transport::spread) of the delay, and to the delay plus
+//! [`LONGER_MAX`] of the delay. If even the fastest turnaround is longer than that, the client always
+//! computes or
+//! the machine is busy, and its turnaround is unknown.
 
 use crate::transport::Transport;
 use std::time::{Duration, Instant};
 
-/// Number of turnarounds that are stored.
+/// Number of turnarounds that are stored for a client.
 const REMEMBERED: usize = 64;
-/// Number of turnarounds between adjustments, after the first adjustments.
+/// Number of turnarounds between two adjustments, after the initial adjustments.
 const ADJUST_EVERY: usize = 16;
-/// Maximum excess over the measured transport delay that is accepted, relative to the delay.
+/// Maximum turnaround in excess of the measured transport delay that is accepted, as a share of the delay.
 const LONGER_MAX: f64 = 0.5;
 
-/// Last turnarounds of a client.
+/// Recent turnarounds of a client.
 pub(crate) struct Turnaround {
-    /// Turnarounds minus the measured transport delay in ns; negative if they were faster.
+    /// Turnarounds minus the measured transport delay, in nanoseconds. Negative values are faster than the
+    /// delay.
     last: [i64; REMEMBERED],
     count: usize,
-    /// Time of the last reply, if the client waits for no other reply.
+    /// Time at which the last reply was sent, if the client waits for no other reply.
     answered: Option<Instant>,
     beyond: Beyond,
 }
@@ -68,14 +70,14 @@ impl Turnaround {
         }
     }
 
-    /// Adjustment of the reply times of this client relative to the measured transport delay.
+    /// Returns the adjustment of this client's reply times relative to the measured transport delay.
     pub(crate) fn beyond(&self) -> Beyond {
         self.beyond
     }
 }
 
 fn nanoseconds(time: Duration) -> i64 {
-    // Values are limited. Turnarounds of centuries do not occur.
+    // The conversion is limited, although turnarounds of centuries do not occur.
     i64::try_from(time.as_nanos()).unwrap_or(i64::MAX / 2)
 }
 
@@ -91,7 +93,7 @@ mod tests {
             client.answered(at);
             at += Duration::from_micros(turnaround);
             client.requested(at, 0, &way);
-            // A request that arrives while another one is outstanding has no turnaround.
+            // A request that arrives while another request is outstanding has no turnaround.
             at += Duration::from_micros(500);
             client.requested(at, 0, &way);
         }
@@ -117,7 +119,7 @@ mod tests {
 
     #[test]
     fn no_answer_is_early_by_more_than_the_spread_of_the_way() {
-        // Most turnarounds are slow, but one in twenty took only 15 us.
+        // Most turnarounds are slow, but 5 % of them take only 15 us.
         let some = (0..100).map(|n| if n % 20 == 0 { 15 } else { 29 });
         assert_eq!(beyond(some), sooner(15 + 6 - 20));
     }

@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 /// A device with its image, below the faults.
 pub(crate) struct Under {
     pub(crate) device: PersistentDevice,
-    /// Number in the fault layer of each request to the device.
+    /// Maps each request of the device to its number in the fault layer.
     numbers: BTreeMap<u32, u32>,
-    /// Reason for the last rejected request.
+    /// Reason for which the last rejected request was not performed.
     pub(crate) refused: Option<NotTaken>,
 }
 
@@ -21,7 +21,7 @@ impl Under {
         Under { device, numbers: BTreeMap::new(), refused: None }
     }
 
-    /// Handles a power loss. No request remains outstanding.
+    /// Discards all outstanding requests after a power loss.
     pub(crate) fn forget(&mut self) {
         self.numbers.clear();
     }

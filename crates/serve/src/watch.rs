@@ -16,10 +16,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Interval at which a waiting reply checks whether the server ends.
+/// Interval at which a waiting reply checks whether the server is stopping.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A running server that can be monitored and controlled.
+/// A running server, as seen by the control socket and the metrics.
 pub(crate) struct Watch<'a> {
     pub(crate) disks: &'a [Disk],
     pub(crate) clients: &'a Clients,
@@ -82,7 +82,7 @@ impl Watch<'_> {
         }
     }
 
-    /// Cuts power at the current time. Replies that are due later are dropped, and their clients are
+    /// Cuts power at the current time. Replies that are due later are discarded, and the clients are
     /// disconnected.
     fn power_fail(&self, disk: &Disk, again_permille: Option<u32>) -> Result<Value, Refusal> {
         if let Some(share) = again_permille.filter(|&share| share > 1000) {
@@ -103,8 +103,8 @@ impl Watch<'_> {
         }))
     }
 
-    /// Performs one request and returns its reply at its completion time. Returns the reason for an error,
-    /// e.g. an earlier power loss.
+    /// Performs one request and returns its reply at its completion time. Returns an error if the request
+    /// fails, e.g. after a power loss.
     fn step(&self, disk: &Disk, request: StepRequest) -> io::Result<Value> {
         let outages = disk.outages();
         let mut wait = |time: Duration| {
@@ -142,7 +142,7 @@ impl Watch<'_> {
     }
 }
 
-/// Starts recording requests of `disk` to the trace `path`. With `force`, the trace replaces an existing
+/// Starts recording requests of `disk` to the trace `path`. With `force`, the trace may replace an existing
 /// file, except the images of `disks`.
 pub(crate) fn record(disk: &Disk, disks: &[Disk], path: &Path, force: bool) -> Result<(), RecordError> {
     if disks.iter().any(|disk| disk.image().is_at(path)) {

@@ -3,7 +3,7 @@
 use super::{Current, Extent, Extents};
 
 impl Current {
-    /// Whether `page` is programmed in this slot.
+    /// Returns whether `page` is programmed in this slot.
     fn uses(&self, place: usize, page: u64) -> bool {
         self.programmed.has(page) && self.place_of(page) == place
     }
@@ -14,7 +14,7 @@ impl Extent {
         self.kept.as_ref().is_some_and(|kept| kept.uses(place, page))
     }
 
-    /// Number of pages that only the last checkpoint uses.
+    /// Returns the number of pages that only the last checkpoint uses.
     pub(super) fn old_pages(&self) -> u64 {
         let Some(kept) = &self.kept else { return 0 };
         let is_old = |&page: &u64| kept.programmed.has(page) && !self.now.uses(kept.place_of(page), page);
@@ -23,14 +23,14 @@ impl Extent {
 }
 
 impl Extents {
-    /// Number of bytes of the file that only the last checkpoint uses. The next checkpoint frees them.
+    /// Returns the number of file bytes that only the last checkpoint uses. The next checkpoint frees them.
     pub(crate) fn freed_by_checkpoint(&self) -> u64 {
         let pages: u64 = self.extents.values().map(Extent::old_pages).sum();
         (self.old_pages + pages) * u64::from(self.geometry.page_bytes)
     }
 
-    /// Runs of adjacent pages, with their sizes, that neither the last checkpoint nor later changes use.
-    /// Their content is undefined until they are written.
+    /// Returns runs of adjacent pages that neither the last checkpoint nor later changes use, each as offset
+    /// and size. Their content is undefined until they are written.
     pub(crate) fn unused_pages(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let (page_bytes, count) = (u64::from(self.geometry.page_bytes), self.geometry.pages_per_extent);
         let places = self.extents.values().flat_map(|extent| [(extent, 0), (extent, 1)]);

@@ -2,9 +2,11 @@
 //!
 //! Space that neither the last checkpoint nor a page uses is returned to the file system immediately. Space
 //! that only the last checkpoint uses is returned when the next one is durable. The next checkpoint is
-//! written next to the last one, in the spare space of the journal, which is also for waiting pages. Pages
-//! use it only if it suffices for all of them, and if as much space is available again after the checkpoint,
-//! because the following checkpoint needs it.
+//! written to the spare space of the journal, which is also for waiting pages. Pages use this space only if
+//! it
+//! suffices for all of them, and if as much space is available again after the checkpoint, because the
+//! following
+//! checkpoint needs it.
 
 use super::{Held, Image, spare_with};
 use crate::error::is_full;
@@ -14,7 +16,7 @@ use std::collections::BTreeSet;
 use std::io;
 
 impl Image {
-    /// Frees space on a full disk for a `checkpoint`. Drops waiting pages that were erased since, and
+    /// Frees space on a full disk for `checkpoint`. Drops waiting pages that were erased in the meantime, and
     /// releases unused extents and the unused space of the journal.
     pub(super) fn make_room(&self, held: &mut Held, checkpoint: &Checkpoint) -> io::Result<()> {
         held.is_tight = true;
@@ -26,7 +28,7 @@ impl Image {
         let needed = held.buffers.waiting_room() + checkpoint.room();
         let last = held.superblock.checkpoint.map_or(0, |last| last.room());
         let freed = held.extents.freed_by_checkpoint() + last;
-        // The journal restarts in the space that it has already used.
+        // The journal restarts in the space that it already occupies.
         let next = spare_with(Some(*checkpoint)).saturating_sub(used);
         if needed > spare || needed + next > spare + freed {
             held.buffers.drain(&*self.disk)?;
@@ -37,8 +39,8 @@ impl Image {
         Ok(())
     }
 
-    /// Releases unused space after a checkpoint on a full disk, and reserves the journal's spare space from
-    /// it.
+    /// Releases unused space after a checkpoint on a full disk, and reserves the spare space of the journal
+    /// from it.
     pub(super) fn give_back(&self, held: &mut Held) -> io::Result<()> {
         self.punch_unused(held)?;
         self.take_spare(held)

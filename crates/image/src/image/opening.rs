@@ -18,29 +18,29 @@ use std::sync::{Arc, Mutex};
 pub struct NewImage {
     /// The geometry of the device's pages.
     pub geometry: Geometry,
-    /// Whether every page has a checksum, so that data that the disk has changed is detected and never
-    /// returned.
+    /// Whether every page has a checksum. With checksums, data that the disk has changed is detected and
+    /// never returned.
     pub page_checksums: bool,
 }
 
 impl From<Geometry> for NewImage {
-    /// Properties of an image with page checksums.
+    /// Creates the properties of an image with page checksums.
     fn from(geometry: Geometry) -> NewImage {
         NewImage { geometry, page_checksums: true }
     }
 }
 
-/// Content of an opened image. The caller restores `state` and then replays `records`.
+/// An opened image. The caller restores `state` and then replays `records`.
 #[derive(Debug)]
 pub struct Opened {
-    /// The image. Records must be replayed before anything is appended.
+    /// The image. The caller must replay the records before it appends to the image.
     pub image: Image,
     /// The state at the last checkpoint, or `None` if the device is new and has no checkpoint.
     pub state: Option<Vec<u8>>,
     /// Records appended since the checkpoint.
     pub records: Records,
-    /// Whether the journal ended with an incomplete record, e.g. after a kill or a power loss. The record was
-    /// never acknowledged as synced, and is dropped.
+    /// Whether the journal ended with an incomplete record, e.g. after a kill or a power loss. This record
+    /// was never acknowledged as synced, and is dropped.
     pub torn: bool,
 }
 
@@ -102,7 +102,7 @@ impl Image {
                 let file = Arc::new(file);
                 let created = Image::create_on(file.clone(), path, identity, properties, JOURNAL_BYTES);
                 created.inspect_err(|_| {
-                    // The file is left empty, if possible. The error is reported in any case.
+                    // The file is emptied again, if possible. The original error is reported in any case.
                     let _ = file.set_len(0);
                 })?
             }
@@ -111,7 +111,8 @@ impl Image {
         Ok(Opened { image, state: None, records: Records::default(), torn: false })
     }
 
-    /// Geometry and identity of the device in the image at `path`, which another process may have open.
+    /// Returns the geometry and the identity of the device in the image at `path`. Another process may have
+    /// the image open.
     ///
     /// Errors: the image does not exist, has another format, or is damaged.
     pub fn inspect(path: &Path) -> Result<(Geometry, String), ImageError> {
@@ -120,8 +121,8 @@ impl Image {
         Ok((superblock.geometry, superblock.identity))
     }
 
-    /// Like [`Image::create`], on an empty `disk` and with this journal size in bytes. `path` is for
-    /// messages.
+    /// Like [`Image::create`], on an empty `disk` and with this journal size in bytes. Error messages contain
+    /// `path`.
     ///
     /// Errors: the disk is full or fails, or the identity is too long.
     pub fn create_on(
@@ -148,7 +149,7 @@ impl Image {
         let raw_end = superblock.raw_end();
         let held = Held::new(path, superblock.clone(), Extents::new(geometry, raw_end, has_checksums));
         let image = Image { path: path.to_path_buf(), disk, held: Arc::new(Mutex::new(held)) };
-        // The file includes the journal and the raw bytes from its creation, so that truncation is detected.
+        // From its creation, the file includes the journal and the raw bytes, so that truncation is detected.
         let sized = image.disk.set_length(raw_end);
         sized.map_err(|error| ImageError::new(path, Problem::io("creating it", &error)))?;
         image.write_superblocks(&mut image.hold(), superblock)?;
@@ -171,7 +172,7 @@ impl Image {
     }
 }
 
-/// Checks the whole image, and reads its state and journal.
+/// Checks the whole image and returns its state and its journal records.
 fn load(
     disk: &dyn Disk,
     path: &Path,
@@ -210,7 +211,7 @@ fn load(
     Ok((held, state, found))
 }
 
-/// Reads table and state from the first intact copy of the checkpoint, passes the table to `extents`, and
+/// Reads table and state from the first intact copy of the checkpoint. Passes the table to `extents` and
 /// returns the state.
 pub(crate) fn load_checkpoint(
     disk: &dyn Disk,

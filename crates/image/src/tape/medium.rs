@@ -5,7 +5,7 @@ use nacre_kernel::Random;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Fault of a disk in a write that it had confirmed with a sync.
+/// Fault of a disk that affects a write after the disk had confirmed it with a sync.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MediumFault {
     /// One bit changed.
@@ -23,7 +23,7 @@ impl MediumFault {
     pub const ALL: [MediumFault; 4] =
         [MediumFault::BitRot, MediumFault::LostWrite, MediumFault::TornWrite, MediumFault::MisdirectedWrite];
 
-    /// Name of the fault, as for media faults of a device.
+    /// Returns the name of the fault. Media faults of a device have the same names.
     pub fn name(self) -> &'static str {
         match self {
             MediumFault::BitRot => "bit_rot",
@@ -39,17 +39,17 @@ impl MediumFault {
 pub struct Harm {
     /// The fault.
     pub fault: MediumFault,
-    /// Byte range of the file whose write was affected.
+    /// Byte range of the affected write in the file.
     pub range: Range<u64>,
-    /// Byte range that a misdirected write overwrote.
+    /// Byte range that a misdirected write overwrote, or `None` for other faults.
     pub overwritten: Option<Range<u64>>,
 }
 
-/// A range of a synced write that no later write changed.
+/// Part of a synced write that no later write has changed.
 #[derive(Debug)]
 pub(super) struct Landed {
     offset: u64,
-    /// Previous content of the disk.
+    /// Content of the disk before the write.
     before: Vec<u8>,
     after: Vec<u8>,
 }
@@ -119,7 +119,7 @@ impl Followed {
 }
 
 impl Landed {
-    /// Tears the write, so that at least one of its sectors was written and at least one was not.
+    /// Tears the write: at least one of its sectors is new, and at least one has its previous content.
     fn tear(&self, bytes: &mut Vec<u8>, chance: &mut Random) {
         let sectors: Vec<Range<usize>> = sectors(self.offset, self.after.len()).collect();
         let lost = chance.below(sectors.len() as u64);

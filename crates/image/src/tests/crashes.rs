@@ -1,5 +1,5 @@
-//! Tests kills at any write and power losses at any time. A prefix that includes all acknowledged steps must
-//! be restored.
+//! Tests kills at any write and power losses at any time. Opening must restore a prefix of the steps that
+//! includes all acknowledged ones.
 
 use super::toy::{GEOMETRY, IDENTITY, Step, Toy, history, step};
 use crate::tape::{Event, Followed};
@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 /// Offset of the journal in the file.
 const JOURNAL_START: usize = crate::superblock::JOURNAL_START as usize;
-/// Size of the journal in bytes, which is small so that a checkpoint is due every 30 steps.
+/// Size of the journal in bytes. It is small, so that a checkpoint is due every 30 steps.
 const JOURNAL_BYTES: u64 = 2048;
 /// Size in bytes of a record of the toy device.
 const RECORD: usize = 24 + 3 + 8;
 
-/// Notes between the writes of a file.
+/// Notes that a test adds between the writes of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Note {
     /// A step, counted from 1, is about to be journaled.
@@ -39,7 +39,7 @@ fn recover(tape: &Arc<Tape>) -> Result<(Image, Toy), ImageError> {
     Ok((opened.image, toy))
 }
 
-/// Runs `steps` with a sync after every `sync` steps, and adds notes to the tape.
+/// Runs `steps` with a sync after every `sync` steps, and adds notes to the tape. Returns the first error.
 fn run(tape: &Tape, image: &Image, toy: &mut Toy, steps: &[Step], sync: u64) -> Result<(), ImageError> {
     for &step in steps {
         tape.note(Note::Issued(toy.done + 1));
@@ -53,7 +53,7 @@ fn run(tape: &Tape, image: &Image, toy: &mut Toy, steps: &[Step], sync: u64) -> 
     Ok(())
 }
 
-/// Replays the events of a tape: content of the file, and steps guaranteed so far.
+/// State of a replay of a tape: content of the file, and number of steps guaranteed so far.
 #[derive(Clone, Default)]
 pub(super) struct Replay {
     pub(super) file: Followed,
@@ -79,7 +79,7 @@ impl Replay {
         }
     }
 
-    /// The file after a power loss.
+    /// Returns the file after a power loss.
     pub(super) fn powerless(&self, seed: u64) -> Vec<u8> {
         self.file.powerless(&mut nacre_kernel::Streams::new(seed).stream("sectors"))
     }
@@ -102,7 +102,7 @@ fn check(bytes: Vec<u8>, steps: &[Step], least: u64, most: u64, created: bool) -
     Some((tape, done))
 }
 
-/// 180 steps of every kind, with five checkpoints.
+/// Returns 180 steps of every kind, with five checkpoints.
 fn steps() -> Vec<Step> {
     let mut random = nacre_kernel::Streams::new(7).stream("steps");
     let mut below = |bound: u64| random.below(bound) as u8;
@@ -142,7 +142,7 @@ fn a_kill_at_any_write_loses_nothing_acknowledged() {
 
 #[test]
 fn a_failing_second_superblock_loses_nothing() {
-    // The image is opened after every event, with either copy unreadable.
+    // After every event, the image is opened twice, with either superblock copy unreadable.
     let (tape, steps) = (Arc::new(Tape::default()), steps());
     let image = create(&tape).expect("created");
     run(&tape, &image, &mut Toy::new(&image), &steps, 50).expect("nothing fails");
@@ -205,7 +205,7 @@ proptest! {
                 Err(error) => {
                     let is_told = matches!(error.problem, Problem::DiskFull { .. });
                     prop_assert!(is_told, "{}", error);
-                    // Further steps would not find space either.
+                    // Additional steps would not find space either.
                     break;
                 }
             }
@@ -215,7 +215,7 @@ proptest! {
         let is_stopped = image.error().is_some();
         let bytes = tape.reel().bytes.clone();
         check(bytes, &life, taken.len() as u64, taken.len() as u64 + 1, true);
-        // A possibly torn superblock ends the run. Other writes wait for space.
+        // The run ends if the superblock may be torn. Other failed writes wait for space.
         tape.reel().room = None;
         if !is_stopped {
             for &step in &life[taken.len()..] {
@@ -230,7 +230,7 @@ proptest! {
     }
 }
 
-/// Number of journal bytes that `image` has used on `tape`.
+/// Returns the number of journal bytes that `image` has used on `tape`.
 fn records(tape: &Tape) -> usize {
     let reel = tape.reel();
     let journal = &reel.bytes[JOURNAL_START..JOURNAL_START + JOURNAL_BYTES as usize];

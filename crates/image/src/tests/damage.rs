@@ -1,4 +1,5 @@
-//! Tests that a changed byte of an image is reported and never returned, and that the intact rest is copied.
+//! Tests that a changed byte of an image is reported and never returned, and that the repair copies the
+//! intact rest.
 
 use super::Folder;
 use super::crashes::Tape;
@@ -12,13 +13,13 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Size in bytes of a journal for 200 steps.
+/// Size in bytes of a journal that holds 200 steps.
 const JOURNAL_BYTES: u64 = 16 << 10;
 
 /// Offset of the journal.
 const JOURNAL: usize = 128 << 10;
 
-/// A watch that never stops the work.
+/// A callback that never stops the operation.
 fn on() -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
@@ -36,7 +37,7 @@ fn steps(random: &mut Random, count: u64) -> Vec<Step> {
     (0..count).map(step).collect()
 }
 
-/// A synced image of `steps`, with a checkpoint after the first `kept` steps.
+/// Returns a synced image of `steps`, with a checkpoint after the first `kept` steps.
 fn image(steps: &[Step], kept: usize) -> Vec<u8> {
     let tape = Arc::new(Tape::default());
     let image = Image::create_on(tape.clone(), Path::new("tape"), IDENTITY, GEOMETRY, JOURNAL_BYTES).unwrap();
@@ -59,8 +60,8 @@ fn a_changed_bit_is_told_or_does_not_matter() {
         let count = 60 + random.below(60);
         let steps = steps(&mut random, count);
         let mut bytes = image(&steps, 30 + random.below(30) as usize);
-        // The byte was written, because damage elsewhere loses no data. In every second case, it is after the
-        // journal.
+        // Only bytes that were written are changed, because damage elsewhere loses no data. In every second
+        // case, the byte is after the journal.
         let first = if case % 2 == 0 { 0 } else { (128 << 10) + JOURNAL_BYTES as usize };
         let set: Vec<usize> = (first..bytes.len()).filter(|&at| bytes[at] != 0).collect();
         let at = set[random.below(set.len() as u64) as usize];
@@ -80,8 +81,9 @@ fn a_changed_bit_is_told_or_does_not_matter() {
             told += 1;
             continue;
         }
-        // The second copies of superblock and checkpoint replace the first ones. The byte of a page that was
-        // programmed again is old. The mark of the sync may be taken for a torn record, but contains no step.
+        // The second copies of superblock and checkpoint replace the damaged first copies. If the byte
+        // belongs to a page that was programmed again, it is no longer used. A damaged sync mark may be
+        // mistaken for a torn record, but contains no step.
         assert_eq!(toy.done as usize, steps.len(), "case {case}: byte {at} took steps away in silence");
         assert!(&contents == expected.last().unwrap(), "case {case}: byte {at} changed bytes in silence");
         silent += 1;
@@ -95,8 +97,8 @@ fn a_changed_bit_in_the_last_record_before_a_flush_is_told() {
     for count in 1..40 {
         let steps = steps(&mut Streams::new(count).stream("flushed"), count);
         let good = image(&steps, usize::MAX);
-        // A record has 35 bytes. The last eight show its end if its head is invalid, and are not checked
-        // otherwise.
+        // A record has 35 bytes. The last eight bytes show its end if the head is invalid, and are not
+        // checked otherwise.
         let last = JOURNAL + 35 * (count as usize - 1);
         for at in last..last + 27 {
             let mut bytes = good.clone();
@@ -117,8 +119,8 @@ fn a_record_that_was_not_flushed_may_be_taken_for_torn() {
     let mut toy = Toy::new(&image);
     (0..20).for_each(|number| toy.serve(&image, Step::Program(number, number)).unwrap());
     let mut bytes = tape.reel().bytes.clone();
-    // The fifteenth record spans two sectors. Without its length, neither its end nor that it was synced is
-    // known.
+    // The fifteenth record spans two sectors. Without its length, neither its end nor the fact that it was
+    // synced can be determined.
     bytes[JOURNAL + 14 * 35 + 4] ^= 1;
     let opened = open(bytes).unwrap();
     assert!(opened.torn && opened.records.count() == 14, "{} records", opened.records.count());
@@ -283,7 +285,7 @@ fn check_and_repair_do_not_overwrite_files() {
     assert_eq!(check(&folder.file(), &mut on).unwrap(), found, "the image is as it was");
 }
 
-/// An image with a checkpoint after twenty programs.
+/// Creates an image with a checkpoint after twenty programs.
 fn twenty_pages(folder: &Folder) -> (Image, Toy) {
     let image = Image::create(&folder.file(), IDENTITY, GEOMETRY).unwrap();
     let mut toy = Toy::new(&image);
@@ -324,8 +326,8 @@ fn a_file_that_replaces_an_unfinished_copy_is_not_removed() {
     let folder = Folder::new();
     let (image, toy) = twenty_pages(&folder);
     let out = folder.0.join("copy");
-    // Another process moves the unfinished copy and creates a link with the same name, and the copy is
-    // stopped.
+    // During the copy, another process moves the unfinished copy and creates a link with its name. The copy
+    // is then stopped.
     let mut takes_its_place = || {
         std::fs::rename(&out, folder.0.join("moved")).unwrap();
         std::os::unix::fs::symlink("mine", &out).unwrap();
@@ -337,7 +339,7 @@ fn a_file_that_replaces_an_unfinished_copy_is_not_removed() {
     drop((image, toy));
     let mut asked = 0;
     let mut later = || {
-        // The first calls come from the check, before there is a copy.
+        // The first calls come from the check, before the copy exists.
         asked += 1;
         if out.exists() { takes_its_place() } else { ControlFlow::Continue(()) }
     };
@@ -361,7 +363,7 @@ fn discard_removes_the_image_and_no_other_file_of_its_name() {
     assert!(!first.exists());
 }
 
-/// Stops the work when it has been called more than `left` times.
+/// Stops the operation after `left` calls.
 fn ending(left: &mut i32) -> ControlFlow<()> {
     *left -= 1;
     if *left < 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -1,12 +1,12 @@
-//! Tests that errors of an image are reported with location, value, and remedy, and that the file does not
-//! change.
+//! Tests that errors of an image are reported with location, value, and remedy, and that they do not change
+//! the file.
 
 use super::Folder;
 use super::toy::{GEOMETRY, IDENTITY, Step, Toy};
 use crate::{Geometry, Image, Problem};
 use std::path::Path;
 
-/// Offset of the toy device's first checkpoint, after the journal.
+/// Offset of the first checkpoint of the toy device, after the journal.
 const AFTER_JOURNAL: u64 = (128 << 10) + (128 << 20);
 
 /// Creates and closes an image with a checkpoint and a record.
@@ -24,7 +24,8 @@ fn change(path: &Path, offset: u64, bytes: &[u8]) {
     file.write_all_at(bytes, offset).expect("it can be written");
 }
 
-/// The message of opening an image, after the path. Checks that the start of the file does not change.
+/// Opens an image that has an error, and returns the error message after the path. Checks that the start of
+/// the file does not change.
 fn message(path: &Path) -> String {
     message_for(path, IDENTITY, GEOMETRY)
 }
@@ -101,7 +102,7 @@ fn an_image_is_opened_through_a_link_but_never_made_through_one() {
     let open = |path: &Path| {
         Image::open_or_create(path, IDENTITY, GEOMETRY).map(drop).map_err(|error| error.problem)
     };
-    // The links are to an empty file and to a file that does not exist.
+    // One link leads to an empty file, and the other to a file that does not exist.
     for target in [&empty, &folder.0.join("nothing")] {
         std::os::unix::fs::symlink(target, &link).expect("linked");
         assert_eq!(open(&link), Err(Problem::Linked), "{target:?}");
@@ -199,7 +200,7 @@ fn a_file_cut_within_its_last_page_is_found() {
     let image = Image::create(&folder.file(), IDENTITY, GEOMETRY).expect("created");
     let mut toy = Toy::new(&image);
     // The file has two copies of the first checkpoint, the extent, and two copies of the second checkpoint.
-    // The copies of the third one replace the first.
+    // The copies of the third checkpoint replace those of the first.
     image.checkpoint(&toy.state()).expect("checkpoint");
     toy.serve(&image, Step::Program(1, 1)).expect("served");
     image.checkpoint(&toy.state()).expect("checkpoint");
@@ -254,7 +255,7 @@ fn superblocks_put_back_from_an_older_copy_are_refused() {
     let file = std::fs::OpenOptions::new().read(true).open(folder.file()).expect("it can be read");
     let _ = crate::disk::Disk::read_at(&file, 0, &mut old).expect("it can be read");
     drop(created);
-    // The next process appends under a new generation.
+    // The next process appends records of a new generation.
     let opened = Image::open(&folder.file(), IDENTITY, GEOMETRY).expect("opened");
     opened.image.append(&[0, 1, 1]).expect("appended");
     drop(opened);

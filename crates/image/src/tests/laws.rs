@@ -1,4 +1,4 @@
-//! Tests properties for random steps, checkpoints, reopenings, damage, and use of space.
+//! Tests of properties for random steps, checkpoints, reopenings, damage, and use of space.
 
 use super::crashes::Tape;
 use super::toy::{GEOMETRY, IDENTITY, Step, Toy, history, step};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 
-/// An action of a test.
+/// An action on an image in a random test.
 #[derive(Clone, Copy, Debug)]
 enum Action {
     Step(Step),
@@ -34,7 +34,7 @@ fn create() -> (Image, Toy, Arc<Tape>) {
     (image, toy, tape)
 }
 
-/// The file after these actions.
+/// Returns the file after these actions.
 fn play(actions: &[Action]) -> Vec<u8> {
     let (mut image, mut toy, mut tape) = create();
     for action in actions {
@@ -74,11 +74,11 @@ proptest! {
         flip in 1..=255u8,
     ) {
         let mut bytes = play(&actions);
-        // The superblocks, the journal, and all other data except pages of the toy device, which have no
-        // checksums.
+        // Offsets of the superblocks, the journal, and all other data except the pages of the toy device,
+        // which have no checksums.
         let checked: Vec<usize> = (0..400).chain((64 << 10)..(64 << 10) + 400).chain(128 << 10..132 << 10).collect();
         bytes[checked[place.index(checked.len())]] ^= flip;
-        // One copy of the superblock is sufficient, so only damaged records are missing.
+        // One copy of the superblock suffices, so only damaged records may be missing.
         let (_, toy, _) = match open(bytes) {
             Ok(opened) => opened,
             Err(error) => {

@@ -1,4 +1,4 @@
-//! Tests with a toy device on images in files, and on a simulated file with failures and power losses.
+//! Tests with a toy device on images in real files, and in a simulated file with failures and power losses.
 
 mod crashes;
 mod damage;
@@ -11,7 +11,7 @@ mod toy;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A folder for one test, which is removed afterwards.
+/// A temporary folder for one test, which is removed when it is dropped.
 struct Folder(PathBuf);
 
 impl Folder {

@@ -1,5 +1,5 @@
-//! Tests of raw bytes across host power losses. Synced bytes are restored, and each other byte has one of its
-//! values since the sync.
+//! Tests of raw bytes across host power losses. Synced bytes are restored, and every other byte has one of
+//! the values that it had since the last sync.
 
 use super::crashes::{Replay, Tape};
 use crate::{Geometry, Image, Raw};
@@ -11,7 +11,7 @@ const BYTES: u64 = 16 << 10;
 const JOURNAL_BYTES: u64 = 2048;
 const IDENTITY: &str = "device = none";
 
-/// Allowed values of each byte after a power loss: the value at the last sync, and those since.
+/// Allowed values of each byte after a power loss: the value at the last sync, and the values written since.
 type Legal = Vec<Vec<u8>>;
 
 fn open(bytes: Vec<u8>) -> (Arc<Tape>, Image, Raw, Vec<u8>) {
@@ -23,7 +23,7 @@ fn open(bytes: Vec<u8>) -> (Arc<Tape>, Image, Raw, Vec<u8>) {
     (tape, opened.image, raw, found)
 }
 
-/// Performs a random write, zeroing, or trim, or appends a record. `now` is the resulting content.
+/// Performs a random write, zeroing, or trim, or appends a record. Updates `now` to the resulting content.
 fn change(raw: &Raw, image: &Image, random: &mut Random, now: &mut [u8]) {
     let (from, length) = (random.below(BYTES - 3000), 1 + random.below(3000));
     let range = from as usize..(from + length) as usize;

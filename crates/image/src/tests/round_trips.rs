@@ -36,7 +36,8 @@ fn a_checkpoint_empties_the_journal_and_what_follows_is_played_back_on_top() {
     STEPS[3..].iter().for_each(|&step| toy.serve(&image, step).expect("served"));
     let state = toy.state();
     drop((image, toy));
-    // The loop runs twice, because replaying writes pages, and again after a checkpoint.
+    // The image is opened twice, because replay writes pages to the file. Later, it is opened again after a
+    // checkpoint.
     for _ in 0..2 {
         let opened = Image::open(&folder.file(), IDENTITY, GEOMETRY).expect("opened");
         assert_eq!((opened.state.is_some(), opened.records.count()), (true, 3));
@@ -142,7 +143,7 @@ fn what_was_read_ahead_is_forgotten_where_an_extent_moves() {
     let geometry = Geometry { pages: 8 * 40, ..GEOMETRY };
     let image = Image::create(&folder.file(), IDENTITY, geometry).expect("created");
     let mut store = image.store();
-    // Extents of 4 KiB are in order, and the space of the second one is then released.
+    // Extents of 4 KiB are allocated in order. Then the space of the second extent is released.
     for (extent, byte) in (0..40).zip(1..) {
         store.program(extent * 8, &[byte; PAGE]);
         store.program(extent * 8 + 1, &[byte; PAGE]);
@@ -150,8 +151,8 @@ fn what_was_read_ahead_is_forgotten_where_an_extent_moves() {
     image.checkpoint(&[]).expect("checkpoint");
     store.erase(8, 8);
     image.checkpoint(&[]).expect("checkpoint");
-    // This reads ahead over 16 extents and writes after them. Then the third extent moves to the space of the
-    // second one.
+    // This copy reads ahead over 16 extents and writes after them. Then the third extent moves to the space
+    // of the second one.
     store.copy(0, 30 * 8 + 2);
     store.program(16, &[100; PAGE]);
     store.copy(17, 31 * 8 + 2);

@@ -11,7 +11,7 @@ pub(super) const GEOMETRY: Geometry =
     Geometry { page_bytes: PAGE as u32, pages_per_extent: 8, pages: PAGES, raw_bytes: 0 };
 pub(super) const IDENTITY: &str = "device = toy\npages = 40";
 
-/// Contents of all pages.
+/// Content of every page.
 pub(super) type Contents = Vec<[u8; PAGE]>;
 
 /// An operation of the toy device.
@@ -24,7 +24,7 @@ pub(super) enum Step {
     Erase(u8, u8),
 }
 
-/// A random step. Erase blocks of the toy device start at multiples of 8.
+/// Returns a random step. Erase blocks of the toy device start at multiples of 8.
 pub(super) fn step() -> impl Strategy<Value = Step> {
     let page = 0..PAGES as u8;
     prop_oneof![
@@ -53,7 +53,7 @@ impl Step {
         }
     }
 
-    /// Applies the step to a naive model of the pages.
+    /// Applies the step to a simple model of the pages.
     pub(super) fn on(self, contents: &mut Contents) {
         match self {
             Step::Program(page, byte) => contents[usize::from(page)] = [byte; PAGE],
@@ -65,7 +65,7 @@ impl Step {
     }
 }
 
-/// Contents after each number of steps.
+/// Returns the page contents after each number of steps.
 pub(super) fn history(steps: &[Step]) -> Vec<Contents> {
     let mut contents = vec![[0xFF; PAGE]; PAGES as usize];
     let mut history = vec![contents.clone()];
@@ -76,10 +76,10 @@ pub(super) fn history(steps: &[Step]) -> Vec<Contents> {
     history
 }
 
-/// The toy device.
+/// A toy device for tests.
 pub(super) struct Toy {
     store: ImageStore,
-    /// Number of steps since the device was new.
+    /// Number of steps that the device has performed since it was new.
     pub(super) done: u64,
 }
 
@@ -88,7 +88,7 @@ impl Toy {
         Toy { store: image.store(), done: 0 }
     }
 
-    /// The device in an image, after replaying all records.
+    /// Returns the device in an image after replaying all records.
     pub(super) fn recovered(opened: &Opened) -> Toy {
         let mut toy = Toy::new(&opened.image);
         if let Some(state) = &opened.state {
@@ -115,12 +115,12 @@ impl Toy {
         state.finish()
     }
 
-    /// Performs and journals the step, with a checkpoint if one is due.
+    /// Performs and journals a step. Writes a checkpoint before it if one is due.
     pub(super) fn serve(&mut self, image: &Image, step: Step) -> Result<(), ImageError> {
         if image.wants_checkpoint() {
             image.checkpoint(&self.state())?;
         }
-        // Pages may be written before or after the record.
+        // Pages may be written before or after the journal record.
         if self.done.is_multiple_of(2) {
             self.apply(step);
             image.append(&step.record())
@@ -131,7 +131,7 @@ impl Toy {
         }
     }
 
-    /// Performs the step after it was journaled, so that a step that cannot be journaled is not performed.
+    /// Journals a step and then performs it, so that a step that cannot be journaled is not performed.
     pub(super) fn serve_ahead(&mut self, image: &Image, step: Step) -> Result<(), ImageError> {
         if image.wants_checkpoint() {
             image.checkpoint(&self.state())?;

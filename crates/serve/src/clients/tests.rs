@@ -36,7 +36,7 @@ fn who_does_not_choose_in_time_is_cut_off_whatever_it_does_meanwhile() {
     clients.cut_undecided(came + PATIENCE + Duration::from_millis(1));
     assert!(is_ended(&mut slow));
     assert!(!is_ended(&mut chosen) && !is_ended(&mut caller));
-    // The thread of the client may detect the disconnection in the middle of a message.
+    // The thread of the client may detect the disconnection while it reads a message.
     clients.leave(number, Some("the client disconnected in the middle of a message".into()));
     let counted = clients.counted();
     assert_eq!((counted.now, counted.dropped), (2, 1));

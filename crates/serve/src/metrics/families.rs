@@ -1,4 +1,4 @@
-//! Families of metrics and their output.
+//! Metric families and their output.
 
 use crate::asked::TIMED;
 use crate::model::Timed;
@@ -34,7 +34,7 @@ const BOUNDS_NS: [u64; 22] = [
     10_000_000_000,
 ];
 
-/// Returns the whole page.
+/// Returns the text of all metrics.
 pub fn text(statistics: &Statistics) -> String {
     let mut page = Page::default();
     server(&mut page, statistics);
@@ -169,8 +169,8 @@ fn devices(page: &mut Page, exports: &[ExportStatistics]) {
     }
 }
 
-/// Writes the faults of the scenario's stack, identified by path, and the faults added while serving,
-/// identified by number.
+/// Writes the metrics of faults. Faults of the scenario's stack are identified by path, and faults added
+/// while serving are identified by number.
 fn faults(page: &mut Page, exports: &[ExportStatistics]) {
     type Count = fn(&Counts) -> f64;
     let counts: [(&str, &str, Count); 4] = [
@@ -269,7 +269,7 @@ fn media(page: &mut Page, exports: &[ExportStatistics]) {
     }
 }
 
-/// Writes the health data of devices.
+/// Writes the metrics of device health.
 fn health(page: &mut Page, exports: &[ExportStatistics]) {
     type Number = fn(&Health) -> Option<f64>;
     let families: [(&str, &str, &str, Number); 6] = [
@@ -309,7 +309,7 @@ fn health(page: &mut Page, exports: &[ExportStatistics]) {
     }
 }
 
-/// Every component with the name of its export.
+/// Returns every component with the name of its export.
 fn parts(exports: &[ExportStatistics]) -> impl Iterator<Item = (&str, &Component)> {
     exports.iter().flat_map(|export| {
         export.stack.components.iter().map(move |component| (export.name.as_str(), component))
@@ -356,7 +356,7 @@ impl Page {
     }
 }
 
-/// Escapes `text` for the value of a label.
+/// Escapes `text` for use as a label value.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -35,8 +35,8 @@ pub fn respond(
 const PLAIN: &str = "text/plain; charset=utf-8";
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Returns the first line. Data that cannot start a request counts as a line, so that the server does not
-/// wait for more.
+/// Returns the first line without its line end, or `None` if it is incomplete. Data that cannot start a
+/// request counts as a line, so that the server does not wait for more.
 fn first_line(head: &[u8]) -> Option<&[u8]> {
     let end = head.windows(2).position(|window| window == b"\r\n");
     match end {
@@ -46,7 +46,7 @@ fn first_line(head: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Method and target of a request line.
+/// Parses the method and target of a request line.
 fn request_line(line: &[u8]) -> Option<(&str, &str)> {
     let mut parts = std::str::from_utf8(line).ok()?.split(' ');
     let (method, target, version) = (parts.next()?, parts.next()?, parts.next()?);
@@ -55,7 +55,7 @@ fn request_line(line: &[u8]) -> Option<(&str, &str)> {
     (is_whole && parts.next().is_none()).then_some((method, target))
 }
 
-/// The host named by the lines of a head, if there is exactly one.
+/// Returns the host named in the lines of a request head, if there is exactly one.
 fn host(head: &[u8]) -> Option<&str> {
     let lines = std::str::from_utf8(head).ok()?.split("\r\n").skip(1);
     let named =

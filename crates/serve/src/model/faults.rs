@@ -1,4 +1,4 @@
-//! Faults that are added to a model while it is served.
+//! Adding and clearing of faults while the model is served.
 
 use super::Model;
 use crate::served_fault::ServedFault;
@@ -8,14 +8,14 @@ use nacre_machine::{Problems, faults};
 use std::time::Instant;
 
 impl Model {
-    /// Adds the fault in `settings`, with times relative to the current time. Returns its number, or the
-    /// errors in `settings`.
+    /// Adds the fault in `settings`, with times relative to the current time. Returns the number of the
+    /// fault, or the errors in `settings`.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn add_fault(&self, settings: &str) -> Result<usize, Problems> {
         self.add_fault_at(self.simulated(Instant::now()), settings)
     }
 
-    /// Adds the fault in `settings` at `at`.
+    /// Adds the fault in `settings` at the simulated time `at`.
     pub(crate) fn add_fault_at(&self, at: Time, settings: &str) -> Result<usize, Problems> {
         let mut state = self.state();
         state.run_to(at);
@@ -27,13 +27,14 @@ impl Model {
         Ok(number)
     }
 
-    /// Clears fault `number`, or all faults. Returns the faults that had not ended.
+    /// Clears fault `number`, or all faults if `number` is `None`. Returns the numbers of the faults that had
+    /// not ended.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn clear_faults(&self, number: Option<usize>) -> Vec<usize> {
         self.clear_faults_at(self.simulated(Instant::now()), number)
     }
 
-    /// Clears fault `number`, or all faults, at `at`.
+    /// Clears fault `number`, or all faults if `number` is `None`, at the simulated time `at`.
     pub(crate) fn clear_faults_at(&self, at: Time, number: Option<usize>) -> Vec<usize> {
         let mut state = self.state();
         state.run_to(at);
@@ -45,8 +46,8 @@ impl Model {
         wanted
     }
 
-    /// Injects this fault into operations of the medium, with a random stream from the seed, or none. Returns
-    /// the number of affected operations since the last call.
+    /// Injects this fault into operations of the medium, with a random stream from the seed. `None` removes
+    /// the current fault. Returns the number of operations affected since the last call.
     pub(crate) fn medium_fault(&self, fault: Option<(Fault, u64)>) -> u64 {
         let mut state = self.state();
         let medium = state.under.device.medium_faults().clone();

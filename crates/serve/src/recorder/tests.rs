@@ -44,7 +44,7 @@ fn host_request(op: Op, offset: u64, bytes: u32) -> HostRequest {
     HostRequest { op, offset, bytes, forced: false }
 }
 
-/// Returns the instant `time` after `from`.
+/// Returns the instant that is `time` later than `from`.
 fn after(from: Instant, time: Duration) -> Option<Instant> {
     Some(from + time)
 }
@@ -79,7 +79,7 @@ fn what_clients_ask_for_is_in_the_trace_in_time_of_the_device() {
         request(Time::from_ms(1), Op::Flush, 0, 0),
         request(Time::from_ms(2), Op::Trim, 0, 1 << 30),
     ];
-    // A reader counts time from the first request.
+    // A reader reports times relative to the first request.
     assert_eq!(requests(&path), expected);
 }
 
@@ -91,7 +91,7 @@ fn requests_that_come_out_of_order_are_put_into_it() {
     recorder.begin(&path, Existing::Kept, 1.0, "").unwrap();
     let from = start(&recorder);
     let count = 5 * BATCH as u64 + 17;
-    // Every group of 64 requests arrives in reverse order, which is the worst order that threads can cause.
+    // Each group of 64 requests arrives in reverse order, which is the worst order that threads can cause.
     for number in 0..count {
         let place = (number / 64 * 64 + 63 - number % 64).min(count - 1);
         recorder.note(host_request(Op::Write, place * 512, 512), after(from, Duration::from_micros(place)));
@@ -130,7 +130,7 @@ fn what_cannot_be_begun_or_ended_is_said() {
     assert_eq!(recorder.status(), None);
 }
 
-/// A full disk.
+/// A file on a full disk, to which every write fails.
 struct Full;
 
 impl TraceWriter for Full {
@@ -167,7 +167,7 @@ fn a_full_disk_ends_the_recording_and_nothing_else() {
     let recorder = Recorder::default();
     let file = SharedFile::begin(&path, Existing::Kept).unwrap();
     recorder.begin_with(Recording::begin(&path, 1.0, file, Box::new(Full)).unwrap()).unwrap();
-    // No caller waits, and no requests are stored, however long this continues.
+    // Clients never wait, and requests do not accumulate in memory, however long this continues.
     while recorder.status().is_some_and(|status| status.is_under_way) {
         recorder.note(host_request(Op::Read, 0, 512), None);
     }

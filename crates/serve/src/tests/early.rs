@@ -9,7 +9,7 @@ use crate::turnaround::Beyond;
 use nacre_kernel::{Op, Time};
 use std::time::{Duration, Instant};
 
-/// Latency of a request to [`PLAIN`].
+/// Latency of a request to the device [`PLAIN`].
 const LATENCY: Duration = Duration::from_micros(10);
 const WAY: Duration = Duration::from_micros(7);
 
@@ -23,7 +23,7 @@ fn served(folder: &Folder, dilation: f64, since: Since) -> Disk {
     open(offer(checked(PLAIN), &folder.image()), Timing::Emulated { dilation, since }, way).unwrap().0
 }
 
-/// Reads a sector. The device may run `ahead` of the clock.
+/// Reads a sector. The device may run ahead of the clock by `ahead`.
 fn ask(model: &Model, after: Time, early: Early, ahead: Duration) -> TimedReply {
     let asked = HostRequest { op: Op::Read, offset: 0, bytes: 512, forced: false };
     let ticket = model.ask(asked, Payload::None, after, 0).unwrap();
@@ -45,7 +45,7 @@ fn no_answer_is_due_before_the_device_has_taken_its_time() {
             let before = now();
             let reply = ask(model, Time::ZERO, Early::Not, Duration::ZERO);
             assert!(reply.deadline >= before + waits && now() >= reply.deadline - waits);
-            // A request that is ordered after another one waits for it.
+            // A request that must follow another request waits for it.
             let later = reply.said.done + Time::from_us(100);
             let before = now();
             let reply = ask(model, later, Early::Not, Duration::ZERO);

@@ -1,4 +1,4 @@
-//! Media errors, snapshots, and zeros from the perspective of clients.
+//! Media errors, snapshots, and zeros as clients observe them.
 
 use super::{EMULATED, Folder, PLAIN, checked, offer, opened, us};
 use crate::model::{Answer, Early, Timing};
@@ -13,7 +13,7 @@ const READ: u16 = 0;
 const WRITE: u16 = 1;
 const WRITE_ZEROES: u16 = 6;
 const FUA: u16 = 1;
-/// Error number of the protocol.
+/// Error number of an I/O error in the protocol.
 const EIO: u32 = 5;
 /// Size in bytes of a simple reply without data.
 const HEAD: usize = 16;
@@ -27,7 +27,7 @@ fn answer(disk: &Disk, flags: u16, command: u16, offset: u64, bytes: u32) -> Vec
     answer_with(disk, flags, command, offset, bytes, 1)
 }
 
-/// Like [`answer`], with `fill` as the written data.
+/// Like [`answer`], with `fill` as the value of the written bytes.
 pub(super) fn answer_with(
     disk: &Disk,
     flags: u16,
@@ -58,7 +58,7 @@ pub(super) fn answer_with(
     out
 }
 
-/// Returns the error number of the reply; zero for success.
+/// Serves one request and returns the error number of the reply, or 0 for success.
 fn submitted(disk: &Disk, command: u16, offset: u64, bytes: u32) -> u32 {
     u32::from_be_bytes(answer(disk, 0, command, offset, bytes)[4..8].try_into().unwrap())
 }

@@ -5,7 +5,7 @@ use crate::model::Timing;
 use crate::serving::Disk;
 use nacre_kernel::{ErrorCode, Op, Status, Time};
 
-/// Maximum modeled latency of this type of request.
+/// Returns the maximum modeled latency of request type `kind`.
 fn slowest(disk: &Disk, kind: usize) -> Time {
     disk.model().latencies().modeled[kind].max().expect("there are some")
 }
@@ -46,7 +46,7 @@ fn a_limit_that_is_cleared_lets_everything_go() {
     for number in 0..4 {
         disk.begin_write_at(us(10), number * 512, &[number as u8 + 1; 512]);
     }
-    // One request completes at 20 us. The others would start at 1010, 2010, and 3010 us.
+    // One request completes at 20 us. Without clearing, the others would start at 1010, 2010, and 3010 us.
     assert_eq!(disk.model().clear_faults_at(us(100), None), [0]);
     let mut all = [0; 2048];
     assert_eq!(disk.read_at(us(200), 0, &mut all).done, us(210));

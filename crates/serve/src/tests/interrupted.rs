@@ -15,7 +15,7 @@ fn a_write_under_way_is_old_or_new_or_torn_by_the_seed() {
         let uncached = CACHED_DISK.replace("write_cache = \"256 KiB\"", "");
         let disk = opened(offer(checked_with(&uncached, seed), &folder.image()), EMULATED);
         let disk = disk.unwrap_or_else(|error| panic!("{error}"));
-        // 16 KiB pass under the head in 82 us. Then the reply crosses the interface.
+        // 16 KiB pass under the head in 82 us. Then the reply is transferred over the interface.
         let whole = served(&uncached, &Folder::new().image()).write_at(us(1), 0, &[1; 16384]).done;
         disk.begin_write_at(us(1), 0, &[1; 16384]);
         let outage = disk.model().power_fail_at(whole - us(40));
@@ -59,7 +59,7 @@ fn who_came_before_a_loss_of_power_is_served_and_answered_no_more() {
 
 #[test]
 fn what_was_answered_is_done_when_the_power_fails_though_answers_leave_early() {
-    // A reply is sent before its completion by the transport delay. Its write then counts as complete.
+    // The reply precedes the completion by the transport delay. Its write then counts as complete.
     let folder = Folder::new();
     let slow = PLAIN.replace("10 us", "1000 s");
     let disk = served(&slow, &folder.image());

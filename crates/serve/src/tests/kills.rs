@@ -1,4 +1,4 @@
-//! Devices of every type that are killed and served again, compared with a device that was never interrupted.
+//! Kills devices of every type and serves them again. Compares them with a device that was never interrupted.
 
 use super::{BARE_SSD, CACHED_DISK, ENVY, Folder, NoFiles, SHORT_ONYX, checked, served, tiers, us};
 use crate::serving::Disk;
@@ -56,7 +56,7 @@ fn every_device_goes_on_as_it_was_after_a_kill() {
         let mut random = Streams::new(11).stream("kills");
         let mut now = Time::ZERO;
         for life in 0..4 {
-            // Dropping the server writes nothing, like a kill.
+            // Dropping the server does not write to the image, which is equivalent to a kill.
             let disk = served(stack, &folder.image());
             disk.model().with(|device| {
                 device.device().check_invariants();

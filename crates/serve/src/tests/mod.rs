@@ -1,5 +1,5 @@
-//! Served devices on real files with a clock that the test controls: returned data, and effects of power
-//! loss.
+//! Tests of served devices on real files with a clock that the test controls. They check returned data and
+//! the effects of power loss.
 
 mod early;
 mod failing;
@@ -30,7 +30,7 @@ const PLAIN: &str = "kind = \"measured\"\ncapacity = \"64 KiB\"\nread = \"10 us\
 const CACHED_DISK: &str = "kind = \"hdd\"\ncapacity = \"1 MiB\"\nrotation = \"15000 /min\"\nheads = 1\n\
     track_to_track_seek = \"0.2 ms\"\naverage_seek = \"3.4 ms\"\nfull_stroke_seek = \"6.6 ms\"\n\
     outer_rate = \"200 MB/s\"\ninner_rate = \"120 MB/s\"\nwrite_cache = \"256 KiB\"";
-/// A device with stored energy for six programs on five chips.
+/// A device whose stored energy suffices for six programs on five chips.
 const SHORT_ONYX: &str = "kind = \"onyx\"\ncontrollers = 2\nranks = 2\nrow_ranks = 2\nchip = \"4 KiB\"\n\
     row = \"1 KiB\"\nbuffered_writes = 16\n\
     wear_leveling = { kind = \"start_gap\", interval = 2, domains = 2, randomize = true }\n\
@@ -99,7 +99,7 @@ fn checked(stack: &str) -> Checked {
     checked_with(stack, 3)
 }
 
-/// Memory-like flash as a tier in front of a disk.
+/// Returns a stack with memory-like flash as a tier in front of a disk.
 fn tiers() -> String {
     let inline = |table: &str| format!("{{ {} }}", table.replace('\n', ", "));
     let fast = "kind = \"measured\"\nread = \"5 us\"\nwrite = \"10 us\"\ncapacity = \"256 KiB\"";
@@ -128,7 +128,7 @@ fn opened(offer: Offer, timing: Timing) -> Result<Disk, ServeError> {
     open(offer, timing, Transport::default()).map(|(disk, _)| disk)
 }
 
-/// Serves the device of `stack` in the image at `path`.
+/// Opens the device of `stack` for serving, with the image at `path`.
 fn served(stack: &str, path: &Path) -> Disk {
     opened(offer(checked(stack), path), EMULATED).unwrap_or_else(|error| panic!("{error}"))
 }

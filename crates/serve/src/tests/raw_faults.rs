@@ -1,4 +1,5 @@
-//! Raw bytes on a failing host disk. Every file operation fails once, with every type of failure.
+//! Raw bytes on a failing host disk. Each file operation fails in one of the runs, with every type of
+//! failure.
 //!
 //! The client receives the error of the disk. A failed write is present, absent, or partly present. A flush
 //! is acknowledged only if it succeeded. After reopening, all acknowledged data is present.
@@ -63,7 +64,7 @@ impl Fault {
     }
 }
 
-/// A file with one failing operation.
+/// A file in which one operation fails.
 #[derive(Debug)]
 struct Faulty {
     file: File,
@@ -75,11 +76,11 @@ struct Faulty {
 struct Counts {
     /// Number of operations so far.
     operations: usize,
-    /// Number of the operation that fails.
+    /// Number of the operation that fails, counted from the opening of the file.
     failing: usize,
     /// Number of changes to the file.
     changes: usize,
-    /// Number of these changes that are synced.
+    /// Number of changes that a sync has made durable.
     synced: usize,
 }
 
@@ -88,7 +89,7 @@ impl Faulty {
         self.counts.lock().unwrap()
     }
 
-    /// Counts an operation. Returns whether it fails.
+    /// Counts an operation, and returns whether it fails.
     fn fails(&self) -> bool {
         let mut counts = self.counts();
         counts.operations += 1;
@@ -172,7 +173,7 @@ impl nacre_image::Disk for Faulty {
     }
 }
 
-/// Whether these bytes are an empty journal record, which need not be synced.
+/// Returns whether these bytes are an empty journal record, which need not be synced.
 fn is_mark(bytes: &[u8]) -> bool {
     bytes.len() == 32 && bytes[4..8] == [0; 4]
 }
@@ -181,7 +182,7 @@ fn open(path: &Path) -> File {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).unwrap()
 }
 
-/// Serves the file at `path`. Operation number `failing`, counted after opening, fails.
+/// Serves the file at `path`. Operation number `failing`, counted from the opening, fails.
 fn served(path: &Path, fault: Fault, failing: usize) -> (Arc<Faulty>, Disk) {
     let file = Arc::new(Faulty { file: open(path), fault, counts: Mutex::default() });
     file.counts().failing = usize::MAX;
@@ -226,7 +227,7 @@ enum Step {
     Trim(u64, u32),
     Read(u64, u32),
     Flush,
-    /// Media errors until the sectors are written.
+    /// Injection of media errors at an offset, which remain until the sectors are written.
     Harm(u64),
 }
 
@@ -258,7 +259,7 @@ const STEPS: [Step; 24] = [
     Step::Read(0, 64 << 10),
 ];
 
-/// Valid values of every byte.
+/// Allowed values of every byte.
 struct Legal(Vec<Vec<u8>>);
 
 impl Legal {
@@ -271,7 +272,7 @@ impl Legal {
         }
     }
 
-    /// Checks the data of a read. From then on, only the returned value is valid.
+    /// Checks the data of a read. Afterwards, only the returned values are allowed.
     fn see(&mut self, offset: u64, seen: &[u8]) {
         for (at, (legal, byte)) in self.0[offset as usize..].iter_mut().zip(seen).enumerate() {
             assert!(legal.contains(byte), "byte {} is {byte}, of {legal:?}", offset as usize + at);

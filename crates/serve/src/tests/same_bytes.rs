@@ -1,4 +1,4 @@
-//! The simulator, a program's memory, and the server lose the same bytes of a device.
+//! Checks that the simulator, a program's memory, and the server lose the same bytes of a device.
 
 use super::{BARE_SSD, CACHED_DISK, ENVY, Folder, NoFiles, SHORT_ONYX, checked, served, tiers};
 use crate::serving::Disk;
@@ -17,7 +17,7 @@ enum Act {
     Write(u64, Vec<u8>),
     Read(u64, u32),
     Flush,
-    /// Kill of the process.
+    /// The process is killed.
     Kill,
     PowerFail,
 }
@@ -43,7 +43,7 @@ fn acts(random: &mut Random, capacity: u64) -> Vec<Act> {
     (0..160).map(&mut act).collect()
 }
 
-/// The device with data in memory, used only through the `Device` interface, as in a run.
+/// A simulated device with its data in memory. It is used only through the `Device` interface, as in a run.
 struct Simulated {
     device: Box<dyn Device>,
     now: Time,
@@ -65,7 +65,7 @@ impl Simulated {
         self.device.capacity().expect("it has an end").0
     }
 
-    /// Processes events up to the first completion, or before `until`.
+    /// Processes events until the first completion, but none at or after `until`.
     fn run(&mut self, until: Time) -> Completions {
         let mut completions = Completions::new();
         self.device.run(until, &mut completions);
@@ -100,7 +100,7 @@ impl Simulated {
         recovery.bytes_lost
     }
 
-    /// Returns the first `reach` bytes, or all.
+    /// Returns the first `reach` bytes, or all bytes if the device has fewer.
     fn bytes(&mut self, reach: u64) -> Vec<u8> {
         let mut bytes = vec![0; reach.min(self.capacity()) as usize];
         for (number, part) in bytes.chunks_mut(1 << 16).enumerate() {
@@ -111,8 +111,8 @@ impl Simulated {
     }
 }
 
-/// The simulator, the memory, and the server. Each receives the next operation after its last operation has
-/// completed.
+/// The simulator, the memory, and the server. Each receives its next operation after it has completed the
+/// previous one.
 struct Drivers {
     checked: Checked,
     stack: String,
@@ -232,8 +232,9 @@ fn lost_by_all(stack: &str, reach: u64) -> u64 {
     lost
 }
 
-/// Settings that make a device small. Unlimited devices get a capacity. Flash drives get fewer and smaller
-/// blocks, including SLC caches, and eNVy gets fewer segments, because their tables would take gigabytes.
+/// Returns settings that make the device of a catalog entry small. Unlimited devices get a capacity. Flash
+/// drives get fewer and smaller blocks, including SLC caches, and eNVy gets fewer segments, because their
+/// tables would otherwise take gigabytes.
 fn smaller(entry: &Entry) -> &'static str {
     let Some(Value::Text(kind)) = entry.settings.get("kind").map(|kind| &kind.value) else { return "" };
     match kind.as_str() {

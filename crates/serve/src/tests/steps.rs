@@ -8,7 +8,7 @@ use nacre_kernel::{Op, Time};
 
 const READ: StepRequest = StepRequest { op: Op::Read, offset: 4096, bytes: 4096, fill: None };
 const WRITE: StepRequest = StepRequest { op: Op::Write, fill: Some(0x5A), ..READ };
-/// Sleeps for `time`.
+/// Sleeps for `time`. Always returns `true`, so that the wait continues.
 #[expect(clippy::disallowed_methods, reason = "a step takes wall time")]
 fn sleep(time: std::time::Duration) -> bool {
     std::thread::sleep(time);
