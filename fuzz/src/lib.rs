@@ -1,6 +1,6 @@
-//! Checks of the fuzz targets for trace parsers, and, in [`nbd`], for the NBD server.
+//! Checks that the fuzz targets perform: for trace parsers here, and for the NBD server in [`nbd`].
 //!
-//! `cargo +nightly fuzz run trace_msr` runs one; `cargo fuzz list` names them.
+//! `cargo +nightly fuzz run trace_msr` runs one target. `cargo fuzz list` lists all targets.
 
 use nacre_kernel::{Op, Request};
 use nacre_workload::trace::{Options, Source, open};
@@ -10,8 +10,8 @@ pub mod nbd;
 
 pub use libfuzzer_sys::fuzz_target;
 
-/// Feeds `data` to the parser called `kind` (by default, the detected one), leniently and strictly, and
-/// checks the properties that hold for every input.
+/// Parses `data` with the parser `kind`, or with the detected one if `kind` is `None`, leniently and
+/// strictly. Checks the properties that hold for every input.
 pub fn parse(kind: Option<&str>, data: &[u8]) {
     let lenient = read(kind, data, false, 61);
     let strict = read(kind, data, true, 4096);
@@ -38,8 +38,8 @@ fn read(kind: Option<&str>, data: &[u8], strict: bool, buffer: usize) -> Option<
     Some(requests)
 }
 
-/// Corrects the checksums of a `nacre` trace in `data`, as far as its lengths are valid, so that the code
-/// after the checksum tests is reached.
+/// Corrects the checksums of a `nacre` trace in `data`, as far as its lengths are valid. The fuzzer then
+/// reaches the code after the checksum tests.
 pub fn mend_nacre(data: &[u8]) -> Vec<u8> {
     let mut bytes = data.to_vec();
     let word = |bytes: &[u8], at: usize| {
@@ -69,7 +69,7 @@ pub fn mend_nacre(data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The fuzz target of one parser.
+/// Defines the fuzz target of one parser.
 #[macro_export]
 macro_rules! trace_target {
     ($kind:expr) => {

@@ -1,10 +1,10 @@
-//! Arbitrary data from a client of the NBD server, and the properties that must hold.
+//! Checks with arbitrary data from a client of the NBD server.
 
 use nacre_nbd::{
     BlockSizes, Command, Export, HEADER_BYTES, Negotiation, Progress, Reply, Request, Session, Tls,
 };
 
-/// Maximum size of a read, so that the fuzzer does not spend its time on memory copies.
+/// Maximum size of a read. It is small, so that the fuzzer does not spend its time on memory copies.
 const READ_MAX: u32 = 1 << 16;
 
 fn exports() -> [Export; 2] {
@@ -20,8 +20,8 @@ fn exports() -> [Export; 2] {
     [export("disk", 1 << 20, false), export("", u64::MAX, true)]
 }
 
-/// Negotiates with a client that sends `data`, as a whole and byte by byte, which must give the same answers.
-/// The data after the negotiation are requests.
+/// Negotiates with a client that sends `data`, once as a whole and once byte by byte. Both must produce equal
+/// replies. The data after the negotiation is parsed as requests.
 pub fn negotiate(data: &[u8]) {
     let Some((&first, data)) = data.split_first() else { return };
     let tls = [Tls::Off, Tls::Required, Tls::On][usize::from(first) % 3];
@@ -61,8 +61,8 @@ fn answers(data: &[u8], step: usize, mut tls: Tls) -> (Option<Session>, Vec<u8>,
     }
 }
 
-/// Serves requests in `data` after the negotiation: they are rejected or within the export, and every reply
-/// has the cookie of its request.
+/// Serves the requests in `data` after the negotiation. Each request must be rejected or be within the
+/// export, and every reply must have the cookie of its request.
 pub fn requests(data: &[u8]) {
     let Some((&first, data)) = data.split_first() else { return };
     let structured = first & 1 != 0;

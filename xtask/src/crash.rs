@@ -14,12 +14,12 @@ use std::time::Instant;
 
 /// Number of power losses per stack.
 const POINTS: u64 = 2_000;
-/// A stack is also tested in an image if its seed is a multiple of this number.
+/// A stack is also tested in an image if its seed is a multiple of this value.
 const IMAGES: u64 = 8;
-/// Number of host crashes of such an image.
+/// Number of host crashes of each such image.
 const POINTS_OF_IMAGE: u64 = 100;
 
-/// Results so far.
+/// Results of the tests so far.
 #[derive(Default)]
 struct Done {
     by_kind: BTreeMap<String, OfKind>,
@@ -29,15 +29,15 @@ struct Done {
     images: Crashed,
 }
 
-/// Number of test points for each fault and component.
+/// Numbers of test points by fault and by component.
 #[derive(Default)]
 struct Points {
-    /// Number of points with each fault of the medium, or with none.
+    /// Number of points with each media fault, or without one.
     of_medium: BTreeMap<&'static str, u64>,
-    /// Number of points in stacks with each fault of a device `faulty`, and with each component.
+    /// Number of points in stacks with each fault of a `faulty` device, and in stacks with each component.
     of_devices: BTreeMap<&'static str, u64>,
     of_components: BTreeMap<&'static str, u64>,
-    /// Number of points with a fault of either type.
+    /// Number of points with a media fault or a fault of a `faulty` device.
     faulty: u64,
 }
 
@@ -72,15 +72,15 @@ struct OfKind {
     seconds: f64,
 }
 
-/// Runs `crash SEED STACKS` or `crash SEED for SECONDS` for stacks with consecutive seeds, starting with
-/// SEED. SEED may be a commit hash.
+/// Runs the command `crash SEED STACKS` or `crash SEED for SECONDS`. Stacks have consecutive seeds, starting
+/// with SEED, which may be a commit hash.
 pub(crate) fn command(arguments: &[String]) -> ExitCode {
     let Some((seed, stacks, seconds)) = parsed(arguments) else {
         println!("xtask: usage: crash SEED STACKS, or crash SEED for SECONDS");
         return ExitCode::from(2);
     };
     println!("random stacks, starting with seed {seed}");
-    // The message of a failed assertion is part of the finding, so it is not printed here.
+    // The panic hook prints nothing, because the message of a failed assertion is part of the finding.
     set_hook(Box::new(|_| {}));
     let (next, failed) = (AtomicU64::new(0), AtomicBool::new(false));
     let done: Mutex<Done> = Mutex::default();
@@ -173,7 +173,7 @@ fn print(done: &Done) {
 fn parsed(arguments: &[String]) -> Option<(u64, u64, f64)> {
     let [seed, rest @ ..] = arguments else { return None };
     let seed = match seed.len() {
-        // For a commit hash, the number of digits that fit into a seed of `nacre crash` is used.
+        // For a commit hash, only the digits that fit into a seed of `nacre crash` are used.
         40 => u64::from_str_radix(seed.get(..15)?, 16).ok()?,
         _ => seed.parse().ok()?,
     };
@@ -184,7 +184,7 @@ fn parsed(arguments: &[String]) -> Option<(u64, u64, f64)> {
     }
 }
 
-/// Tests the stack of one seed until `go` stops the test. Returns `false` if the stack violated a guarantee.
+/// Tests the stack of one seed. `go` may stop the test. Returns `false` if the stack violated a guarantee.
 fn one(seed: u64, go: impl Fn() -> ControlFlow<()>, done: &Mutex<Done>) -> bool {
     let stack = random_stack(seed, POINTS);
     let began = Instant::now();

@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Root folder of the workspace.
+/// Returns the root folder of the workspace.
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the workspace")
 }

@@ -6,8 +6,8 @@ use nacre_config::{FieldType, Node, Origin, Reader, Slot, Value};
 use nacre_hierarchy::replacement::{Context, ROOMS, Replacement, ReplacementFamily};
 use nacre_machine::models::Models;
 
-/// Budgets in millions of requests per second: with blocks that fit into the processor caches, if measured,
-/// and with blocks that do not.
+/// Policies with their budgets in millions of requests per second: for blocks that fit into the processor
+/// caches, if measured, and for blocks that do not fit.
 const BUDGETS: [(&str, Option<f64>, f64); 6] = [
     ("lru", Some(20.0), 8.0),
     ("fifo", None, 12.0),
@@ -40,7 +40,7 @@ pub(crate) fn measure(report: &Report) {
     }
 }
 
-/// Creates a policy of the table with its default settings.
+/// Creates a policy of this kind with its default settings.
 pub(crate) fn policy(kind: &str, capacity: usize) -> Box<dyn Replacement> {
     let models = Models::new();
     let mut reader = Reader::new(&models);

@@ -3,11 +3,11 @@
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Op, Random, Request, Status, Streams, Time};
 
-/// Number of requests that are prefetched into processor caches, as in runs.
+/// Number of requests that are prefetched into the processor caches, as in runs.
 const PREFETCHED: usize = 32;
 
-/// A closed loop of equal-sized requests at uniformly random addresses. The next request is submitted when
-/// one completes.
+/// A closed loop of equal-sized requests at uniformly random addresses. Each completion is followed by a new
+/// request.
 pub(crate) struct ClosedLoop {
     random: Random,
     bytes: u32,
@@ -38,7 +38,7 @@ impl ClosedLoop {
         }
     }
 
-    /// Completion time of the last request.
+    /// Returns the completion time of the last request.
     pub(crate) fn now(&self) -> Time {
         self.now
     }
@@ -66,7 +66,7 @@ impl ClosedLoop {
         }
     }
 
-    /// Submits `count` requests and waits for all outstanding requests.
+    /// Submits `count` requests and waits until all requests have completed.
     pub(crate) fn ask(&mut self, device: &mut dyn Device, op: Op, count: u64) {
         let mut left = count;
         while left > 0 {

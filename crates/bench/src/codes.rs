@@ -9,9 +9,10 @@ use nacre_machine::models::Models;
 
 /// Page size in bytes.
 const PAGE: usize = 2048;
-/// Number of pages per repetition.
+/// Number of pages that are processed per repetition.
 const PAGES: usize = 100_000;
-/// Number of distinct pages. It exceeds what a branch predictor learns, but the pages fit into a cache.
+/// Number of distinct pages. It is too large for a branch predictor to learn them, but the pages fit into a
+/// cache.
 const DIFFERENT: usize = 64;
 
 /// A document that contains a code.
@@ -21,7 +22,7 @@ struct Document {
     ecc: Slot<EccFamily>,
 }
 
-/// Measures t = 4 and t = 12. Budgets and rates are in bytes per second.
+/// Measures codes that correct 4 and 12 bit errors. Budgets and rates are in bytes per second.
 pub(crate) fn measure(report: &Report) {
     for (t, budgets) in [(4, [2000.0, 2000.0, 150.0]), (12, [667.0, 667.0, 50.0])] {
         let code = bch(t);
@@ -51,10 +52,10 @@ fn bch(t: u32) -> Box<dyn Ecc> {
     build(&document.ecc, Page { families: &families, bytes: Bytes(PAGE as u64) }).expect("it fits")
 }
 
-/// Pages that are processed in rotation.
+/// Pages that the benchmark processes in rotation.
 struct Pages {
     pages: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Positions of the bits to invert in each page.
+    /// Positions of the bits that are inverted in each page.
     wrong: Vec<Vec<usize>>,
     t: u32,
 }

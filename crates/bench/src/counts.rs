@@ -1,5 +1,5 @@
-//! Instructions per request of the main benchmarks, counted by callgrind. They do not depend on other load of
-//! the machine.
+//! Instructions per request of the main benchmarks, counted by callgrind. The counts do not depend on other
+//! load of the machine.
 
 use crate::Result;
 use crate::report::is_trained;
@@ -7,13 +7,14 @@ use crate::rows;
 use std::path::Path;
 use std::process::Command;
 
-/// Number of requests per benchmark. It is large enough that caches evict, and small enough for an emulated
-/// processor.
+/// Number of requests per benchmark. It is large enough that caches evict blocks, and small enough for an
+/// emulated processor.
 const REQUESTS: u64 = 400_000;
 /// Relative increase above which a count is reported.
 const GROWTH: f64 = 0.05;
 
-/// Counts every benchmark, and prints the count next to the count in `file`, with a mark if it has increased.
+/// Counts the instructions of every benchmark. Prints each count next to the count in `file`, with a mark if
+/// it has increased.
 pub(crate) fn compare(file: &Path) -> Result<()> {
     if !is_there() {
         println!("instructions are not counted: valgrind is not here");
@@ -46,7 +47,7 @@ pub(crate) fn compare(file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Counts every benchmark and writes the counts to `file`.
+/// Counts the instructions of every benchmark and writes the counts to `file`.
 pub(crate) fn write(file: &Path) -> Result<()> {
     if !is_there() {
         return Err("counting instructions needs valgrind, which is not installed".into());
@@ -62,7 +63,7 @@ fn is_there() -> bool {
     Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// Returns the benchmarks with their instructions per request.
+/// Returns the names of the benchmarks, each with its instructions per request.
 fn counted() -> Result<Vec<(String, f64)>> {
     let folder = std::env::temp_dir().join(format!("nacre-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;

@@ -19,8 +19,8 @@ const DRIVE: &str = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \
     read = [\"50 us\"]\nprogram = [\"500 us\", \"900 us\"]\nerase = \"3 ms\"\nbus = \"400 MB/s\"\nlink = \"1 GB/s\"\n\
     over_provisioning = \"62 %\"\nbuffer = \"4 KiB\"\npower_protected = false\n";
 
-/// Measures both tests. The budgets are 20,000 points per second on a small drive, and a million points in
-/// ten minutes on two cores for all stacks.
+/// Measures both tests. The budgets are 20,000 points per second for the small drive, and a million points in
+/// ten minutes on two cores for random stacks.
 pub(crate) fn measure(report: &Report) {
     let scenario = checked(DRIVE);
     let mut stack = ScenarioStack::new(&scenario, &NoFiles).expect("it carries bytes");

@@ -7,12 +7,12 @@ use nacre_shape::{ExactCurve, Rate, SampledCurve};
 
 /// Number of requests per batch.
 const BATCH: usize = 8192;
-/// Budgets of the exact curve in millions of requests per second, with blocks that fit into the processor
-/// caches and with blocks that do not.
+/// Budgets of the exact curve in millions of requests per second, for blocks that fit into the processor
+/// caches and for blocks that do not fit.
 const EXACT: (f64, f64) = (14.0, 8.0);
-/// Budget of a sample of one in a hundred blocks, in millions of requests per second.
+/// Budget of a sample of 1 % of the blocks, in millions of requests per second.
 const SAMPLED: f64 = 60.0;
-/// Number of blocks of the bounded sample.
+/// Maximum number of blocks in the bounded sample.
 const BOUND: u32 = 64 << 10;
 
 /// Measures the exact curve and both samples on every stream.
@@ -31,8 +31,8 @@ pub(crate) fn measure(report: &Report) {
 }
 
 fn line(report: &Report, what: &str, stream: Stream, seconds: Times, budget: Option<f64>) {
-    // The Python package of libCacheSim has no curves. In the same time, it simulates one LRU cache of one
-    // size.
+    // The Python package of libCacheSim does not compute curves. The comparison is with its simulation of one
+    // LRU cache of one size.
     let rival = report.rival(&format!("lru/{}", stream.name)).map(|rate| ("libCacheSim, one size", rate));
     let name = format!("miss-ratio curve, {what}, {}", stream.name);
     report.line(&name, REQUESTS, seconds, budget, &rival.into_iter().collect::<Vec<_>>());

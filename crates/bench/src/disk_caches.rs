@@ -25,8 +25,8 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// Zipf requests of one page, 10 % of which are writes, to 64 MiB of DRAM and 256 MiB of flash in front of a
-/// disk with 512 MiB of data. Both caches are full.
+/// A DRAM cache of 64 MiB and a flash cache of 256 MiB in front of a disk with 512 MiB of data. They receive
+/// Zipf requests of one page, 10 % of which are writes. Both caches are full.
 pub(crate) struct Caches {
     device: Box<dyn Device>,
     requests: Vec<Request>,
@@ -40,7 +40,7 @@ impl Caches {
         Caches::filled(&scenario, build_alone(&scenario, &NoFiles)?, false)
     }
 
-    /// Creates caches that store data in memory. The data is encoded and decoded.
+    /// Creates caches that store data in memory, so that data is encoded and decoded.
     fn with_bytes() -> Result<Caches> {
         let scenario = scenario();
         let memory = |bytes: u32| Box::new(Memory::new(bytes as usize)) as Box<dyn Pages>;
@@ -59,7 +59,7 @@ impl Caches {
         Ok(caches)
     }
 
-    /// Serves `count` requests. Repeats the stream if it is shorter.
+    /// Serves `count` requests. Starts the stream again when it ends.
     pub(crate) fn serve(&mut self, count: usize) {
         let mut left = count;
         while left > 0 {

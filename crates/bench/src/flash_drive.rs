@@ -10,7 +10,8 @@ use nacre_machine::stack::build_alone;
 use nacre_machine::{Progress, run};
 use std::ops::ControlFlow;
 
-/// Number of page requests per repetition, which take 0.1 s. Interference of other load lasts for seconds.
+/// Number of page requests per repetition. They take 0.1 s, which is short compared with interference from
+/// other load.
 const REQUESTS: u64 = 1_000_000;
 const REPEATS: usize = 40;
 /// Number of requests per part of a whole run.
@@ -36,13 +37,13 @@ const SMALL_PAGES: &str = "kind = \"ssd\"\nchannels = 8\nways = 4\nplanes = 2\nb
     unit = \"8 KiB\"\nread = [\"75 us\"]\nprogram = [\"750 us\"]\nerase = \"3.8 ms\"\nbus = \"800 MB/s\"\n\
     buffer = \"64 MiB\"\nlink = \"4 GB/s\"\n";
 
-/// A whole run of a drive in steady state, with 32 outstanding requests over the whole drive.
+/// A whole run of a drive in steady state, with 32 outstanding requests to addresses of the whole drive.
 struct Whole {
     name: &'static str,
     reads: &'static str,
     request: &'static str,
     footprint: &'static str,
-    /// Preconditioning that brings the drive to its steady state.
+    /// Settings of the preconditioning that brings the drive to its steady state.
     aged: &'static str,
     stack: &'static [&'static str],
     budget: f64,
@@ -117,20 +118,20 @@ impl Whole {
     }
 }
 
-/// Reads of a drive without writes, the first scenario.
+/// Returns the settings for reads of a drive without writes, the first scenario.
 pub(crate) fn reads(requests: u64) -> String {
     WHOLE[0].scenario(requests)
 }
 
-/// Writes to a drive with 12.5 % of spare space. The drive has 1/8 of the size, so it reaches its steady
-/// state earlier.
+/// Returns the settings for writes to a drive with 12.5 % of spare space. The drive has 1/8 of the size, so
+/// that it reaches its steady state earlier.
 pub(crate) fn writes(requests: u64) -> String {
     let small = WHOLE[4].scenario(requests).replace("blocks = 256", "blocks = 128");
     let small = small.replace("pages = 128", "pages = 32").replace("14563 MiB", "1820 MiB");
     small.replace("8_000_000", "1_000_000")
 }
 
-/// Measures whole runs in parts, which excludes the construction and preconditioning of the drive.
+/// Measures whole runs in parts. The construction and preconditioning of the drive are excluded.
 pub(crate) fn measure_runs(report: &Report) {
     for whole in WHOLE {
         let mut pieces = Pieces::default();
@@ -146,11 +147,12 @@ pub(crate) fn measure_runs(report: &Report) {
     }
 }
 
-/// Processor time of each part of a run.
+/// Processor time of each part of a run, measured by its progress callback.
 #[derive(Default)]
 struct Pieces {
     seconds: Vec<f64>,
-    /// Processor time and number of completed requests at the start of the current part.
+    /// Processor time and number of completed requests at the start of the current part, or `None` before the
+    /// first part.
     begun: Option<(f64, u64)>,
 }
 
@@ -172,7 +174,7 @@ impl Pieces {
     }
 }
 
-/// Measures simulated writes and reads of the device alone.
+/// Measures writes and reads of the device alone, without a workload.
 pub(crate) fn measure(report: &Report) -> Result<()> {
     let before = resident_bytes();
     let Steady { mut device, mut host } = Steady::after(DRIVE, 8 * REQUESTS)?;
@@ -194,7 +196,7 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// A drive in steady state and its host.
+/// A drive in steady state, with its host.
 pub(crate) struct Steady {
     device: Box<dyn Device>,
     host: ClosedLoop,
@@ -209,7 +211,8 @@ impl Steady {
         )
     }
 
-    /// Creates the drive of `scenario` after preconditioning and `timed` writes in simulated time.
+    /// Creates the drive of `scenario`. It has been preconditioned and has served `timed` writes in simulated
+    /// time.
     fn after(scenario: &str, timed: u64) -> Result<Steady> {
         let mut device = build_alone(&checked(scenario), &NoFiles)?;
         let mut host = ClosedLoop::new(&*device, PAGE, DEPTH);

@@ -8,13 +8,13 @@ use nacre_kernel::{Op, Request, Streams, Time};
 use nacre_machine::stack::{build, build_alone};
 use nacre_workload::Workload;
 
-/// Number of page writes per repetition, and before the first repetition: twice the number of pages of the
-/// array.
+/// Number of page writes per repetition, and before the first repetition. It is twice the number of pages of
+/// the array.
 const PAGE_WRITES: u64 = 8_000_000;
 const PAGE_WRITES_BEFORE: u64 = 16_000_000;
 /// Number of word accesses per repetition.
 const ACCESSES: u64 = 20_000_000;
-/// Number of requests that a device receives at a time.
+/// Number of requests that are passed to a device at a time.
 const BATCH: usize = 4096;
 
 /// Measures the 2 GB array of the paper at a utilization of 80 % with the recommended policy.
@@ -40,11 +40,11 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
 pub(crate) enum Size {
     /// 2 GiB, the size in the paper.
     OfPaper,
-    /// 64 MiB, with segments and a buffer in proportion.
+    /// 64 MiB, with proportionally smaller segments and buffer.
     Small,
 }
 
-/// The array with uniform writes of whole pages.
+/// An eNVy array that receives uniform writes of whole pages.
 pub(crate) struct Pages {
     device: Box<dyn Device>,
     workload: Box<dyn Workload>,
@@ -54,9 +54,9 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// Creates the array after enough writes for steady cleaning.
+    /// Creates the array, after enough writes that cleaning is in a steady state.
     pub(crate) fn in_steady_cleaning(size: Size) -> Result<Pages> {
-        // The accounts of the branches must fit into the array.
+        // The accounts of all branches must fit into the array.
         let (before, branches, settings) = match size {
             Size::OfPaper => (PAGE_WRITES_BEFORE, 155, ""),
             Size::Small => (PAGE_WRITES_BEFORE / 32, 4, "segment = \"512 KiB\"\nbuffer = \"512 KiB\"\n"),
@@ -92,7 +92,7 @@ impl Pages {
     }
 }
 
-/// A processor that issues an access when its previous access completes.
+/// A processor that issues each access when its previous access completes.
 struct Host {
     now: Time,
     completions: Completions,
@@ -107,7 +107,7 @@ impl Host {
             workload.fill(&mut self.batch, left.min(BATCH as u64) as usize)?;
             for request in &self.batch {
                 let now = self.now.max(request.arrival);
-                // This runs the background work of the device until then.
+                // The device performs its background work up to this time.
                 device.run(now, &mut self.completions);
                 device.submit(now, RequestId(0), request, Payload::NONE);
                 self.completions.clear();

@@ -13,8 +13,8 @@ use std::ops::ControlFlow;
 /// Number of requests per repetition.
 const REQUESTS: u64 = 4_000_000;
 
-/// Measures both access methods with 1 million pairs and a cache of 10 % of the pairs: requests to a device
-/// with a latency of 100 us, and runs on a PCM SSD.
+/// Measures both access methods of a store with 1 million pairs and a cache of 10 % of the pairs. Its
+/// requests go to a device with a latency of 100 us, and to a PCM SSD in whole runs.
 pub(crate) fn measure(report: &Report) -> Result<()> {
     for method in ["hash", "btree"] {
         let scenario = checked(&format!(
@@ -39,7 +39,7 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// Runs `workload` on a device with a latency of 100 us at any queue depth.
+/// Runs `workload` on a device that has a latency of 100 us at any queue depth.
 fn ask(workload: &mut dyn Workload) -> Result<()> {
     let workload = workload.interactive().ok_or("it reacts to completions")?;
     let mut outstanding = Agenda::new();
@@ -56,7 +56,7 @@ fn ask(workload: &mut dyn Workload) -> Result<()> {
             asked += 1;
         }
     }
-    // The next repetition starts without outstanding requests.
+    // The loop completes outstanding requests, so that the next repetition starts without any.
     while let Some((at, tag)) = outstanding.pop_before(Time::MAX) {
         workload.complete(at, tag, Status::Done);
     }

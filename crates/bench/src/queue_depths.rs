@@ -6,10 +6,10 @@ use crate::streams::{NoFiles, checked};
 use nacre_machine::run;
 use std::ops::ControlFlow;
 
-/// Numbers of outstanding requests of a closed loop.
+/// Queue depths of the closed loops.
 const DEPTHS: [u32; 4] = [8, 32, 512, 4096];
 
-/// A device, the requests of one run, and the budget at depth 32.
+/// A device with the requests of one run, and its budget at depth 32.
 struct Case {
     name: &'static str,
     stack: &'static str,

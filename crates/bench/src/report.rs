@@ -6,20 +6,21 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// Number of repetitions of each measurement. The best counts, and the median shows the disturbance.
+/// Number of repetitions of each measurement. The fastest repetition is the result, and the median shows the
+/// disturbance.
 const REPEATS: usize = 5;
 
-/// Processor time of a benchmark in seconds.
+/// Processor time per repetition of a benchmark, in seconds.
 #[derive(Clone, Copy)]
 pub(crate) struct Times {
-    /// Minimum of all repetitions.
+    /// Minimum over all repetitions.
     pub(crate) best: f64,
-    /// Median of all repetitions, if there are several.
+    /// Median over all repetitions, if there are several.
     middle: Option<f64>,
 }
 
 impl Times {
-    /// Computes minimum and median of `seconds`, which must not be empty.
+    /// Computes the minimum and median of `seconds`, which must not be empty.
     pub(crate) fn of(mut seconds: Vec<f64>) -> Times {
         seconds.sort_by(f64::total_cmp);
         Times { best: seconds[0], middle: Some(seconds[seconds.len() / 2]) }
@@ -32,12 +33,12 @@ impl From<f64> for Times {
     }
 }
 
-/// Whether this build was profile-guided (docs/decisions/0033-trained-builds.md).
+/// Returns whether this build is profile-guided (docs/decisions/0033-trained-builds.md).
 pub(crate) fn is_trained() -> bool {
     option_env!("NACRE_TRAINED").is_some()
 }
 
-/// Prints one line per measurement, with its budget and the rates of other programs.
+/// Prints one line per measurement, with its budget and the throughput of other programs.
 pub(crate) struct Report {
     rivals: serde_json::Map<String, serde_json::Value>,
 }
@@ -61,8 +62,8 @@ impl Report {
         Report { rivals }
     }
 
-    /// Prints the rates of `count` items in the best and in the median time. `budget` is in millions per
-    /// second. `rivals` are the names of other programs with their rates.
+    /// Prints the throughput for `count` items, computed from the best and the median time. `budget` is in
+    /// millions of items per second. `rivals` contains the names of other programs with their throughput.
     pub(crate) fn line(
         &self,
         what: &str,
@@ -85,13 +86,13 @@ impl Report {
         println!("{what:<52} {rate:>10.2} {middle:>8} {budget_text:>8} {met:>7}   {}", rivals.join(", "));
     }
 
-    /// Rate that another program stored for `key`, if it ran.
+    /// Returns the throughput that another program stored for `key`, if it was measured.
     pub(crate) fn rival(&self, key: &str) -> Option<f64> {
         self.rivals.get(key)?.as_f64()
     }
 }
 
-/// Measures several runs of `work`, whose result is not optimized away.
+/// Measures several runs of `work`. The compiler cannot remove the computation of its result.
 pub(crate) fn best_of<T>(work: impl FnMut() -> T) -> Times {
     repeated(REPEATS, work)
 }
@@ -116,13 +117,14 @@ pub(crate) fn repeated_by<T>(seconds: impl Fn() -> f64, times: usize, mut work: 
     Times::of((0..times).map(timed).collect())
 }
 
-/// Processor time of this thread in seconds, which is less affected by other load than wall-clock time. The
-/// kernel reports nanoseconds, and updates `/proc/thread-self/schedstat` at each tick, every 4 ms.
+/// Returns the processor time of this thread in seconds, which is less affected by other load than wall-clock
+/// time. The kernel reports nanoseconds, and updates `/proc/thread-self/schedstat` at each tick, every 4 ms.
 pub(crate) fn processor_seconds() -> f64 {
     ThreadTime::now().as_duration().as_secs_f64()
 }
 
-/// Wall-clock time in seconds, for work on several threads. It includes other load of the machine.
+/// Returns the wall-clock time in seconds, for work on several threads. It includes the effect of other load
+/// on the machine.
 pub(crate) fn clock_seconds() -> f64 {
     static BEGIN: OnceLock<Instant> = OnceLock::new();
     BEGIN.get_or_init(Instant::now).elapsed().as_secs_f64()

@@ -1,5 +1,5 @@
-//! The main benchmarks, run one at a time, so that two builds can be compared alternately and instructions
-//! can be counted.
+//! The main benchmarks. Each can run separately, so that two builds can be compared alternately and
+//! instructions can be counted.
 
 use crate::Result;
 use crate::caches::policy;
@@ -19,24 +19,25 @@ use std::path::Path;
 pub(crate) struct Row {
     /// Name in results.
     pub(crate) name: String,
-    /// Number of threads. With several threads, wall-clock time is measured.
+    /// Number of threads. With several threads, the benchmark is measured in wall-clock time.
     threads: usize,
-    /// Whether the instructions of the benchmark are counted. It must then reach its steady state with few
-    /// requests, because the emulated processor is slow.
+    /// Whether the instructions of the benchmark are counted. The benchmark must then reach its steady state
+    /// with few requests, because the emulated processor is slow.
     pub(crate) is_counted: bool,
     prepare: Prepare,
 }
 
-/// Creates the work of one repetition with this number of requests. Files may be written to the folder.
+/// Function that creates the work of one repetition with this number of requests. It may write files to the
+/// folder.
 type Prepare = Box<dyn Fn(u64, &Path) -> Result<Box<dyn FnMut()>>>;
 
-/// Number of timed writes until the work of the dies in a small drive is spread evenly.
+/// Number of timed writes after which the work of a small drive is spread evenly over its dies.
 const STEADY: u64 = 200_000;
 
 /// Policies with a speed budget for blocks that do not fit into the processor caches.
 const POLICIES: [&str; 6] = ["lru", "fifo", "sieve", "arc", "w_tinylfu", "s3_fifo"];
 
-/// All benchmarks.
+/// Returns all benchmarks.
 pub(crate) fn all() -> Vec<Row> {
     let of_streams = STREAMS.into_iter().flat_map(of_stream);
     of_streams.chain(of_devices()).collect()
@@ -58,7 +59,8 @@ fn on_two_threads(
     Row { threads: 2, ..row(name, false, prepare) }
 }
 
-/// Whole runs, policies, and the exact curve on a stream. A large cache is not full after few requests.
+/// Returns whole runs, policies, and the exact curve on a stream. A large cache is not counted, because few
+/// requests do not fill it.
 fn of_stream(stream: Stream) -> Vec<Row> {
     let Stream { name, is_small, .. } = stream;
     let mut rows = vec![
@@ -84,7 +86,7 @@ fn of_stream(stream: Stream) -> Vec<Row> {
     rows
 }
 
-/// Single devices as in the budgets, small devices for counting, and a whole run of a drive.
+/// Returns single devices as in the budgets, small devices for counting, and a whole run of a drive.
 fn of_devices() -> Vec<Row> {
     let array = |size: flash_memory::Size| {
         move |count: u64, _: &Path| -> Result<Box<dyn FnMut()>> {
@@ -129,7 +131,7 @@ fn of_devices() -> Vec<Row> {
     ]
 }
 
-/// Runs the benchmark called `name` `repeats` times, and prints its best and median rate.
+/// Runs the benchmark `name` `repeats` times, and prints its best and median throughput.
 pub(crate) fn measure(name: &str, count: &str, repeats: &str, folder: &Path) -> Result<()> {
     let row =
         all().into_iter().find(|row| row.name == name).ok_or_else(|| format!("there is no row {name}"))?;
@@ -141,7 +143,7 @@ pub(crate) fn measure(name: &str, count: &str, repeats: &str, folder: &Path) -> 
     Ok(())
 }
 
-/// Runs the counted work. Callgrind selects this function by name.
+/// Runs the work whose instructions are counted. Callgrind selects this function by its name.
 #[inline(never)]
 pub(crate) fn counted(work: &mut dyn FnMut()) {
     work();
@@ -158,7 +160,8 @@ fn whole(scenario: &str, files: impl Files + 'static, threads: usize) -> Box<dyn
     })
 }
 
-/// Creates a whole run of `scenario` on the drive after a run of `first`, which is not counted.
+/// Creates a whole run of `scenario` on the drive. The drive has already served a run of `first`, which is
+/// not counted.
 fn going_on(first: &str, scenario: &str) -> Result<Box<dyn FnMut()>> {
     let span = Span { saves: true, ..Span::default() };
     let ran = run_span(&checked(first), &NoFiles, &span, &mut |_| ControlFlow::Continue(()))?;
@@ -172,7 +175,7 @@ fn going_on(first: &str, scenario: &str) -> Result<Box<dyn FnMut()>> {
     }))
 }
 
-/// Creates a whole run of the same requests from a trace file.
+/// Creates a whole run that reads the requests of `stream` from a trace file.
 fn traced(stream: Stream, count: u64, folder: &Path, threads: usize) -> Result<Box<dyn FnMut()>> {
     let file = folder.join(format!("{}-{count}.nacre", stream.name));
     if !file.exists() {

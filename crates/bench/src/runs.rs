@@ -11,17 +11,17 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
 
-/// Budgets in millions of requests per second for a cache that fits into the processor caches, and for one
-/// that does not.
+/// Budgets in millions of requests per second, for a cache that fits into the processor caches and for a
+/// cache that does not fit.
 const BUDGETS: (f64, f64) = (10.0, 6.0);
-/// Budget of the long trace in millions of requests per second.
+/// Budget for a long trace in millions of requests per second.
 const LONG_BUDGET: f64 = 8.0;
-/// Number of requests of the long trace.
+/// Number of requests in the long trace.
 const LONG: u64 = 100_000_000;
-/// Memory budget, in MB.
+/// Budget for memory use, in MB.
 const MEMORY_BUDGET_MB: f64 = 300.0;
 
-/// A second thread in addition to the thread of the simulation.
+/// Executes work on a thread in addition to the simulation thread.
 pub(crate) struct SecondThread;
 
 impl Parallel for SecondThread {
@@ -35,7 +35,7 @@ impl Parallel for SecondThread {
     }
 }
 
-/// Measures whole runs, and the memory use of streaming a long trace in a separate process.
+/// Measures whole runs. Measures the memory use for a long trace in a separate process.
 pub(crate) fn measure(report: &Report, folder: &Path) -> Result<()> {
     for stream in STREAMS {
         let scenario = checked(&stream.run(REQUESTS));
@@ -99,7 +99,7 @@ pub(crate) fn of_long(file: &Path) -> Result<String> {
     ))
 }
 
-/// Writes the first `count` requests of a week: a hot set that moves slowly over 4 TiB. A third of the
+/// Writes the first `count` requests of one week: a hot set moves slowly over 4 TiB. One third of the
 /// requests are writes.
 pub(crate) fn write_long(path: &Path, count: u64) -> Result<()> {
     let file = SharedFile::begin(path, Existing::Replaced)?;

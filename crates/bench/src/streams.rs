@@ -1,4 +1,4 @@
-//! Request streams for all cache measurements.
+//! Request streams that all cache measurements use.
 
 use crate::Result;
 use nacre_kernel::Request;
@@ -23,19 +23,20 @@ pub(crate) struct Stream {
     pub(crate) is_small: bool,
 }
 
-/// The streams. The hot part of one fits into the processor caches, and that of the other is far larger.
+/// The request streams. The hot part of the first stream fits into the processor caches, and that of the
+/// second is far larger.
 pub(crate) const STREAMS: [Stream; 2] = [
     Stream { name: "zipf1.0-1M", blocks: 1_000_000, theta: "1.0", is_small: true },
     Stream { name: "zipf0.8-8M", blocks: 8_000_000, theta: "0.8", is_small: false },
 ];
 
 impl Stream {
-    /// Returns the first `count` block numbers in order.
+    /// Returns the first `count` block numbers of the stream.
     pub(crate) fn keys(&self, count: u64) -> Vec<u64> {
         requests(&self.scenario(count), count).iter().map(|request| request.address / 4096).collect()
     }
 
-    /// Number of blocks of the cache: 10 % of the footprint.
+    /// Returns the number of blocks of the cache: 10 % of the footprint.
     pub(crate) fn cache_blocks(&self) -> usize {
         (self.blocks / 10) as usize
     }
@@ -45,12 +46,12 @@ impl Stream {
         self.over_cache(&self.workload(requests, "periodic"))
     }
 
-    /// Like [`Stream::scenario`] with independent arrivals, so that requests queue.
+    /// Like [`Stream::scenario`], with random independent arrivals, so that requests queue.
     pub(crate) fn run(&self, requests: u64) -> String {
         self.over_cache(&self.workload(requests, "poisson"))
     }
 
-    /// Returns a scenario of the cache with requests from `file`.
+    /// Returns a scenario in which the cache receives requests from `file`.
     pub(crate) fn traced(&self, file: &str) -> String {
         self.over_cache(&format!("kind = \"trace\"\nfile = {file:?}\n"))
     }
@@ -91,7 +92,7 @@ pub(crate) fn write(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Parses and checks a scenario that must not have errors.
+/// Parses and checks a scenario. Panics if it has errors.
 pub(crate) fn checked(text: &str) -> Checked {
     check(&Document { text, name: "bench", overrides: &[], seed: Some(1) })
         .unwrap_or_else(|problems| panic!("the benchmark's scenario is wrong: {problems}"))
@@ -115,7 +116,7 @@ fn workload(scenario: &str) -> Box<dyn Workload> {
     built.unwrap_or_else(|problems| panic!("the benchmark's scenario is wrong: {problems}")).workload
 }
 
-/// A scenario that names no files.
+/// Files of a scenario that names no files.
 pub(crate) struct NoFiles;
 
 impl Files for NoFiles {

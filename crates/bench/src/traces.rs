@@ -9,7 +9,7 @@ use std::io::{BufRead, Cursor, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// Formats with their budgets in millions of records per second.
+/// Trace formats with their budgets in millions of records per second.
 const FORMATS: [(&str, f64); 6] =
     [("nacre", 20.0), ("vscsi", 20.0), ("msr", 3.0), ("spc", 3.0), ("ssdsim", 3.0), ("nacre_csv", 3.0)];
 /// Number of records per file.
@@ -17,7 +17,7 @@ const RECORDS: usize = 2_000_000;
 /// Number of records per batch.
 const BATCH: usize = 8192;
 
-/// Measures every format that can be written.
+/// Measures every format that Nacre can write.
 pub(crate) fn measure(report: &Report) -> Result<()> {
     let mut requests = requests(&STREAMS[0].scenario(RECORDS as u64), RECORDS as u64);
     requests.truncate(RECORDS);
@@ -53,7 +53,7 @@ pub(crate) fn write(path: &Path, requests: &[Request]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the requests as a file in format `kind`.
+/// Returns the requests as the content of a file in format `kind`.
 pub(crate) fn written(kind: &str, requests: &[Request]) -> Result<Vec<u8>> {
     let bytes = Shared::default();
     let options = WriteOptions { strict: false, provenance: "benchmark".into() };

@@ -1,4 +1,5 @@
-//! Training workload for profile-guided builds (docs/decisions/0033-trained-builds.md). It measures nothing.
+//! Training workload for profile-guided builds (docs/decisions/0033-trained-builds.md). It does not measure
+//! anything.
 
 use crate::Result;
 use crate::curves::{exact, sampled};
@@ -12,12 +13,12 @@ use std::io::Cursor;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Random seed, which differs from that of the benchmarks.
+/// Random seed. It differs from that of the benchmarks.
 const SEED: u64 = 2;
-/// Rates of the sampled miss-ratio curves: a fraction of the blocks, and a number of blocks.
+/// Sampling rates of the miss-ratio curves: a share of the blocks, and a maximum number of blocks.
 const SAMPLES: [Rate; 2] = [Rate::Share(0.1), Rate::Blocks(1024)];
 
-/// Runs all entries of `file`. Shipped traces are in `traces`.
+/// Runs all entries of `file`. The folder `traces` contains the built-in traces.
 pub(crate) fn train(file: &Path, traces: &Path) -> Result<()> {
     let name = file.display().to_string();
     let list = Node::parse_toml(&std::fs::read_to_string(file)?, &name)?;
@@ -31,10 +32,10 @@ pub(crate) fn train(file: &Path, traces: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Work for each entry of a list, given its name and its value.
+/// Work for one entry of a list, given the name and the value of the entry.
 type Work = fn(&str, &Node, &ScenarioFiles) -> Result<()>;
 
-/// Runs a scenario with each of the listed settings.
+/// Runs a scenario once for each of the listed settings.
 fn run(scenario: &str, each: &Node, files: &ScenarioFiles) -> Result<()> {
     for settings in list(each)? {
         let settings = table(settings)?.iter().map(|(path, value)| (path.clone(), value.to_string()));
@@ -44,7 +45,7 @@ fn run(scenario: &str, each: &Node, files: &ScenarioFiles) -> Result<()> {
     Ok(())
 }
 
-/// Cuts the power of the stack of a scenario `points` times.
+/// Cuts power of the stack of a scenario `points` times.
 fn crash(scenario: &str, points: &Node, files: &ScenarioFiles) -> Result<()> {
     let Value::Integer(points) = points.value else { return Err(format!("{points} is not a number").into()) };
     let options = Options::new(u64::try_from(points)?, SEED);
@@ -53,7 +54,7 @@ fn crash(scenario: &str, points: &Node, files: &ScenarioFiles) -> Result<()> {
     Ok(())
 }
 
-/// Writes and reads a shipped trace in each of the listed formats, and computes its miss-ratio curves.
+/// Writes and reads a built-in trace in each of the listed formats, and computes its miss-ratio curves.
 fn trace(name: &str, formats: &Node, files: &ScenarioFiles) -> Result<()> {
     let mut requests = Vec::new();
     read("nacre", files.trace(name)?, |some| requests.extend_from_slice(some))?;
@@ -66,7 +67,7 @@ fn trace(name: &str, formats: &Node, files: &ScenarioFiles) -> Result<()> {
     Ok(())
 }
 
-/// Returns a shipped scenario with these settings.
+/// Returns a built-in scenario with these settings.
 fn shipped(name: &str, settings: &[(String, String)]) -> Result<Checked> {
     let scenario = catalog::scenarios().into_iter().find(|shipped| shipped.name == name);
     let text = scenario.ok_or_else(|| format!("no scenario is called {name}"))?.text;

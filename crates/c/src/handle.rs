@@ -1,4 +1,4 @@
-//! The memory behind a handle, with its last error.
+//! The memory that a C handle refers to, with its last error.
 
 use nacre_files::ScenarioFiles;
 use nacre_kernel::ErrorCode;
@@ -9,10 +9,10 @@ use std::ffi::{CStr, CString};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// A memory used by a C program.
+/// A memory that a C program uses.
 #[derive(Debug)]
 pub struct Handle {
-    /// The memory; `None` after a failed assertion.
+    /// The memory, or `None` after a failed assertion.
     memory: Option<Memory>,
     error: Failure,
 }
@@ -47,7 +47,7 @@ pub(crate) fn c_text(text: &str) -> CString {
     CString::new(text.replace('\0', " ")).expect("no byte is zero")
 }
 
-/// Calls `work`, and converts a failed assertion into an error.
+/// Calls `work`, and converts a failed assertion to an error.
 fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|cause| Err(Failure::of_panic(&*cause)))
 }
@@ -79,8 +79,8 @@ impl Handle {
         guarded(|| Ok(memory.close()?))
     }
 
-    /// Calls `work` and returns its result. Returns `None` after an error, which is stored in the handle.
-    /// After a failed assertion, the memory is dropped.
+    /// Calls `work` and returns its result. If it fails, stores the error in the handle and returns `None`. A
+    /// failed assertion also drops the memory.
     pub(crate) fn run<T>(&mut self, work: impl FnOnce(&mut Memory) -> Result<T, MemoryError>) -> Option<T> {
         let mut memory = self.memory.take()?;
         let (done, memory) = match guarded(|| Ok(work(&mut memory))) {
@@ -96,12 +96,12 @@ impl Handle {
         self.memory.as_ref().map_or(0, read)
     }
 
-    /// Message of the last error.
+    /// Returns the message of the last error.
     pub(crate) fn error(&self) -> &CStr {
         &self.error.text
     }
 
-    /// Code of the last error.
+    /// Returns the code of the last error.
     pub(crate) fn error_code(&self) -> &CStr {
         &self.error.code
     }
@@ -115,8 +115,8 @@ fn assignment(setting: &str) -> Result<(String, String), Failure> {
     Ok((path.trim().into(), value.trim().into()))
 }
 
-/// Returns the text of a scenario and its files. The files are in the folder of the scenario, or in the
-/// working directory for a built-in scenario.
+/// Returns the text of a scenario and access to its files. File names are relative to the folder of the
+/// scenario, or to the working directory for a built-in scenario.
 fn scenario_of(name: &str) -> Result<(String, ScenarioFiles), Failure> {
     if let Some(shipped) = catalog::scenarios().into_iter().find(|shipped| shipped.name == name) {
         return Ok((shipped.text.into(), ScenarioFiles::new(".", None)));

@@ -25,7 +25,7 @@ const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_V
     Err(_) => panic!("a version is text"),
 };
 
-/// Version of the library.
+/// Returns the version of the library.
 #[unsafe(no_mangle)]
 pub extern "C" fn nacre_version() -> *const c_char {
     VERSION.as_ptr()
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn nacre_store(
     unsafe { run(memory, |memory| memory.write(address, bytes)) }
 }
 
-/// Defines functions that perform an operation without arguments.
+/// Defines C functions that perform an operation without arguments.
 macro_rules! operations {
     ($($name:ident: $what:literal = $operation:expr;)+) => { $(
         #[doc = $what]
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn nacre_idle(memory: *mut Handle, picoseconds: u64) -> c_
     unsafe { run(memory, |memory| memory.idle(Time::from_ps(picoseconds))) }
 }
 
-/// Defines functions that return a number.
+/// Defines C functions that return a number.
 macro_rules! numbers {
     ($($name:ident: $what:literal = $number:expr;)+) => { $(
         #[doc = $what]

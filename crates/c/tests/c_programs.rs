@@ -1,4 +1,4 @@
-//! C programs that are compiled with the header, linked with the library, and run.
+//! Tests that compile C programs with the header, link them with the library, and run them.
 #![expect(clippy::disallowed_methods, reason = "these tests are about files")]
 
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Folder of the library, which is next to this test.
+/// Returns the folder of the library, which is also the folder of this test.
 fn libraries() -> PathBuf {
     let test = std::env::current_exe().expect("a test has a path");
     test.parent().expect("it is in a folder").to_path_buf()
@@ -55,7 +55,7 @@ fn written(folder: &Path, text: &str) -> PathBuf {
     source
 }
 
-/// Names of the functions that `text` contains before a parenthesis.
+/// Returns the names that precede a parenthesis in `text`.
 fn functions(text: &str) -> BTreeSet<String> {
     let is_name = |part: &str| part.chars().all(|c| c.is_ascii_lowercase() || c == '_');
     let names = text.match_indices("nacre_").filter_map(|(at, _)| {

@@ -116,7 +116,7 @@ fn configuration(input: &DeriveInput) -> Result<Tokens> {
     })
 }
 
-/// Generates code for the descriptions of a field, and code that reads the field.
+/// Generates the code that describes a field, and the code that reads the field.
 fn described_and_read(field: &syn::Field) -> Result<(Tokens, Tokens)> {
     let ident = field.ident.as_ref().expect("named fields have names");
     let (key, ty, doc) = (ident.to_string(), &field.ty, doc_of(&field.attrs));
@@ -149,7 +149,7 @@ fn described_and_read(field: &syn::Field) -> Result<(Tokens, Tokens)> {
     Ok((quote! { vec![#description] }, read))
 }
 
-/// Generates the override of a field of a flattened configuration.
+/// Generates an override of a field in a flattened configuration.
 fn used((of, attributes): &(Ident, Attributes)) -> Result<Tokens> {
     if attributes.default.is_some() && attributes.source.is_none() {
         return Err(Error::new_spanned(of, "a default needs a source"));
@@ -165,7 +165,8 @@ fn used((of, attributes): &(Ident, Attributes)) -> Result<Tokens> {
     })
 }
 
-/// Field order in a flattened configuration: pairs of keys in which the first key follows the second.
+/// Returns the changes of field order in a flattened configuration: pairs of keys in which the first key
+/// follows the second.
 fn places_of(field: &syn::Field) -> Result<Vec<Tokens>> {
     let place = |(of, uses): (Ident, Attributes)| {
         let name = uses.name.map_or_else(|| of.to_string(), |name| name.value());
@@ -232,7 +233,7 @@ fn kinds(input: &DeriveInput) -> Result<Tokens> {
     let name = snake_case(&ident.to_string());
     Ok(quote! {
         impl #ident {
-            /// All kinds, in documentation order.
+            /// All kinds of the setting, in documentation order.
             pub const KINDS: &'static [::nacre_config::Kind] = &[#(#described),*];
         }
         impl ::nacre_config::FieldType for #ident {
@@ -274,7 +275,7 @@ impl Attributes {
         Ok(found)
     }
 
-    /// Parses one attribute, or one override of a flattened field.
+    /// Parses one attribute of a field, or one override of a flattened field.
     fn take(&mut self, meta: &ParseNestedMeta<'_>, is_use: bool) -> Result<()> {
         let is = |word| meta.path.is_ident(word);
         match () {
@@ -312,7 +313,7 @@ fn literal_tokens(literal: &Option<Lit>) -> Tokens {
     }
 }
 
-/// Doc comment of an item, with its lines joined by newlines.
+/// Returns the doc comment of an item, with its lines joined by newlines.
 fn doc_of(attributes: &[Attribute]) -> String {
     let lines: Vec<String> = attributes
         .iter()

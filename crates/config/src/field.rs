@@ -1,4 +1,4 @@
-//! Fields: the types that a configuration can hold. Each type has a description and code that reads it.
+//! Types of configuration fields. Each type has a description and code that reads its values.
 
 use crate::node::{Node, Value};
 use crate::origin::Origin;
@@ -10,7 +10,7 @@ use nacre_kernel::{Area, Bandwidth, BitArea, Bytes, Energy, Power, Price, Rate, 
 use nacre_kernel::{Datum, ErrorCode};
 use std::cmp::Ordering;
 
-/// A struct that is read from a table of a document. Implement it with the derive macro.
+/// A struct that is read from a table of a document. The derive macro implements this trait.
 pub trait Configuration: Sized {
     /// Doc comment of the struct.
     const DOC: &'static str;
@@ -29,23 +29,24 @@ pub trait Configuration: Sized {
 
 /// A type that a field can have.
 pub trait FieldType: Sized {
-    /// Shape of the values.
+    /// Returns the shape of the values.
     fn shape() -> Shape;
 
-    /// Reads `node`. Reports errors to `reader` and then returns `None`.
+    /// Reads a value from `node`. Reports errors to `reader` and then returns `None`.
     fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Self>;
 
-    /// Value of an optional field that is missing and has no default; `None` if the field is required.
+    /// Returns the value of an optional field that is missing and has no default. Returns `None` if the field
+    /// is required.
     fn absent() -> Option<Self> {
         None
     }
 
-    /// Whether values can be compared with `bound`. False for types without an order.
+    /// Returns whether values can be compared with `bound`. The result is false for types without an order.
     fn takes_bound(_bound: Literal) -> bool {
         false
     }
 
-    /// Compares the value with `bound`; `None` if they cannot be compared.
+    /// Compares the value with `bound`. Returns `None` if they cannot be compared.
     fn compare(&self, _bound: Literal) -> Option<Ordering> {
         None
     }
@@ -73,8 +74,8 @@ impl Field {
 }
 
 impl Reader<'_> {
-    /// Reads a configuration that is flattened into that of `table`, with these overrides of its settings.
-    /// The derived code calls this.
+    /// Reads a configuration that is flattened into the configuration of `table`. `uses` contains overrides
+    /// of its settings. The derived code calls this.
     pub fn flattened<C: Configuration>(&mut self, table: &Node, uses: &'static [Use]) -> Option<C> {
         self.uses.push(uses);
         let read = C::read_fields(table, self);
@@ -82,12 +83,12 @@ impl Reader<'_> {
         read
     }
 
-    /// Reads the field of `table` that `field` describes. The derived code calls this.
+    /// Reads the field that `field` describes from `table`. The derived code calls this.
     pub fn field<T: FieldType>(&mut self, table: &Node, field: &Field) -> Option<T> {
         if self.uses.is_empty() {
             return self.plain_field(table, field);
         }
-        // Overrides do not apply to tables inside the value.
+        // The overrides do not apply to tables inside the value.
         let uses = std::mem::take(&mut self.uses);
         let field = uses.iter().rev().fold(field.clone(), |field, uses| field.used(uses));
         let value = self.plain_field(table, &field.of::<T>());
@@ -153,8 +154,8 @@ impl Reader<'_> {
     }
 }
 
-/// Whether `node` is an integer outside the range of TOML, which remains text. The result is `Some` for such
-/// an integer and tells whether it is negative.
+/// Returns `Some` if `node` is an integer outside the range of TOML integers, which the parser leaves as
+/// text. The value states whether the integer is negative.
 fn beyond_integers(node: &Node) -> Option<bool> {
     let text = node.text()?;
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text).replace('_', "");
@@ -209,7 +210,7 @@ pub fn read_short<C: Configuration>(key: &'static str, node: &Node, reader: &mut
     }
 }
 
-/// Returns the kind in `node`, which must be one of `kinds`, and the table of its settings: `"word"` is short
+/// Returns the kind in `node`, which must be one of `kinds`, and the table of its settings. `"word"` is short
 /// for `{ kind = "word" }`. Reports errors to `reader` and then returns `None`. The derived code calls this.
 pub fn read_kind(
     name: &'static str,
@@ -239,7 +240,7 @@ pub fn read_kind(
     Some((kind.name, node.without(&["kind"])))
 }
 
-/// Whether a `node` with this shape consists of tables whose values are resolved individually.
+/// Returns whether a `node` with this shape consists of tables whose values are resolved individually.
 fn holds_tables(shape: &Shape, node: &Node) -> bool {
     match shape {
         Shape::Slot(_) | Shape::Table(_) | Shape::Short(..) | Shape::Kinds(..) => true,
@@ -302,7 +303,7 @@ macro_rules! integer_field {
     ($($type:ty),+) => {$(
         impl FieldType for $type {
             fn shape() -> Shape {
-                // Integers in TOML are at most i64::MAX, even if the type is larger.
+                // Integers in TOML are at most i64::MAX, even if the type has larger values.
                 Shape::Integer { most: i64::try_from(<$type>::MAX).unwrap_or(i64::MAX) }
             }
 
@@ -334,7 +335,8 @@ macro_rules! integer_field {
 
 integer_field!(u32, u64);
 
-/// Parses an integer such as `1000`, `1e3`, or `"1k"` with a prefix of a thousand, a million, or more.
+/// Parses an integer such as `1000`, `1e3`, or `"1k"`. The suffix is a prefix for a thousand, a million, or
+/// more.
 pub(crate) fn whole(value: &Value) -> Option<i64> {
     match value {
         Value::Integer(number) => Some(*number),
@@ -350,7 +352,7 @@ pub(crate) fn whole(value: &Value) -> Option<i64> {
     }
 }
 
-/// Suffixes of integers, with their factors.
+/// Suffixes of integers, each with its factor.
 const PREFIXES: [(&str, u64); 4] =
     [("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000), ("T", 1_000_000_000_000)];
 
@@ -462,7 +464,7 @@ impl<T: FieldType> FieldType for Vec<T> {
     }
 }
 
-/// Error for a negative number if a bound specifies the allowed integers.
+/// Returns the error for a negative number if a bound defines the allowed integers.
 fn negative_problem(node: &Node, field: &Field) -> Option<Breach> {
     let shape = if let Shape::Optional(shape) = &field.shape { shape } else { &field.shape };
     if !matches!(shape, Shape::Integer { .. }) || whole(&node.value)? >= 0 {
@@ -476,7 +478,7 @@ fn negative_problem(node: &Node, field: &Field) -> Option<Breach> {
     Some(Breach::new("it is too small", remedy, Some(Datum::Integer(min.into())), max.map(datum)))
 }
 
-/// Error for a value that violates a bound.
+/// Returns the error for a value that violates a bound, if any.
 fn bound_problem<T: FieldType>(value: &T, field: &Field) -> Option<Breach> {
     let breach = |problem, remedy| {
         let [min, max] = [field.min, field.max].map(|bound| bound.map(datum));
@@ -495,7 +497,7 @@ fn bound_problem<T: FieldType>(value: &T, field: &Field) -> Option<Breach> {
     None
 }
 
-/// Error for a missing field.
+/// Returns the error for a missing field.
 fn missing_problem(path: &str, table: &Node, field: &Field) -> Problem {
     let expected = field.shape.expected();
     Problem::new(ErrorCode::MissingSetting, path, Some(&table.origin), "it is missing")

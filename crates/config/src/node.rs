@@ -61,9 +61,9 @@ impl Node {
         Node { value: Value::Table(Vec::new()), origin }
     }
 
-    /// Settings of a slot or a kind: this table without `keys`, which select the kind.
+    /// Returns the settings of a slot or a kind: this table without `keys`, which select the kind.
     ///
-    /// A text such as `policy = "lru"` is short for `policy = { kind = "lru" }` without settings.
+    /// A text such as `policy = "lru"` is short for `policy = { kind = "lru" }`, so it has no settings.
     pub(crate) fn without(&self, keys: &[&str]) -> Node {
         let value = match &self.value {
             Value::Table(entries) => {
@@ -94,7 +94,7 @@ impl Node {
         if problems.is_empty() { Ok(node) } else { Err(Problems(problems)) }
     }
 
-    /// Parses a TOML value from the command line. Any other text becomes a string.
+    /// Parses a TOML value from the command line. Text that is not valid TOML becomes a string.
     pub fn parse_value(text: &str, origin: &Origin) -> Node {
         let parsed = DeValue::parse(text).ok().and_then(|value| {
             let lines = Lines::new(text, "");
@@ -108,7 +108,7 @@ impl Node {
         node
     }
 
-    /// The entry with this key, if this node is a table with such an entry.
+    /// Returns the entry with this key, if this node is a table with such an entry.
     pub fn get(&self, key: &str) -> Option<&Node> {
         match &self.value {
             Value::Table(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, node)| node),
@@ -116,7 +116,7 @@ impl Node {
         }
     }
 
-    /// The text, if this node is a text.
+    /// Returns the text, if this node is a text.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
@@ -155,7 +155,7 @@ impl Node {
         Ok(())
     }
 
-    /// Type of the value as a word for messages.
+    /// Returns the type of the value as a word for messages.
     pub fn kind_name(&self) -> &'static str {
         match self.value {
             Value::Text(_) => "text",
@@ -168,7 +168,7 @@ impl Node {
         }
     }
 
-    /// Short form for messages: the type of a table or list, and other values as written.
+    /// Returns a short form for messages: the type of a table or list, and any other value as written.
     pub fn brief(&self) -> String {
         match self.value {
             Value::List(_) | Value::Table(_) => self.kind_name().into(),
@@ -221,7 +221,7 @@ impl Node {
     }
 }
 
-/// Converts byte offsets to lines, and parsed TOML to nodes.
+/// Converts byte offsets to line numbers, and parsed TOML to nodes.
 struct Lines {
     name: Arc<str>,
     starts: Vec<usize>,
@@ -287,7 +287,7 @@ impl Lines {
 }
 
 impl Node {
-    /// Converts `{ value, source, confidence, note }` to the value with a catalog origin.
+    /// Converts `{ value, source, confidence, note }` to a node with the value and a catalog origin.
     fn with_source(self) -> Node {
         let has_only = |allowed: &[&str]| match &self.value {
             Value::Table(entries) => entries.iter().all(|(key, _)| allowed.contains(&key.as_str())),

@@ -12,23 +12,24 @@ pub enum Origin {
         /// Line number, counted from 1.
         line: u32,
     },
-    /// The value was set on the command line or by a program. Holds the text of the override.
+    /// The value was set on the command line or by a program. Contains the text of the override.
     Override(Arc<str>),
     /// The value is from a catalog entry.
     Catalog {
         /// Name of the entry.
         entry: Arc<str>,
-        /// Publication that is the source of the number.
+        /// Publication from which the number is taken.
         source: Arc<str>,
-        /// Confidence in the number.
+        /// Confidence level of the number.
         confidence: Arc<str>,
     },
-    /// The value is a default of a model. Holds `"<confidence>: <source>"`.
+    /// The value is a default of a model. Contains `"<confidence>: <source>"`.
     Default(&'static str),
 }
 
 impl Origin {
-    /// Short name of the origin, e.g. `server.toml:9`, `--set run.seed=3`, `catalog pcm_ssd`, or `default`.
+    /// Returns a short name of the origin, e.g. `server.toml:9`, `--set run.seed=3`, `catalog pcm_ssd`, or
+    /// `default`.
     pub fn place(&self) -> String {
         match self {
             Origin::File { name, line } => format!("{name}:{line}"),
@@ -38,7 +39,7 @@ impl Origin {
         }
     }
 
-    /// The path that an override sets.
+    /// Returns the path that the override sets, if the origin is an override.
     pub fn overridden(&self) -> Option<&str> {
         match self {
             Origin::Override(text) => Some(text.split_once('=').map_or(&**text, |(path, _)| path)),

@@ -30,7 +30,7 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Weights from high to low.
+    /// Returns the weights in the order high, medium, low.
     pub fn each(&self) -> [u32; 3] {
         [self.high, self.medium, self.low]
     }

@@ -1,4 +1,4 @@
-//! User errors. Each names its location, the given value, the allowed values, and a remedy.
+//! User errors. Each error names its location, the given value, the allowed values, and a remedy.
 
 use crate::origin::Origin;
 use nacre_kernel::{Datum, ErrorCode, ErrorData};
@@ -9,24 +9,24 @@ use std::fmt;
 pub struct Problem {
     /// Error code for programs.
     pub code: ErrorCode,
-    /// Data for programs, e.g. the limit. The code defines the keys.
+    /// Machine-readable data, e.g. the limit. The code defines the keys.
     pub data: ErrorData,
     /// Dotted path of the value, for example `stack.level[0].capacity`.
     pub path: String,
-    /// Location, e.g. `server.toml:9`; empty if the value was not written.
+    /// Location of the value, e.g. `server.toml:9`; empty if the value was not written.
     pub place: String,
     /// Path of the override that set the value, e.g. `stack.policy`; empty for other values.
     pub set_by: String,
-    /// The value as written; empty if there is none.
+    /// The value as written; empty if no value was written.
     pub given: String,
     /// Description of the error.
     pub problem: String,
-    /// Allowed values or the remedy; may be empty.
+    /// Allowed values or a remedy; empty if there is none.
     pub remedy: String,
 }
 
 impl Problem {
-    /// Creates a problem of the value at `path` that came from `origin`.
+    /// Creates an error for the value at `path` with this `origin`.
     pub fn new(code: ErrorCode, path: &str, origin: Option<&Origin>, problem: impl Into<String>) -> Problem {
         Problem {
             code,
@@ -40,14 +40,14 @@ impl Problem {
         }
     }
 
-    /// Adds the given value.
+    /// Adds the value that the user gave.
     #[must_use]
     pub fn given(mut self, given: impl fmt::Display) -> Problem {
         self.given = given.to_string();
         self
     }
 
-    /// Adds data for programs.
+    /// Adds machine-readable data.
     ///
     /// # Panics
     ///
@@ -59,19 +59,19 @@ impl Problem {
         self
     }
 
-    /// Adds the data of another error with the same code.
+    /// Adds `data`, which belongs to another error with the same code.
     #[must_use]
     pub fn all_data(self, data: ErrorData) -> Problem {
         data.into_iter().fold(self, |problem, (key, value)| problem.data(key, value))
     }
 
-    /// Adds the known names to an error about an unknown name, as data and as the remedy.
+    /// Adds the known names as data and as the remedy, for an error about an unknown name.
     #[must_use]
     pub fn known(self, given: &str, known: &[&str]) -> Problem {
         self.known_data(given, known).remedy(known_names(given, known))
     }
 
-    /// Adds the known names to an error about an unknown name, as data.
+    /// Adds the known names as data, for an error about an unknown name.
     #[must_use]
     pub fn known_data(self, given: &str, known: &[&str]) -> Problem {
         let problem = self.data("known", known);
@@ -107,7 +107,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// All errors of a document, in document order. The list is never empty if it is returned as an error.
+/// All errors of a document, in document order. A returned error contains at least one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems(pub Vec<Problem>);
 
@@ -131,7 +131,7 @@ impl From<Problem> for Problems {
     }
 }
 
-/// Returns both results, or the problems of both.
+/// Returns the values of both results, or the errors of both.
 pub fn both<A, B>(a: Result<A, Problems>, b: Result<B, Problems>) -> Result<(A, B), Problems> {
     match (a, b) {
         (Ok(a), Ok(b)) => Ok((a, b)),
@@ -154,7 +154,7 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(_, name)| name)
 }
 
-/// Remedy for an unknown name: the most similar known name and a list of all known names.
+/// Returns the remedy for an unknown name: the most similar known name, and a list of all known names.
 pub fn known_names(given: &str, known: &[&str]) -> String {
     let all = if known.is_empty() {
         "nothing is known here".into()

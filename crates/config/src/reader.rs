@@ -1,4 +1,4 @@
-//! One pass over a document. It collects every error and the components found.
+//! The reader of a document. In one pass, it collects every error and every component.
 
 use crate::node::{Node, Value};
 use crate::origin::Origin;
@@ -6,26 +6,26 @@ use crate::problem::{Problem, Problems, known_names};
 use crate::shape::{Field, Shape, Use, table_example};
 use nacre_kernel::ErrorCode;
 
-/// A resolved value with its path and origin, which is a document, a catalog, or a default.
+/// A resolved value with its path and origin. The origin is a document, a catalog, or a default.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
     /// Dotted path of the value.
     pub path: String,
     /// The value and its origin.
     pub node: Node,
-    /// Model version of the selected component; `None` for other values.
+    /// Model version of the component that the value selects; `None` for other values.
     pub model_version: Option<u32>,
-    /// Whether the value is optional and was disabled by `false`.
+    /// Whether the value is optional and the user disabled it with `false`.
     pub is_off: bool,
 }
 
-/// One pass over a document.
+/// Reads a document in one pass.
 pub struct Reader<'a> {
     pub(crate) families: &'a dyn Families,
     pub(crate) path: String,
     pub(crate) problems: Vec<Problem>,
     resolved: Vec<Resolved>,
-    /// Overrides of settings in the flattened configurations being read, outermost first.
+    /// Overrides of settings in the flattened configurations that are being read, outermost first.
     pub(crate) uses: Vec<&'static [Use]>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
         Reader { families, path: path.into(), problems: Vec::new(), resolved: Vec::new(), uses: Vec::new() }
     }
 
-    /// Key in documents of a setting of the configuration being read.
+    /// Returns the document key of a setting of the configuration that is being read.
     pub fn key<'n>(&self, setting: &'n str) -> &'n str {
         let renamed = |name, uses: &&'static [Use]| {
             uses.iter().find(|by| by.of == name).and_then(|by| by.name).unwrap_or(name)
@@ -48,12 +48,12 @@ impl<'a> Reader<'a> {
         self.uses.iter().rev().fold(setting, renamed)
     }
 
-    /// Returns every leaf value in reading order, or every error. A list of plain values is one leaf.
+    /// Returns every leaf value in reading order, or every error. A list of plain values counts as one leaf.
     pub fn finish(self) -> Result<Vec<Resolved>, Problems> {
         if self.problems.is_empty() { Ok(self.resolved) } else { Err(Problems(self.problems)) }
     }
 
-    /// Current path of the reader.
+    /// Returns the current path in the document.
     pub fn path(&self) -> &str {
         &self.path
     }
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
         let known: Vec<&str> = fields.iter().map(|field| field.name).collect();
         let is_misplaced = table.get("preset").is_some() && !known.contains(&"preset");
         for (key, node) in entries {
-            // Settings of a misplaced preset are not reported separately.
+            // If a preset is in the wrong location, its settings are not reported separately.
             let is_brought = key == "kind" || matches!(node.origin, Origin::Catalog { .. });
             if known.contains(&key.as_str()) || (is_misplaced && is_brought) {
                 continue;
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         result
     }
 
-    /// Number of errors so far.
+    /// Returns the number of errors so far.
     pub fn problem_count(&self) -> usize {
         self.problems.len()
     }
@@ -120,14 +120,14 @@ impl<'a> Reader<'a> {
         self.unlike(node, &problem, shape.expected())
     }
 
-    /// Reports that `node` is not `expected`.
+    /// Reports that `node` is not of the `expected` type.
     fn unlike<T>(&mut self, node: &Node, problem: &str, expected: String) -> Option<T> {
         let problem = self.problem(ErrorCode::WrongType, node, problem);
         self.report(problem.remedy(format!("give {expected}")).data("expected", expected));
         None
     }
 
-    /// Reports an error in `node` with a remedy.
+    /// Reports an error in `node`, with a remedy.
     pub fn wrong(&mut self, code: ErrorCode, node: &Node, problem: &str, remedy: &str) {
         let problem = self.problem(code, node, problem);
         self.report(problem.remedy(remedy));
@@ -154,7 +154,7 @@ impl<'a> Reader<'a> {
         self.problems.push(problem.given(given).remedy(remedy));
     }
 
-    /// Returns the word of a choice. Reports an error and returns `None` if the word is not one of `words`.
+    /// Returns the word in `node`. Reports an error and returns `None` if it is not one of `words`.
     pub fn choice<'n>(&mut self, node: &'n Node, words: &[&str]) -> Option<&'n str> {
         let Some(word) = node.text() else {
             let problem = self.problem(ErrorCode::WrongType, node, &format!("it is {}", node.kind_name()));
@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A position of a reader: the number of resolved values and the number of errors.
+/// A position of a reader: numbers of values and errors so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark(usize, usize);
 
@@ -193,8 +193,8 @@ impl Reader<'_> {
         Mark(self.resolved.len(), self.problems.len())
     }
 
-    /// Sorts values and errors since `mark` in the order of these fields. The derived code calls this if
-    /// fields of a flattened configuration are not adjacent.
+    /// Sorts the values and errors since `mark` in the order of these fields. The derived code calls this if
+    /// the fields of a flattened configuration are not adjacent.
     pub fn in_order_of(&mut self, Mark(resolved, problems): Mark, fields: &[Field]) {
         let keys: Vec<&str> = fields.iter().map(|field| self.key(field.name)).collect();
         let steps = if self.path.is_empty() { 0 } else { self.path.len() + 1 };
@@ -207,24 +207,24 @@ impl Reader<'_> {
     }
 }
 
-/// Description of a component, which is the source of all generated files.
+/// Description of a component, from which all files about it are generated.
 #[derive(Clone, Copy, Debug)]
 pub struct Descriptor {
     /// Name of the component in documents, equal to the name of its folder.
     pub kind: &'static str,
-    /// One-line summary.
+    /// Summary in one line.
     pub summary: &'static str,
-    /// Sources of the model.
+    /// Publications on which the model is based.
     pub sources: &'static [&'static str],
     /// Version of the model, which is incremented when its results change.
     pub model_version: u32,
     /// Module documentation with the sections Model, Not modeled, Sources, and Checks.
     pub doc: &'static str,
-    /// Fields of its configuration.
+    /// Function that returns the fields of its configuration.
     pub fields: fn() -> Vec<Field>,
-    /// Checks a table against the configuration.
+    /// Function that checks a table against the configuration.
     pub check: fn(&Node, &mut Reader<'_>),
-    /// Additional requirement on the slot that holds the component; empty for most components.
+    /// Requirement that the component has on its slot; empty for most components.
     pub needs: &'static str,
 }
 
@@ -236,10 +236,10 @@ impl Descriptor {
     }
 }
 
-/// All families of components. The crate that depends on all components implements it.
+/// All families of components. The crate that depends on all components implements this trait.
 pub trait Families {
-    /// Descriptor of `kind` in `family`.
+    /// Returns the descriptor of `kind` in `family`, if there is such a kind.
     fn descriptor(&self, family: &str, kind: &str) -> Option<&'static Descriptor>;
-    /// Names of the components in `family`.
+    /// Returns the kinds of the components in `family`.
     fn kinds(&self, family: &str) -> Vec<&'static str>;
 }

@@ -1,5 +1,4 @@
-//! Components of a family, and the slots of a document that hold a component. The code calls a component a
-//! room.
+//! Components of a family, and the document slots that hold a component. The code calls a component a room.
 
 use crate::field::{Configuration, FieldType, whole};
 use crate::node::{Node, Value};
@@ -10,8 +9,8 @@ use nacre_kernel::{Bytes, ErrorCode};
 use std::marker::PhantomData;
 
 impl Descriptor {
-    /// Creates the descriptor of a component with the configuration `C`. `doc` is the source text with the
-    /// module documentation: pass `include_str!("mod.rs")`.
+    /// Creates the descriptor of a component with the configuration `C`. `doc` is the source text that
+    /// contains the module documentation: pass `include_str!("mod.rs")`.
     pub const fn of<C: Configuration>(
         kind: &'static str,
         summary: &'static str,
@@ -37,10 +36,10 @@ impl Descriptor {
 
 /// A component of the family `F`: its descriptor and its constructor.
 pub struct Room<F: Family> {
-    /// Description of the component.
+    /// Descriptor of the component.
     pub descriptor: Descriptor,
-    /// Builds the component from a checked slot. Returns an error e.g. for a missing file, or for a size that
-    /// does not fit.
+    /// Builds the component from a checked slot. Returns an error e.g. for a missing file or an unsuitable
+    /// size.
     pub build: Build<F>,
 }
 
@@ -49,14 +48,14 @@ pub type Build<F> = fn(&Slot<F>, &mut <F as Family>::Context<'_>) -> Result<<F a
 
 /// A family of components, e.g. devices, replacement policies, or workloads.
 pub trait Family: Sized + 'static {
-    /// Name in messages and schemas.
+    /// Name of the family in messages and schemas.
     const NAME: &'static str;
     /// Type that a component of the family builds.
     type Built;
-    /// Context that is needed to build a component.
+    /// Data that a constructor needs in addition to the slot.
     type Context<'a>: ?Sized;
 
-    /// Expands a text that is not a kind to a kind and its setting for the text.
+    /// Expands a text that is not a kind to a kind and the setting to which the text applies.
     ///
     /// For example, a family of latencies expands `"6.7 us"` to `{ kind = "constant", latency = "6.7 us" }`.
     fn shorthand(_text: &str) -> Option<(&'static str, &'static str)> {
@@ -67,7 +66,7 @@ pub trait Family: Sized + 'static {
 /// Components of one family, in documentation order.
 pub type Table<F> = [Room<F>];
 
-/// The component in `slot`, which was checked against `table`.
+/// Returns the component that `slot` selects. The slot was checked against `table`.
 pub fn room_of<F: Family>(table: &'static Table<F>, slot: &Slot<F>) -> &'static Room<F> {
     let found = table.iter().find(|room| room.descriptor.kind == slot.kind);
     found.unwrap_or_else(|| panic!("{} holds {:?}, which is not in the table", slot.path, slot.kind))
@@ -94,17 +93,17 @@ impl<F> std::fmt::Debug for Slot<F> {
 }
 
 impl<F: Family> Slot<F> {
-    /// Kind of the selected component.
+    /// Returns the kind of the selected component.
     pub fn kind(&self) -> &'static str {
         self.kind
     }
 
-    /// Dotted path in the document, also used to name random streams.
+    /// Returns the dotted path in the document. Names of random streams also use this path.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Copy of the slot with the field `field` of its component set to `bytes`.
+    /// Returns a copy of the slot in which the field `field` of its component has the value `bytes`.
     #[must_use]
     pub fn with_bytes(&self, field: &str, bytes: Bytes) -> Slot<F> {
         let mut slot = self.clone();
@@ -114,8 +113,8 @@ impl<F: Family> Slot<F> {
         slot
     }
 
-    /// Copy of the slot with the field `field` of its component set to the value of the field `other`, if
-    /// only `other` is given.
+    /// Returns a copy of the slot in which the field `field` has the value of the field `other`, if only
+    /// `other` is given.
     #[must_use]
     pub fn with_default_of(&self, field: &str, other: &str) -> Slot<F> {
         let mut slot = self.clone();
@@ -125,13 +124,13 @@ impl<F: Family> Slot<F> {
         slot
     }
 
-    /// Whether the component has a field `field`.
+    /// Returns whether the component has a field `field`.
     pub fn has_field(&self, families: &dyn Families, field: &str) -> bool {
         let descriptor = families.descriptor(F::NAME, self.kind).expect("the slot was checked");
         (descriptor.fields)().iter().any(|known| known.name == field)
     }
 
-    /// Configuration of the component. The slot was checked, so reading cannot fail.
+    /// Returns the configuration of the component. The slot was checked, so reading cannot fail.
     pub fn config<C: Configuration>(&self, families: &dyn Families) -> C {
         let mut reader = Reader::at(families, &self.path);
         let config = C::read(&self.node, &mut reader);
@@ -152,7 +151,7 @@ impl<F: Family> FieldType for Slot<F> {
         if matches!(node.value, Value::Integer(_))
             || matches!(node.value, Value::Float(number) if number.is_finite())
         {
-            // The text may be a quantity without a unit. Kinds are not numbers.
+            // The text may be a quantity without a unit. Kinds are not numbers, so this is safe.
             let with_unit = format!("{} us", node.brief());
             if F::shorthand(&with_unit).is_some() {
                 let remedy = format!("write \"{with_unit}\"");
@@ -212,10 +211,11 @@ impl<F: Family> FieldType for CountOr<F> {
     }
 }
 
-/// Expands the shorthand of the family. Returns `None` if there is no shorthand.
+/// Expands the shorthand of the family. Returns `None` if the text is not a shorthand.
 ///
-/// An override inside a shorthand creates a table whose `kind` is the shorthand. The overridden settings are
-/// kept.
+/// An override inside a shorthand creates a table whose `kind` is the shorthand. The settings that the
+/// override
+/// contains are preserved.
 fn in_full<F: Family>(node: &Node) -> Option<Node> {
     let short = if matches!(node.value, Value::Table(_)) { node.get("kind")? } else { node };
     let (kind, setting) = F::shorthand(short.text()?)?;
@@ -229,13 +229,13 @@ fn in_full<F: Family>(node: &Node) -> Option<Node> {
 }
 
 impl Reader<'_> {
-    /// Finds the component of a slot and checks its configuration. [`crate::Slot`] uses this.
+    /// Finds the component that a slot selects, and checks its configuration. [`crate::Slot`] calls this.
     pub fn slot(&mut self, node: &Node, family: &str) -> Option<&'static Descriptor> {
         let kind = match &node.value {
             Value::Text(_) => node,
             Value::Table(_) => match node.get("kind") {
                 Some(kind) => kind,
-                // A preset without a kind is unknown. The resolution of presets has already reported this.
+                // A preset without a kind is unknown, which the resolution of presets has already reported.
                 None if node.get("preset").is_some() => return None,
                 None => {
                     let problem = format!("it does not name a {family}");

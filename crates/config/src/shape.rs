@@ -3,14 +3,14 @@
 use crate::node::{Node, Value};
 use crate::origin::Origin;
 
-/// One field of a configuration.
+/// A field of a configuration.
 #[derive(Clone, Debug)]
 pub struct Field {
     /// Key of the field.
     pub name: &'static str,
-    /// User documentation.
+    /// Documentation for users.
     pub doc: &'static str,
-    /// Type of its values.
+    /// Type of the values.
     pub shape: Shape,
     /// Default value.
     pub default: Option<Literal>,
@@ -23,13 +23,14 @@ pub struct Field {
 }
 
 impl Field {
-    /// Whether a document must contain it.
+    /// Returns whether a document must contain the field.
     pub fn is_required(&self) -> bool {
         self.default.is_none() && !matches!(self.shape, Shape::Optional(_))
     }
 
-    /// `node` with the kind of the default, if overrides set only settings of it: they change what would be there
-    /// without them. `None` for every other value, and for tables of files, which name their kind.
+    /// If an override sets settings of the field without a kind, returns `node` with the kind of the default,
+    /// because the override modifies the default. Returns `None` for every other value, and for tables from
+    /// files, which name their kind.
     pub(crate) fn with_default_kind(&self, node: &Node) -> Option<Node> {
         let (default, source) = (self.default?, self.source?);
         let is_partial = matches!((&node.value, &node.origin), (Value::Table(_), Origin::Override(_)))
@@ -43,8 +44,8 @@ impl Field {
 }
 
 impl Field {
-    /// Returns the field as part of another configuration into which its configuration is flattened, with
-    /// these overrides.
+    /// Returns the field as a member of another configuration into which its own configuration is flattened,
+    /// with these overrides.
     pub(crate) fn used(self, uses: &[Use]) -> Field {
         let Some(by) = uses.iter().find(|by| by.of == self.name) else { return self };
         Field {
@@ -59,14 +60,14 @@ impl Field {
     }
 }
 
-/// Overrides for a setting of a flattened configuration. Values that are given replace those of the setting.
+/// Overrides of a setting in a flattened configuration. Values that are `Some` replace those of the setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Use {
     /// Name of the setting in the flattened configuration.
     pub of: &'static str,
     /// Key of the setting in documents.
     pub name: Option<&'static str>,
-    /// User documentation.
+    /// Documentation for users.
     pub doc: Option<&'static str>,
     /// Default value.
     pub default: Option<Literal>,
@@ -78,7 +79,7 @@ pub struct Use {
     pub source: Option<&'static str>,
 }
 
-/// Returns the fields of a flattened configuration with overrides. The derived code calls this.
+/// Returns the fields of a flattened configuration after applying overrides. The derived code calls this.
 ///
 /// # Panics
 /// Panics if an override names an unknown field.
@@ -90,12 +91,12 @@ pub fn used(fields: Vec<Field>, uses: &[Use]) -> Vec<Field> {
     fields.into_iter().map(|field| field.used(uses)).collect()
 }
 
-/// Returns the fields of a configuration with the first field of each pair moved directly after the second.
+/// Moves the first field of each pair directly after the second field, and returns all fields.
 /// The derived code calls this.
 ///
 /// # Panics
 ///
-/// Panics if there is no such field.
+/// Panics if a named field does not exist.
 #[must_use]
 pub fn placed(mut fields: Vec<Field>, places: &[(&str, &str)]) -> Vec<Field> {
     let index = |fields: &[Field], key: &str| {
@@ -110,7 +111,7 @@ pub fn placed(mut fields: Vec<Field>, places: &[(&str, &str)]) -> Vec<Field> {
     fields
 }
 
-/// A literal value in the code of a component, e.g. a default.
+/// A literal value in the code of a component, e.g. a default value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Literal {
     /// A text, a quantity, a choice, or the kind of a slot.
@@ -146,26 +147,27 @@ impl Literal {
     }
 }
 
-/// One kind of a setting with several kinds.
+/// One kind of a setting that has several kinds.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
-    /// Name in documents.
+    /// Name of the kind in documents.
     pub name: &'static str,
     /// Description of the kind.
     pub doc: &'static str,
-    /// Settings of the kind.
+    /// Function that returns the settings of the kind.
     pub fields: fn() -> Vec<Field>,
 }
 
 impl Kind {
-    /// First sentence of its documentation, without the period.
+    /// Returns the first sentence of the documentation, without the period.
     pub fn summary(&self) -> &'static str {
         let end = [". ", ".\n"].iter().filter_map(|end| self.doc.find(end)).min();
         self.doc[..end.unwrap_or(self.doc.len())].trim_end_matches('.')
     }
 }
 
-/// All settings with kinds among `fields` and their tables, without repetition: schema name and kinds.
+/// Returns all settings with kinds in `fields` and in their tables, without repetition. Each has its schema
+/// name and its kinds.
 pub fn kinds_within(fields: &[Field]) -> Vec<(&'static str, &'static [Kind])> {
     let mut found: Vec<(&'static str, &'static [Kind])> = Vec::new();
     for (name, kinds) in fields.iter().flat_map(|field| field.shape.kinds()) {
@@ -176,10 +178,10 @@ pub fn kinds_within(fields: &[Field]) -> Vec<(&'static str, &'static [Kind])> {
     found
 }
 
-/// Type of the values of a field.
+/// Type of the values that a field accepts.
 #[derive(Clone, Debug)]
 pub enum Shape {
-    /// A number with a unit, as text.
+    /// A number with a unit, written as text.
     Quantity {
         /// Name of the quantity: `duration`, `size`, ...
         name: &'static str,
@@ -190,7 +192,7 @@ pub enum Shape {
     },
     /// A non-negative integer.
     Integer {
-        /// Maximum of the type and of documents.
+        /// Maximum value in the type and in documents.
         most: i64,
     },
     /// A number.
@@ -225,12 +227,13 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// Whether the shape is a quantity that can be a plain number without unit and quotes.
+    /// Returns whether the shape is a quantity that may be a plain number without unit and quotes.
     pub fn takes_plain_numbers(&self) -> bool {
         matches!(self, Shape::Quantity { units, .. } if units.contains(&""))
     }
 
-    /// Whether `false` disables the setting, like its absence: the shape is optional and not a boolean.
+    /// Returns whether `false` disables the setting, as if it were absent. This requires an optional shape
+    /// that is not a boolean.
     pub fn can_be_off(&self) -> bool {
         let Shape::Optional(shape) = self else { return false };
         match &**shape {
@@ -240,7 +243,8 @@ impl Shape {
         }
     }
 
-    /// Settings with kinds in this shape, including the shape itself: schema names and kinds.
+    /// Returns the settings with kinds in this shape, including the shape itself, each with its schema name
+    /// and its kinds.
     fn kinds(&self) -> Vec<(&'static str, &'static [Kind])> {
         match self {
             Shape::Kinds(name, kinds) => {
@@ -263,7 +267,7 @@ impl Shape {
         found.unwrap_or_else(|| panic!("there is no setting {key} to stand for its table"))
     }
 
-    /// Description of the expected value.
+    /// Describes the expected value for messages.
     pub fn expected(&self) -> String {
         match self {
             Shape::Quantity { wanted, .. } | Shape::Form { wanted, .. } => (*wanted).into(),
@@ -294,8 +298,8 @@ impl Shape {
     }
 }
 
-/// Returns an example such as `a table such as { share = "100 %" }`, with the first of these fields that has
-/// a default.
+/// Returns an example such as `a table such as { share = "100 %" }`. It contains the first of these fields
+/// that has a default.
 pub(crate) fn table_example(fields: &[Field]) -> String {
     match fields.iter().find_map(|field| Some((field.name, field.default?))) {
         Some((name, default)) => {

@@ -4,13 +4,13 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
-/// zstd compression level, a good balance for traces.
+/// zstd compression level, which is a good compromise between speed and size for traces.
 const ZSTD_LEVEL: i32 = 9;
-/// xz compression level, the default of xz.
+/// xz compression level, which is the default of xz.
 const XZ_LEVEL: u32 = 6;
 
 /// Decompresses `source` if it starts with the magic number of gzip, zstd, or xz. Concatenated members are
-/// read one after the other.
+/// decompressed one after the other.
 pub fn decompressed(mut source: Box<dyn BufRead + Send>) -> io::Result<Box<dyn BufRead + Send>> {
     let head = source.fill_buf()?;
     let buffered = |reader: Box<dyn io::Read + Send>| BufReader::with_capacity(super::BUFFER_BYTES, reader);
@@ -25,7 +25,7 @@ pub fn decompressed(mut source: Box<dyn BufRead + Send>) -> io::Result<Box<dyn B
     })
 }
 
-/// A file being written, compressed according to its suffix.
+/// Writer to a file, with the compression that the suffix of the file selects.
 pub(crate) enum Compressor {
     /// Uncompressed.
     Plain(BufWriter<File>),
@@ -38,7 +38,7 @@ pub(crate) enum Compressor {
 }
 
 impl Compressor {
-    /// A writer to `file`, with the compression that the suffix of `path` selects.
+    /// Creates a writer to `file`, with the compression that the suffix of `path` selects.
     pub(crate) fn new(file: BufWriter<File>, path: &Path) -> io::Result<Compressor> {
         Ok(match path.extension().and_then(|ending| ending.to_str()) {
             Some("gz") => {
@@ -61,7 +61,7 @@ impl Compressor {
         file.into_inner().map_err(io::IntoInnerError::into_error)
     }
 
-    /// Writer for the uncompressed data.
+    /// Returns the writer for the uncompressed data.
     pub(crate) fn writer(&mut self) -> &mut dyn Write {
         match self {
             Compressor::Plain(writer) => writer,

@@ -29,8 +29,8 @@ pub use whole::{SharedFile, WholeFile};
 /// Number of bytes read from or written to the disk at a time.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// The files of one scenario. Paths are relative to its folder, and names without a folder may be shipped
-/// traces.
+/// Files that a scenario names. Paths are relative to the folder of the scenario. Names without a folder may
+/// be built-in traces.
 #[derive(Clone, Debug)]
 pub struct ScenarioFiles {
     folder: PathBuf,
@@ -39,17 +39,18 @@ pub struct ScenarioFiles {
 }
 
 impl ScenarioFiles {
-    /// Files relative to `folder`, with built-in traces in `shipped_traces`.
+    /// Creates access to files relative to `folder`. The folder `shipped_traces` contains the built-in
+    /// traces.
     pub fn new(folder: impl Into<PathBuf>, shipped_traces: Option<PathBuf>) -> ScenarioFiles {
         ScenarioFiles { folder: folder.into(), shipped_traces, share: ShareRead::default() }
     }
 
-    /// Share of the opened traces that has been read.
+    /// Returns the share of the opened traces that has been read.
     pub fn share_read(&self) -> &ShareRead {
         &self.share
     }
 
-    /// The path of `file`, which is relative to the scenario or a built-in trace.
+    /// Returns the path of `file`, which is relative to the scenario or is a built-in trace.
     pub fn locate(&self, file: &str) -> PathBuf {
         let path = self.folder.join(file);
         if path.exists() || Path::new(file).components().count() != 1 {
@@ -89,13 +90,14 @@ impl Files for ScenarioFiles {
     }
 }
 
-/// An error that includes the full path, which the scenario's file name does not show.
+/// Returns the error with the full path, which the file name in the scenario does not contain.
 fn located(error: &io::Error, path: &Path) -> io::Error {
     io::Error::new(error.kind(), format!("{error}, at {}", path.display()))
 }
 
-/// Opens `path` for reading, and decompresses gzip, zstd, and xz according to its content. Adds the bytes
-/// read to `share`.
+/// Opens `path` for reading, and decompresses gzip, zstd, and xz according to the content. `share` counts the
+/// bytes
+/// that are read.
 ///
 /// Errors: the file does not exist, is a directory, cannot be read, or has damaged compressed content.
 pub fn open(path: &Path, share: &ShareRead) -> io::Result<Box<dyn BufRead + Send>> {

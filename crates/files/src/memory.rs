@@ -3,11 +3,12 @@
 use nacre_machine::HostMemory;
 use std::fs::read_to_string;
 
-/// Unit of `statm` on all tested processors, in bytes. With larger pages, available memory is overestimated.
+/// Unit of the values in `statm` in bytes, on all tested processors. If pages are larger, available memory is
+/// overestimated.
 const PAGE_BYTES: u64 = 4096;
 
-/// Memory available without and with swapping, within the limits of the control group and the process, or
-/// `None` if unknown.
+/// Returns the memory that is available without swapping and with swapping, within the limits of the control
+/// group and the process. Returns `None` if it is unknown.
 pub(crate) fn of_this_machine() -> Option<HostMemory> {
     let system = read_to_string("/proc/meminfo").ok().and_then(|text| of_system(&text))?;
     let limits = read_to_string("/proc/self/limits").ok().zip(read_to_string("/proc/self/statm").ok());
@@ -21,7 +22,7 @@ pub(crate) fn of_this_machine() -> Option<HostMemory> {
     Some(HostMemory { free: system.free.min(limit.saturating_sub(used)), all: system.all.min(limit) })
 }
 
-/// Memory from the text of `/proc/meminfo`.
+/// Returns the available memory according to the text of `/proc/meminfo`.
 fn of_system(text: &str) -> Option<HostMemory> {
     let line = |name: &str| -> Option<u64> {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;
@@ -32,8 +33,8 @@ fn of_system(text: &str) -> Option<HostMemory> {
     Some(HostMemory { free: line("MemAvailable:")?, all })
 }
 
-/// Address space left to the process (`ulimit -v`), from the texts of `limits` and `statm`. Reserved memory
-/// is included.
+/// Returns the address space that the process may still use (`ulimit -v`), from the texts of `limits` and
+/// `statm`. Reserved memory counts as used.
 fn of_process(limits: &str, sizes: &str) -> Option<u64> {
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     let most: u64 = line.split_whitespace().next()?.parse().ok()?;

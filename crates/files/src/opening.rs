@@ -9,7 +9,7 @@ use std::path::Path;
 ///
 /// Errors: `path` is not a regular file, or it cannot be opened.
 pub fn open_file(path: &Path) -> io::Result<File> {
-    // Opening in this mode never blocks.
+    // With these flags, opening never blocks.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
     if !file.metadata()?.is_file() {

@@ -16,25 +16,26 @@ struct Counts {
 }
 
 impl ShareRead {
-    /// Share of all bytes that has been read, or `None` if the files have no size (pipes) or there are none.
+    /// Returns the share of all bytes that has been read, or `None` if the files have no size (pipes) or no
+    /// file is open.
     pub fn fraction(&self) -> Option<f64> {
         let total = self.0.total.load(Ordering::Relaxed);
         (total > 0).then(|| self.0.read.load(Ordering::Relaxed) as f64 / total as f64)
     }
 
-    /// Estimated total number of items if `done` items came from the bytes read so far, or `None` before the
-    /// first read.
+    /// Estimates the total number of items if the bytes read so far contained `done` items. Returns `None`
+    /// before the first read.
     pub fn estimate(&self, done: u64) -> Option<u64> {
         let fraction = self.fraction().filter(|&fraction| fraction > 0.0)?;
         Some((done as f64 / fraction.min(1.0)) as u64)
     }
 
-    /// Whether reads may block, because one of the files has no size, e.g. a pipe.
+    /// Returns whether reads may block, because one of the files has no size, e.g. a pipe.
     pub fn may_wait(&self) -> bool {
         self.0.waits.load(Ordering::Relaxed)
     }
 
-    /// Wraps `file`, which has `bytes` bytes, to count its reads.
+    /// Wraps `file`, which has `bytes` bytes, so that its reads are counted.
     pub(crate) fn counted<R: Read>(&self, file: R, bytes: u64) -> Counted<R> {
         self.0.total.fetch_add(bytes, Ordering::Relaxed);
         self.0.waits.fetch_or(bytes == 0, Ordering::Relaxed);

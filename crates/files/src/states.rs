@@ -1,4 +1,4 @@
-//! Saved states as files.
+//! Files with saved states.
 
 use crate::{Existing, ShareRead, WholeFile, decompressed, open, open_file};
 use nacre_machine::saved::{MAGIC, Preparations};
@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The bytes of the saved state at `path`, decompressed.
+/// Returns the saved state at `path`, decompressed.
 ///
 /// Errors: the file does not exist or cannot be read.
 pub fn read_state(path: &Path) -> io::Result<Vec<u8>> {
@@ -36,26 +36,27 @@ impl StateFile {
         WholeFile::begin(path, Existing::Replaced).map(StateFile)
     }
 
-    /// Writes `state` and renames the file to its final name. Errors: the disk is full, in which case the
-    /// previous file stays.
+    /// Writes `state` and renames the file to its final name. Errors: e.g. the disk is full. The previous
+    /// file then remains.
     pub fn finish(mut self, state: &[u8]) -> io::Result<()> {
         self.0.write_all(state)?;
         self.0.finish().map(|_| ())
     }
 
-    /// Like [`StateFile::finish`], for a state that other processes also save. An existing file is accepted.
+    /// Like [`StateFile::finish`], for a state that other processes may save at the same time. If another
+    /// process has created the file in the meantime, the new file is dropped, and an error is returned.
     fn finish_or_drop(mut self, state: &[u8]) -> io::Result<()> {
         self.0.write_all(state)?;
         self.0.finish_or_drop().map(|_| ())
     }
 }
 
-/// A folder of preconditioned states.
+/// Folder with saved preconditioned states.
 #[derive(Clone, Debug)]
 pub struct PreparationFolder(PathBuf);
 
 impl PreparationFolder {
-    /// A cache that stores preconditioned states in `folder`, which must exist.
+    /// Creates a cache that stores preconditioned states in `folder`, which must exist.
     pub fn new(folder: impl Into<PathBuf>) -> PreparationFolder {
         PreparationFolder(folder.into())
     }
@@ -76,7 +77,7 @@ impl Preparations for PreparationFolder {
     }
 
     fn keep(&self, preparation: &str, state: &[u8]) {
-        // A full disk only costs the time to precondition again.
+        // If the disk is full, the only effect is that the next run preconditions again.
         let _ = StateFile::begin(&self.path_of(preparation)).and_then(|file| file.finish_or_drop(state));
     }
 }
@@ -110,7 +111,7 @@ mod tests {
             StateFile::begin(&path).and_then(|file| file.finish(&state(byte))).unwrap();
             assert_eq!(read_state(&path).unwrap(), state(byte));
         }
-        // Dropping an unfinished state keeps the existing file.
+        // Dropping an unfinished state file preserves the existing file.
         drop(StateFile::begin(&path).unwrap());
         assert_eq!(read_state(&path).unwrap(), state(2));
         fs::write(&other, "mine").unwrap();

@@ -1,4 +1,4 @@
-//! Target of a new file: the existing file that it may replace, and the final rename.
+//! Target path of a new file: the existing file that may be replaced, and the final rename.
 
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags, renameat_with};
 use rustix::io::Errno;
@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Maximum number of names tried if the requested name is in use.
+/// Maximum number of alternative names that are tried if the target name is in use.
 const NAMES: u32 = 1000;
 
 /// Handling of an existing file at the target. Links, folders, devices, and locked files, such as images of
@@ -20,10 +20,10 @@ pub enum Existing {
     Replaced,
 }
 
-/// Target of a file, and the existing file that it may replace.
+/// Target path of a new file, and the existing file that it may replace.
 pub(crate) struct Target {
     pub(crate) path: PathBuf,
-    /// Device and inode of the existing file, if it may be replaced.
+    /// Device and inode of the existing file, or `None` if there is no file that may be replaced.
     old: Option<(u64, u64)>,
 }
 
@@ -45,13 +45,13 @@ impl Target {
         Ok(Target { path: path.to_path_buf(), old })
     }
 
-    /// Moves a file to the target. Errors: another file was created there since [`Target::look`], or the
-    /// existing file is in use.
+    /// Renames the file `from` to the target. Errors: another file was created at the target since
+    /// [`Target::look`], or the existing file is in use.
     pub(crate) fn take(&self, from: &Path) -> io::Result<()> {
         let there = self.path.symlink_metadata().ok();
         match (self.old, there) {
             (Some(old), Some(there)) if identity(&there) == old => {
-                // The lock ensures that the file is not used before it is removed.
+                // While the lock is held, no other process can start to use the file before it is replaced.
                 let _held = hold(&self.path)?;
                 fs::rename(from, &self.path)
             }
@@ -59,7 +59,8 @@ impl Target {
         }
     }
 
-    /// Moves a file to the first free similar name: `a-2.nacre.zst` for `a.nacre.zst`.
+    /// Renames the file `from` to the first unused similar name, e.g. `a-2.nacre.zst` for `a.nacre.zst`.
+    /// Returns the name.
     pub(crate) fn take_other(&self, from: &Path) -> io::Result<PathBuf> {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let dot =
@@ -76,7 +77,7 @@ impl Target {
     }
 }
 
-/// Locks the file at `path`. Errors: it is locked by another process.
+/// Locks the file at `path`. Errors: another process has locked it.
 fn hold(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
@@ -86,17 +87,18 @@ fn hold(path: &Path) -> io::Result<File> {
             let used = "it is in use by a server or a memory; choose another name";
             Err(io::Error::new(io::ErrorKind::ResourceBusy, used))
         }
-        // A file system without locks has no locked files.
+        // On a file system without locks, no file is locked.
         Err(TryLockError::Error(_)) => Ok(file),
     }
 }
 
-/// Renames a file to a name that is free. Errors: e.g. the name is not free.
+/// Renames a file to an unused name. Returns an error e.g. if the name is in use.
 pub fn move_to_free(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(()),
         Err(Errno::EXIST) => Err(is_taken()),
-        // The file system cannot guarantee this, so another file may be created between check and rename.
+        // The file system cannot guarantee that the name is unused, so another file may be created between
+        // this check and the rename.
         Err(Errno::INVAL | Errno::NOSYS) if to.symlink_metadata().is_err() => fs::rename(from, to),
         Err(Errno::INVAL | Errno::NOSYS) => Err(is_taken()),
         Err(error) => Err(error.into()),

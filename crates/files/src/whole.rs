@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Number of files started by this process, used for unique temporary names.
+/// Number of files that this process has started. It makes temporary names unique.
 static STARTED: AtomicU64 = AtomicU64::new(0);
 
 /// A file that is written under a temporary name next to its target. Dropping it before it is finished
@@ -33,17 +33,19 @@ impl WholeFile {
         let process = std::process::id();
         let temporary = path.with_file_name(format!(".{}.{process}-{number}.part", name.to_string_lossy()));
         let target = Target::look(path, existing)?;
-        // Do not follow symbolic links.
+        // `create_new` does not follow symbolic links.
         let file = BufWriter::with_capacity(super::BUFFER_BYTES, File::create_new(&temporary)?);
         let content = Some(Compressor::new(file, path)?);
         Ok(WholeFile { target, temporary, content })
     }
 
-    /// Makes the file durable and moves it to its target, replacing an existing file if allowed. Returns its
-    /// size.
+    /// Makes the file durable and moves it to its target, replacing an existing file if allowed. Returns the
+    /// size of the
+    /// file.
     ///
-    /// Errors: the disk is full or fails, or another file was created meanwhile. That file is kept, and the
-    /// new one gets a similar name, which the error contains.
+    /// Errors: the disk is full or fails, or another file was created at the target in the meantime. In the
+    /// latter case,
+    /// the other file remains, and the new file gets a similar name, which the error contains.
     pub fn finish(self) -> io::Result<u64> {
         self.end(|target, temporary, error| match target.take_other(temporary) {
             Ok(other) => {
@@ -53,8 +55,8 @@ impl WholeFile {
         })
     }
 
-    /// Like [`WholeFile::finish`], for a file that is not essential: it is dropped if another one was created
-    /// meanwhile.
+    /// Like [`WholeFile::finish`], for a file that is not essential. If another file was created at the
+    /// target in the meantime, the new file is dropped, and an error is returned.
     pub(crate) fn finish_or_drop(self) -> io::Result<u64> {
         self.end(|_, _, error| error)
     }
@@ -65,7 +67,7 @@ impl WholeFile {
         let bytes = file.metadata()?.len();
         let placed = self.target.take(&self.temporary);
         let placed = placed.map_err(|error| refused(&self.target, &self.temporary, error));
-        // The new name is durable only when its folder is synced.
+        // The new name is durable only after the folder is synced.
         let folder = self.target.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
         placed.map(|()| bytes)
@@ -84,12 +86,12 @@ impl Write for WholeFile {
 
 impl Drop for WholeFile {
     fn drop(&mut self) {
-        // After `finish`, the temporary name no longer exists, and this has no effect.
+        // After `finish`, the temporary name no longer exists, and this call has no effect.
         let _ = fs::remove_file(&self.temporary);
     }
 }
 
-/// A [`WholeFile`] owned by a writer that another owner can finish.
+/// A [`WholeFile`] that one owner writes and another owner finishes.
 #[derive(Clone)]
 pub struct SharedFile(Arc<Mutex<Option<WholeFile>>>);
 
@@ -101,7 +103,7 @@ impl SharedFile {
         Ok(SharedFile(Arc::new(Mutex::new(Some(WholeFile::begin(path, existing)?)))))
     }
 
-    /// Makes the file durable and moves it to its target; further writes fail. Returns its size.
+    /// Makes the file durable and moves it to its target. Later writes fail. Returns the size of the file.
     ///
     /// Errors: those of [`WholeFile::finish`].
     pub fn finish(&self) -> io::Result<u64> {

@@ -1,4 +1,4 @@
-//! Tests that files appear either complete or not at all, and that their content is read back unchanged.
+//! Tests that files appear complete or not at all, and that reading them returns the written content.
 #![expect(clippy::disallowed_methods, reason = "these tests are about files")]
 
 use nacre_files::{Existing, ShareRead, StateFile, WholeFile, open, open_file};
@@ -51,7 +51,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Writes a file to `place`; returns the result.
+/// Writes a file to `place` and returns the result of finishing it.
 fn written(place: &Path, existing: Existing) -> std::io::Result<u64> {
     let mut file = WholeFile::begin(place, existing)?;
     file.write_all(b"new")?;
@@ -91,7 +91,7 @@ fn a_file_that_comes_while_another_is_written_stays() {
         assert_eq!(fs::read_to_string(&place).unwrap(), "meanwhile");
         fs::remove_file(&place).unwrap();
     }
-    // The written data is not lost.
+    // The written data is preserved under a similar name.
     assert_eq!(names(&folder), ["file-2", "file-3"]);
     assert_eq!(fs::read_to_string(folder.join("file-3")).unwrap(), "new");
 }

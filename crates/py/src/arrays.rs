@@ -1,8 +1,8 @@
-//! Preparation for NumPy arrays.
+//! Loading of NumPy before arrays are created.
 
 use pyo3::prelude::*;
 
-/// Loads NumPy. Otherwise, the first array would load it, and an interrupted import (by Ctrl-C) would then
+/// Loads NumPy. Otherwise, the first array would load it, and a Ctrl-C during that import would cause a
 /// panic.
 pub(crate) fn load(py: Python<'_>) -> PyResult<()> {
     numpy::get_array_module(py).map(drop)

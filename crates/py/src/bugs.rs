@@ -1,4 +1,4 @@
-//! Reporting of bugs of Nacre: a failed assertion becomes a Python exception.
+//! Reporting of bugs in Nacre: a failed assertion becomes a Python exception.
 
 use crate::errors::bug;
 use nacre_files::ShareRead;
@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 thread_local! {
-    /// Location of the last failed assertion of this thread.
+    /// Location of the last failed assertion in this thread.
     static LOCATION: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
@@ -21,14 +21,15 @@ pub(crate) fn report_through_exceptions() {
     }));
 }
 
-/// A second thread for a run.
+/// Executor of a second thread for a run.
 pub(crate) struct SecondThread {
-    /// Number of bytes read from the files of the run.
+    /// Progress of reading the files of the run.
     read: ShareRead,
 }
 
 impl SecondThread {
-    /// Creates a second thread for a run that reads `read`, if the process may use another processor.
+    /// Creates a second thread for a run that reads its files through `read`. Returns `None` if the process
+    /// may use only one processor.
     pub(crate) fn where_allowed(read: &ShareRead) -> Option<SecondThread> {
         let has_two = std::thread::available_parallelism().is_ok_and(|number| number.get() > 1);
         has_two.then(|| SecondThread { read: read.clone() })
@@ -37,7 +38,7 @@ impl SecondThread {
 
 impl Parallel for SecondThread {
     fn both(&self, work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) -> bool {
-        // A run that ends must not wait for a pipe.
+        // The end of a run must not wait for a pipe.
         if self.read.may_wait() {
             return false;
         }
@@ -54,7 +55,7 @@ impl Parallel for SecondThread {
 /// Message and location of a failed assertion.
 type Failed = (Box<dyn Any + Send>, String);
 
-/// Calls `work` on another thread and `here` on this thread. Returns `None` if the system refuses to create a
+/// Calls `work` on another thread and `here` on this thread. Returns `None` if the system cannot create a
 /// thread.
 #[expect(clippy::disallowed_methods, reason = "this is the edge that brings it")]
 fn both(work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) -> Option<Result<(), Failed>> {
@@ -66,7 +67,7 @@ fn both(work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) -> Option<R
     })
 }
 
-/// Calls `work` without the interpreter lock. A failed assertion in `work` raises an exception of class
+/// Releases the interpreter lock and calls `work`. A failed assertion in `work` raises an exception of class
 /// `Error`.
 pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|cause| {

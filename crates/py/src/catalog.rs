@@ -7,7 +7,7 @@ use nacre_machine::schema;
 use pyo3::prelude::*;
 use serde_json::json;
 
-/// Returns the catalog: every entry with every number and its source.
+/// Returns the catalog as JSON: every entry with every number and its source.
 #[pyfunction]
 pub(crate) fn catalog() -> String {
     let entries: Vec<_> = shipped::entries()
@@ -28,7 +28,7 @@ pub(crate) fn catalog() -> String {
     json!(entries).to_string()
 }
 
-/// Returns the shipped scenarios: name, summary, and TOML text.
+/// Returns the built-in scenarios: name, summary, and TOML text.
 #[pyfunction]
 pub(crate) fn shipped_scenarios() -> Vec<(String, String, String)> {
     let summary = |text: &str, name: &str| {
@@ -41,20 +41,20 @@ pub(crate) fn shipped_scenarios() -> Vec<(String, String, String)> {
         .collect()
 }
 
-/// Returns every family, component, and field.
+/// Returns every family, component, and field as JSON.
 #[pyfunction]
 pub(crate) fn models() -> String {
     schema::models_description().to_string()
 }
 
-/// Returns the JSON Schema of scenarios, or of records.
+/// Returns the JSON Schema of records if `records` is set, and of scenarios otherwise.
 #[pyfunction]
 pub(crate) fn schema_of(records: bool) -> String {
     let schema = if records { schema::record_schema() } else { schema::scenario_schema() };
     schema.to_string()
 }
 
-/// Returns every trace format.
+/// Returns every trace format as JSON.
 #[pyfunction]
 pub(crate) fn formats() -> String {
     let formats: Vec<_> = nacre_workload::trace::FORMATS

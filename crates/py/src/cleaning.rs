@@ -16,10 +16,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 use std::io::{self, BufRead};
 
-/// Functions with their names in a scenario.
+/// Python functions, each with its name in the scenario.
 pub(crate) type Functions = Vec<(String, Py<PyAny>)>;
 
-/// Files of a scenario, together with its functions.
+/// Files of a scenario, together with the Python functions that it uses.
 pub(crate) struct WithFunctions {
     pub(crate) scenario: ScenarioFiles,
     functions: Functions,
@@ -31,7 +31,8 @@ impl WithFunctions {
         WithFunctions { scenario, functions: functions.unwrap_or_default(), failure: Failure::default() }
     }
 
-    /// Returns the function with this name, which was given or is imported. Its arguments are arrays.
+    /// Returns the function with this name, which was passed as an argument or is imported. Also loads NumPy,
+    /// because the arguments of the function are arrays.
     fn function(&self, name: &str) -> Option<Py<PyAny>> {
         let given = self.functions.iter().find(|(known, _)| known == name);
         Python::attach(|py| {
@@ -53,14 +54,14 @@ impl WithFunctions {
         found.map(Bound::unbind).map_err(|error| self.failure.remember(error)).ok()
     }
 
-    /// Whether a function failed. The rest of the run is then invalid.
+    /// Returns whether a function failed. The results of the run after the failure are invalid.
     pub(crate) fn has_failed(&self) -> bool {
         self.failure.is_there()
     }
 
     /// Returns the exception of a failed function, if any.
     pub(crate) fn outcome(&self, py: Python<'_>) -> PyResult<()> {
-        // Another thread with the lock may wait for the interpreter.
+        // Another thread that has this lock may wait for the interpreter.
         let failure = py.detach(|| self.failure.take());
         failure.map_or(Ok(()), Err)
     }
@@ -105,8 +106,8 @@ impl Files for WithFunctions {
     }
 }
 
-/// Number of positions in a partition, from the attribute `name` of the function; `None` if all positions
-/// form one partition.
+/// Returns the number of positions in a partition, from the attribute `name` of the function. Returns `None`
+/// if all positions form one partition.
 fn partition_segments(name: &str, function: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
     let Some(given) = function.getattr_opt("partition_segments")? else { return Ok(None) };
     let size = given.extract::<u32>().ok().filter(|&size| size > 0 && !given.is_instance_of::<PyBool>());
@@ -121,17 +122,17 @@ fn partition_segments(name: &str, function: &Bound<'_, PyAny>) -> PyResult<Optio
     Ok(size)
 }
 
-/// A Python function that is called to select every victim.
+/// A garbage collection policy that calls a Python function to select each victim.
 struct PythonCleaner {
     name: String,
     function: Py<PyAny>,
     partition_segments: Option<u32>,
-    /// Function that decides when garbage collection starts, if any.
+    /// Function that decides when garbage collection starts, or `None` for the default.
     keeps_erased: Option<Py<PyAny>>,
     failure: Failure,
 }
 
-/// The state of a function is managed by Python.
+/// Rejects saving, because the state of a Python function cannot be saved.
 impl State for PythonCleaner {
     fn save(&self, state: &mut StateWriter) {
         state.refuse(format!(
@@ -190,8 +191,8 @@ impl Cleaner for PythonCleaner {
 }
 
 impl PythonCleaner {
-    /// Calls the function and returns its decision: an index, or an index with the numbers of pages for the
-    /// previous and the next partition.
+    /// Calls the function and returns its decision: an index, or an index with numbers of pages to move to
+    /// the previous and the next partition.
     fn ask(&self, py: Python<'_>, view: &View<'_>, partition: usize) -> PyResult<Decision> {
         let seen = Py::new(py, CleaningView::new(py, view, partition))?;
         let answer = self.function.bind(py).call1((seen,))?;
@@ -214,7 +215,7 @@ impl PythonCleaner {
         Ok(Decision { to_lower, to_higher, ..Decision::clean(victim) })
     }
 
-    /// Returns the index in `answer` if it is valid.
+    /// Returns the index in `answer`. Returns an error if it is invalid.
     fn index(&self, answer: &Bound<'_, PyAny>, view: &View<'_>, partition: usize) -> PyResult<usize> {
         let py = answer.py();
         let places = view.places_of(partition);
@@ -226,7 +227,7 @@ impl PythonCleaner {
         if answer.is_instance_of::<PyBool>() {
             return Err(wrong(format!("it is not an int; {allowed}")));
         }
-        // An int that is too large for 64 bits is out of range. Any other value is not an int.
+        // An integer that is too large for 64 bits is out of range. Any other value is not an integer.
         let index = match answer.extract::<i64>() {
             Ok(index) => usize::try_from(index).ok().filter(|&index| index < places.len()),
             Err(failure) if failure.is_instance_of::<pyo3::exceptions::PyOverflowError>(py) => None,
@@ -259,15 +260,15 @@ pub(crate) struct CleaningView {
     pages_per_segment: u32,
     /// Number of pages drained from the write buffer so far, which is the time unit of the columns.
     drained: u64,
-    /// Number of valid pages.
+    /// Number of valid pages at each position.
     valid: Py<PyArray1<i64>>,
-    /// Number of pages programmed since the erase, valid or not.
+    /// Number of pages, valid or not, that were programmed since the last erase.
     programmed: Py<PyArray1<i64>>,
     /// Lifetime erase count of the segment.
     erases: Py<PyArray1<i64>>,
-    /// Time of the last cleaning, in drained pages.
+    /// Time of the last cleaning of the position, in drained pages.
     cleaned_at: Py<PyArray1<i64>>,
-    /// Time of the latest page from the write buffer, in drained pages.
+    /// Time at which the position last received a page from the write buffer, in drained pages.
     written_at: Py<PyArray1<i64>>,
 }
 

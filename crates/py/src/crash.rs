@@ -44,7 +44,7 @@ pub(crate) fn crash(
     Ok(report_json(&report).to_string())
 }
 
-/// Like [`crash`], for the random stack of `seed`. Also returns its scenario.
+/// Like [`crash`], for the random stack that `seed` determines. Also returns the scenario of the stack.
 #[pyfunction]
 #[pyo3(signature = (seed, points, progress=None))]
 pub(crate) fn crash_random(

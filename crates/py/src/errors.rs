@@ -1,4 +1,4 @@
-//! Rust errors as Python exceptions, with the same text as the command line.
+//! Conversion of Rust errors to Python exceptions, with the same text as on the command line.
 
 use nacre_kernel::{Datum, ErrorCode, ErrorData, error_code};
 use nacre_machine::Problems;
@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyList};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Exception of the first function that failed.
+/// Exception of the first Python function that failed during a run.
 #[derive(Clone, Default)]
 pub(crate) struct Failure(Arc<Mutex<Option<PyErr>>>);
 
@@ -39,7 +39,7 @@ pub(crate) fn config_error(py: Python<'_>, problems: &Problems) -> PyErr {
 pub(crate) fn trace_error(py: Python<'_>, error: TraceError) -> PyErr {
     let kind = Kind { class: "TraceError", code: error.code(), data: error.data() };
     match error {
-        // Without an OS error number, the error is from a decompressor.
+        // An error without an OS error number comes from a decompressor.
         TraceError::Io { source_name, place, error } if error.raw_os_error().is_none() => {
             let text = format!(
                 "{source_name}, {place}: the compressed file is damaged or cut short ({error}); download \
@@ -52,7 +52,7 @@ pub(crate) fn trace_error(py: Python<'_>, error: TraceError) -> PyErr {
     }
 }
 
-/// Creates the exception for an error of a memory.
+/// Creates the exception for an error of a simulated memory.
 pub(crate) fn memory_error(py: Python<'_>, error: &MemoryError) -> PyErr {
     let class = match error {
         MemoryError::Scenario(problems) => return config_error(py, problems),
@@ -84,7 +84,7 @@ pub(crate) fn failed(py: Python<'_>, text: String) -> PyErr {
 /// Creates the built-in exception for a file that cannot be opened, read, or written.
 pub(crate) fn os_error(file: &str, error: &io::Error) -> PyErr {
     match error.raw_os_error() {
-        // Python converts OSError with a number to FileNotFoundError, PermissionError, etc.
+        // Python converts an OSError with a number to FileNotFoundError, PermissionError, etc.
         Some(number) => {
             let text = error.to_string();
             let text = text.split(" (os error").next().unwrap_or_default().to_string();
@@ -94,21 +94,21 @@ pub(crate) fn os_error(file: &str, error: &io::Error) -> PyErr {
     }
 }
 
-/// Creates the exception for a thread that the system refuses to create.
+/// Creates the exception for a thread that the system cannot create.
 pub(crate) fn no_thread(py: Python<'_>, text: String, denied: &io::Error) -> PyErr {
     let kind =
         Kind { class: "SystemLimitError", code: ErrorCode::OutOfThreads, data: error_code::errno(denied) };
     raised(py, kind, text, |_| Ok(()))
 }
 
-/// Creates the exception for a failed assertion, which is a bug of Nacre.
+/// Creates the exception for a failed assertion, which is a bug in Nacre.
 pub(crate) fn bug(py: Python<'_>, text: &str) -> PyErr {
     let text = format!("a bug in Nacre {}: {text}", env!("CARGO_PKG_VERSION"));
     let kind = Kind { class: "InternalError", code: ErrorCode::Bug, data: ErrorData::new() };
     raised(py, kind, text, |_| Ok(()))
 }
 
-/// Class in `nacre.errors`, code, and data of an exception, for programs.
+/// Class in `nacre.errors`, code, and machine-readable data of an exception.
 struct Kind {
     class: &'static str,
     code: ErrorCode,

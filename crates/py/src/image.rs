@@ -1,4 +1,4 @@
-//! Checks and repairs of image files without their scenario.
+//! Checking and repairing image files without their scenario.
 
 use crate::bugs::detached;
 use crate::errors::error;

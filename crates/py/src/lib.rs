@@ -25,7 +25,7 @@ mod split;
 mod trace;
 mod units;
 
-/// Allocator that uses large pages for the tables of large runs.
+/// Allocator that requests large pages for the tables of large runs.
 #[global_allocator]
 static MEMORY: nacre_pages::LargePages = nacre_pages::LargePages;
 

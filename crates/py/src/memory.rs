@@ -1,4 +1,4 @@
-//! A simulated memory that is used by Python programs.
+//! A simulated memory that Python programs use.
 
 use crate::bugs::detached;
 use crate::errors::{config_error, error, failed, memory_error};
@@ -12,10 +12,10 @@ use pyo3::types::PyBytes;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-/// The memory behind `nacre.devices.Memory`. A mutex serializes threads.
+/// Implementation of `nacre.devices.Memory`. A mutex serializes access from several threads.
 #[pyclass(frozen, module = "nacre._core")]
 pub(crate) struct Memory {
-    /// The memory; `None` when it is closed.
+    /// The memory, or `None` when it is closed.
     held: Mutex<Option<nacre_memory::Memory>>,
     capacity: u64,
     word_bytes: u64,
@@ -37,8 +37,8 @@ impl From<MemoryError> for Failure {
 
 #[pymethods]
 impl Memory {
-    /// Opens the stack of a scenario as a memory, with an optional image at a path. The memory starts from
-    /// the saved state of a run in the file `start`, if given.
+    /// Opens the stack of a scenario as a memory. The optional `image` is the path of an image file. If the
+    /// file `start` is given, the memory starts from the run state saved in it.
     #[staticmethod]
     #[pyo3(signature = (source, overrides, image, start=None, checksums=true))]
     fn open(
@@ -137,7 +137,7 @@ impl Memory {
         self.with(py, nacre_memory::Memory::power_fail)
     }
 
-    /// Recovers the memory. Returns the report as JSON text.
+    /// Recovers the memory after a power loss. Returns the report as JSON text.
     fn recover(&self, py: Python<'_>) -> PyResult<String> {
         let (recovery, duration) =
             self.with(py, |memory| memory.recover().map(|recovery| (recovery, memory.latency())))?;
@@ -162,7 +162,7 @@ impl Memory {
     /// Closes the memory. Does nothing if the memory is already closed.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let taken = py.detach(|| {
-            // A broken memory is only dropped.
+            // A broken memory is dropped without closing it.
             self.held
                 .lock()
                 .map_or_else(|broken| (broken.into_inner().take(), false), |mut held| (held.take(), true))
@@ -206,7 +206,7 @@ impl Memory {
 }
 
 impl Memory {
-    /// Calls `work` without the interpreter lock.
+    /// Releases the interpreter lock and calls `work` with the memory.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -228,13 +228,14 @@ impl Memory {
         })
     }
 
-    /// Converts the address of a zone.
+    /// Converts the address of a zone to 64 bits.
     fn zone_address(&self, address: &Bound<'_, PyAny>) -> PyResult<u64> {
         let size = 1_u64.into_pyobject(address.py())?;
         self.number(address, address, &size)
     }
 
-    /// Converts a number of bytes. A number that is too large for 64 bits is after the end.
+    /// Converts a Python integer to 64 bits. Raises `IndexError` if the integer is too large, because it is
+    /// then past the end of the memory.
     fn number(
         &self,
         value: &Bound<'_, PyAny>,

@@ -1,4 +1,4 @@
-//! A scenario that is parsed once and used with many settings, e.g. for the points of a study.
+//! A scenario that is parsed once and then used with different settings, e.g. for the points of a study.
 
 use crate::cleaning::WithFunctions;
 use crate::errors::config_error;
@@ -9,11 +9,12 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-/// A parsed scenario with the catalog entries of its settings. A mutex serializes threads.
+/// A parsed scenario with the catalog entries that its settings use. A mutex serializes access from several
+/// threads.
 #[pyclass(frozen, module = "nacre._core")]
 pub(crate) struct Parsed {
     scenario: Mutex<nacre_machine::Parsed>,
-    /// Folder of the files of the scenario.
+    /// Folder to which file names in the scenario are relative.
     directory: PathBuf,
 }
 
@@ -34,20 +35,22 @@ impl Parsed {
         Ok(record::resolved_json(&self.checked(py, &overrides)?.resolved).to_string())
     }
 
-    /// Builds the stack with these settings, like a run.
+    /// Builds the stack with these settings, in the same manner as a run.
     fn build(&self, py: Python<'_>, overrides: Settings) -> PyResult<()> {
         let checked = self.checked(py, &overrides)?;
         let files = WithFunctions::new(files_in(py, self.directory.clone())?, None);
         build_checked(py, &checked, &files).map(|_| ())
     }
 
-    /// Returns the key of the preconditioned state with these settings; `None` without preconditioning.
+    /// Returns the cache key of the preconditioned state with these settings. Returns `None` without
+    /// preconditioning.
     fn preparation(&self, py: Python<'_>, overrides: Settings) -> PyResult<Option<String>> {
         Ok(nacre_machine::saved::preparation(&self.checked(py, &overrides)?))
     }
 
-    /// Runs the scenario with these settings. Returns the record as JSON text, with the `origins` of its
-    /// values if requested, and its columns. The folder `preparations` caches preconditioned states.
+    /// Runs the scenario with these settings. Returns the record as JSON text, and its columns. The record
+    /// contains the `origins` of its values if requested. The folder `preparations` caches preconditioned
+    /// states.
     #[pyo3(signature = (overrides, preparations=None, origins=true))]
     fn run(
         &self,

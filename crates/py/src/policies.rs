@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::BTreeSet;
 
-/// Builds a policy from a Python class, which is called with the number of blocks.
+/// Returns a constructor of a policy that is implemented by a Python class. The class is called with the
+/// number of blocks.
 pub(crate) fn replacement(name: String, class: Py<PyAny>, failure: Failure) -> Brought {
     Box::new(move |capacity| {
         let made = Python::attach(|py| class.call1(py, (capacity,)));
@@ -17,16 +18,16 @@ pub(crate) fn replacement(name: String, class: Py<PyAny>, failure: Failure) -> B
     })
 }
 
-/// Builds a placement from a Python function.
+/// Creates a placement that calls a Python function.
 pub(crate) fn decider(name: String, function: Py<PyAny>, failure: Failure) -> Box<dyn Decider> {
     Box::new(PythonDecider { name, function, failure })
 }
 
-/// A policy whose resident blocks are tracked here. The Python object receives hits and insertions, and
-/// selects victims.
+/// A replacement policy implemented in Python. This struct tracks the resident blocks. The Python object
+/// receives hits and insertions, and selects victims.
 struct PythonReplacement {
     name: String,
-    /// The policy; `None` if its class could not be called.
+    /// The Python object, or `None` if its class could not be called.
     policy: Option<Py<PyAny>>,
     capacity: usize,
     resident: BTreeSet<u64>,
@@ -34,7 +35,7 @@ struct PythonReplacement {
 }
 
 impl PythonReplacement {
-    /// Calls a method with a block. Does nothing after a failure.
+    /// Calls a method of the Python object with a block. Does nothing after a failure.
     fn call<T>(
         &self,
         method: &str,
@@ -50,7 +51,7 @@ impl PythonReplacement {
         self.call(method, block, |_| Ok(()));
     }
 
-    /// Returns the victim for `block`, which is a resident block or `block` itself.
+    /// Returns the block to evict when `block` is inserted: a resident block, or `block` itself.
     fn victim(&self, block: u64) -> u64 {
         let first = *self.resident.first().expect("a full cache is not empty");
         let asked = self.call("evict", block, |answer| {
@@ -134,7 +135,7 @@ impl Replacement for PythonReplacement {
     }
 }
 
-/// A function that is called at the end of every epoch.
+/// A placement that calls a Python function at the end of every epoch.
 struct PythonDecider {
     name: String,
     function: Py<PyAny>,
@@ -164,7 +165,7 @@ impl Decider for PythonDecider {
 }
 
 impl PythonDecider {
-    /// Returns the pairs that the function returned, if they are valid.
+    /// Calls the function and returns its pairs of extents, if they are valid.
     fn ask(&self, py: Python<'_>, view: &PlacementView<'_>) -> PyResult<Vec<Exchange>> {
         let columns = PyDict::new(py);
         let homes = view.homes.iter().map(|&tier| i64::from(tier));

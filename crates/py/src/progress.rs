@@ -1,14 +1,15 @@
-//! Progress reports from long operations to Python. They are throttled by wall-clock time, and stop the
-//! operation on request or on Ctrl-C.
+//! Progress reports from long operations to Python. They are limited to one per interval of wall-clock time.
+//! An operation stops on request or on Ctrl-C.
 
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// Time between two reports.
+/// Minimum time between two reports.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// A Python callable that receives the progress and returns whether to stop, or `None`.
+/// Calls a Python callable with the progress. The callable returns whether to stop. Without a callable, only
+/// Ctrl-C is checked.
 pub(crate) struct Reporter {
     callback: Option<Py<PyAny>>,
     last: Instant,
@@ -51,7 +52,7 @@ impl Reporter {
         }
     }
 
-    /// Returns the exception of a callback or a signal, if any.
+    /// Returns the exception that a callback or a signal raised, if any.
     pub(crate) fn outcome(self) -> PyResult<()> {
         self.failure.map_or(Ok(()), Err)
     }

@@ -48,7 +48,7 @@ pub(crate) fn run(
     Ok((record.to_json(), RunColumns(columns)))
 }
 
-/// Files of a run: initial state, final state, and cache.
+/// Options of a run: its files, and its second thread.
 #[derive(Default)]
 pub(crate) struct RunOptions<'a> {
     /// File with the initial state.
@@ -57,7 +57,7 @@ pub(crate) struct RunOptions<'a> {
     pub(crate) save_state: Option<&'a Path>,
     /// Folder that caches preconditioned states.
     pub(crate) preparations: Option<PathBuf>,
-    /// A second thread for the run. It is absent for points of a study, which already run in parallel.
+    /// Second thread for the run. `None` for points of a study, which already run in parallel.
     pub(crate) second_thread: Option<SecondThread>,
 }
 
@@ -97,7 +97,8 @@ pub(crate) fn run_checked(
     Ok(outcome)
 }
 
-/// Returns the saved state at `path`. For an image, this is the idle state of its device.
+/// Returns the saved state at `path`. If `path` is an image, returns the state in which its device is at
+/// rest.
 fn start_state(
     py: Python<'_>,
     path: &Path,
@@ -112,8 +113,8 @@ fn start_state(
     opened.map_err(|error| memory_error(py, &error))
 }
 
-/// Returns the saved state at `path` for devices with data. An image cannot initialize another device,
-/// because it also contains data.
+/// Returns the run state saved at `path`, for a device with data. Rejects images: an image cannot initialize
+/// another device, because it also contains data.
 pub(crate) fn state_of_run(py: Python<'_>, path: &Path) -> PyResult<Vec<u8>> {
     match py.detach(|| nacre_memory::is_image(path)) {
         true => Err(error(
@@ -210,9 +211,9 @@ pub(crate) fn resolve(py: Python<'_>, source: Source, overrides: Settings) -> Py
     Ok(record::resolved_json(&checked.resolved).to_string())
 }
 
-/// Evaluates every mix of the tiers of a scenario in `steps` parts. Returns the tiers as JSON text, and for
-/// each mix the steps and extents of every tier, the mean access time in seconds, and the price per GiB (NaN
-/// if unknown). Returns `None` if `progress` stopped it.
+/// Evaluates every mix of the tiers of a scenario in `steps` parts. Returns the tiers as JSON text and one
+/// row per mix: the steps and extents of every tier, the mean access time in seconds, and the price per GiB
+/// (NaN if unknown). Returns `None` if `progress` stopped the evaluation.
 #[pyfunction]
 #[pyo3(signature = (source, overrides, steps, progress=None))]
 pub(crate) fn mixes<'py>(
@@ -274,8 +275,8 @@ pub(crate) fn mixes<'py>(
     Ok(Some((document.to_string(), columns)))
 }
 
-/// Columns of a record. They are converted to NumPy arrays on use, because loading NumPy takes as long as a
-/// short run.
+/// Columns of a record. They are converted to NumPy arrays only when they are used, because loading NumPy
+/// takes as long as a short run.
 #[pyclass(frozen, module = "nacre._core")]
 pub(crate) struct RunColumns(pub(crate) Columns);
 

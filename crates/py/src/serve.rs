@@ -1,4 +1,4 @@
-//! Service of the stacks of scenarios as block devices.
+//! Serves the stacks of scenarios as block devices.
 
 use crate::bugs::detached;
 use crate::errors::{config_error, no_thread};
@@ -16,38 +16,38 @@ use nacre_serve::tls::Certificates;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// A device that is served.
+/// A device to serve, as passed from Python.
 #[derive(FromPyObject)]
 pub(crate) struct Served {
     source: Source,
     settings: Settings,
     image: PathBuf,
-    /// Saved state of a run for a new image; `None` for a new device.
+    /// File with the saved run state from which a new image starts, or `None` for a new device.
     start: Option<PathBuf>,
-    /// Export name for clients; `None` means the name of the scenario.
+    /// Export name that clients use, or `None` for the name of the scenario.
     export: Option<String>,
 }
 
-/// Options from `nacre.devices.ServeOptions`.
+/// Options of a server, from `nacre.devices.ServeOptions`.
 #[derive(FromPyObject)]
 pub(crate) struct Options {
     timing: String,
     dilate: f64,
     read_only: bool,
-    /// Folder of certificates; `None` without encryption.
+    /// Folder with the certificates, or `None` for no encryption.
     tls: Option<PathBuf>,
-    /// Path of the control socket; `None` without a control socket.
+    /// Path of the control socket, or `None` for no control socket.
     control: Option<PathBuf>,
-    /// Address at which metrics are served; `None` without metrics.
+    /// Address at which metrics are served, or `None` for no metrics.
     metrics: Option<String>,
-    /// Path of the trace to record from the start.
+    /// Path of a trace that records requests from the start, if any.
     record: Option<PathBuf>,
     /// Whether the trace may replace an existing file.
     force: bool,
 }
 
-/// Serves devices at an address until `stop`, which is called about twenty times per second, returns true, or
-/// a client of the control socket stops the server. Calls `tell` with notes about the images, and then
+/// Serves devices at an address until `stop` returns true or a client of the control socket stops the server.
+/// The server calls `stop` about 20 times per second. Calls `tell` with notes about the images, and then
 /// `ready` with the address of the metrics and the URI and size of each device. Returns statistics as JSON
 /// text.
 #[pyfunction]

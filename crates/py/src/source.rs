@@ -6,21 +6,21 @@ use nacre_machine::{Checked, Document, check};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// Settings: paths and values as TOML.
+/// Overrides of settings: each has a path and a value in TOML syntax.
 pub(crate) type Settings = Vec<(String, String)>;
 
-/// Text and origin of a scenario, from `nacre.scenario.source.Source`.
+/// Text, name, and folder of a scenario, from `nacre.scenario.source.Source`.
 #[derive(FromPyObject)]
 pub(crate) struct Source {
     pub(crate) text: String,
     /// Name of the scenario in messages.
     pub(crate) name: String,
-    /// Folder of the files of the scenario.
+    /// Folder to which file names in the scenario are relative.
     pub(crate) directory: PathBuf,
 }
 
 impl Source {
-    /// Returns the document with these settings.
+    /// Returns the document with these overrides.
     pub(crate) fn document<'a>(
         &'a self,
         overrides: &'a [(String, String)],
@@ -29,7 +29,7 @@ impl Source {
         Document { text: &self.text, name: &self.name, overrides, seed }
     }
 
-    /// Returns the scenario with these settings. Raises `ConfigError` if it has errors.
+    /// Checks the scenario with these overrides and returns it. Raises `ConfigError` if it has errors.
     pub(crate) fn checked(
         &self,
         py: Python<'_>,
@@ -45,7 +45,8 @@ impl Source {
     }
 }
 
-/// Returns the files of a scenario in `directory`. Built-in traces are in the folder `traces` of the package.
+/// Returns access to the files of a scenario in `directory`. The folder `traces` of the package contains the
+/// built-in traces.
 pub(crate) fn files_in(py: Python<'_>, directory: PathBuf) -> PyResult<ScenarioFiles> {
     let package: PathBuf = py.import("nacre")?.getattr("__file__")?.extract()?;
     Ok(ScenarioFiles::new(directory, package.parent().map(|folder| folder.join("traces"))))

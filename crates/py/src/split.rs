@@ -1,4 +1,5 @@
-//! Runs with a trace that is split over workers: the parts, the run of a part, and the merged record.
+//! Runs with a trace that is split over workers: computing the parts, running a part, and combining the
+//! results.
 
 use crate::bugs::detached;
 use crate::errors::config_error;
@@ -10,9 +11,9 @@ use nacre_machine::{Outcome, Problems};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Returns the parts of a scenario whose trace is split according to `way`, e.g. `"volume"` or `"hash:4"`.
-/// Each part has additional settings and a number of requests. Returns `None` if `progress` stopped reading
-/// the trace.
+/// Computes the parts of a scenario whose trace is split according to `way`, e.g. `"volume"` or `"hash:4"`.
+/// Returns the additional settings and the number of requests of each part, or `None` if `progress` stopped
+/// reading the trace.
 #[pyfunction]
 #[pyo3(signature = (source, overrides, way, progress=None))]
 pub(crate) fn split_parts(
@@ -47,7 +48,7 @@ pub(crate) fn run_part(py: Python<'_>, source: Source, overrides: Settings) -> P
     text.map_err(|problems| config_error(py, &problems))
 }
 
-/// Returns the merged record of all parts as JSON text, and its columns as NumPy arrays.
+/// Combines the results of all parts. Returns the record as JSON text, and its columns as NumPy arrays.
 #[pyfunction]
 pub(crate) fn split_together<'py>(
     py: Python<'py>,

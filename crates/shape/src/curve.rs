@@ -12,12 +12,12 @@ pub struct Hits {
 }
 
 impl Hits {
-    /// Total number of hits.
+    /// Returns the number of read and write hits together.
     pub fn all(self) -> f64 {
         self.reads + self.writes
     }
 
-    /// The number of hits of one kind, mutable.
+    /// Returns a mutable reference to the number of hits of writes or of reads.
     pub(crate) fn of(&mut self, is_write: bool) -> &mut f64 {
         if is_write { &mut self.writes } else { &mut self.reads }
     }
@@ -31,12 +31,13 @@ pub struct Curve {
     accesses: Hits,
     /// Sizes at which the number of hits changes, ascending, with the hits at and above each size.
     steps: Vec<(u64, Hits)>,
-    /// The minimum size in blocks for which the curve is valid.
+    /// Minimum size in blocks for which the curve is valid.
     smallest: u64,
 }
 
 impl Curve {
-    /// A curve of `accesses`. `added` has the additional hits at each size, in ascending order.
+    /// Creates a curve of `accesses` accesses. `added` contains the additional hits at each size, in
+    /// ascending order.
     pub(crate) fn new(accesses: Hits, smallest: u64, added: impl Iterator<Item = (u64, Hits)>) -> Curve {
         let mut sum = Hits::default();
         let step = |(size, more): (u64, Hits)| {
@@ -46,32 +47,32 @@ impl Curve {
         Curve { accesses, steps: added.map(step).collect(), smallest }
     }
 
-    /// Number of blocks read and written, including misses.
+    /// Returns the numbers of blocks read and written, including misses.
     pub fn accesses(&self) -> Hits {
         self.accesses
     }
 
-    /// The minimum size in blocks that the curve distinguishes.
+    /// Returns the minimum size in blocks that the curve distinguishes.
     pub fn smallest(&self) -> u64 {
         self.smallest
     }
 
-    /// The size in blocks above which hits no longer increase.
+    /// Returns the size in blocks above which hits no longer increase.
     pub fn largest(&self) -> u64 {
         self.steps.last().map_or(1, |&(size, _)| size)
     }
 
-    /// The hits of a cache of `blocks`.
+    /// Returns the hits of a cache of `blocks` blocks.
     pub fn hits(&self, blocks: u64) -> Hits {
         let steps = self.steps.partition_point(|&(size, _)| size <= blocks);
         let Some(last) = steps.checked_sub(1) else { return Hits::default() };
         let Hits { reads, writes } = self.steps[last].1;
-        // An estimate may exceed the total.
+        // An estimate may exceed the total, so it is limited.
         Hits { reads: reads.clamp(0.0, self.accesses.reads), writes: writes.clamp(0.0, self.accesses.writes) }
     }
 
-    /// Miss ratio of a cache of `blocks` for `op`, or for reads and writes together. `None` without such
-    /// accesses.
+    /// Returns the miss ratio of a cache of `blocks` blocks for `op`, or for reads and writes together if
+    /// `op` is `None`. Returns `None` without such accesses.
     pub fn miss_ratio(&self, blocks: u64, op: Option<Op>) -> Option<f64> {
         let hits = self.hits(blocks);
         let (hits, accesses) = match op {
@@ -82,13 +83,13 @@ impl Curve {
         (accesses > 0.0).then(|| 1.0 - hits / accesses)
     }
 
-    /// Every size at which the number of hits changes, with the hits at and above it.
+    /// Returns every size at which the number of hits changes, with the hits at and above that size.
     pub fn steps(&self) -> &[(u64, Hits)] {
         &self.steps
     }
 
-    /// Sizes at which to plot the curve: every size up to 16, and then 16 sizes per doubling, over the valid
-    /// range.
+    /// Returns the sizes at which to plot the curve: every size up to 16, and then 16 sizes per doubling,
+    /// within the valid range.
     pub fn sizes(&self) -> Vec<u64> {
         let (first, last) = (self.smallest, self.largest().max(self.smallest));
         let mut sizes = vec![first];

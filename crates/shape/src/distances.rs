@@ -22,34 +22,35 @@ const PLACES_PER_BLOCK: usize = 4;
 /// Number of positions in the smallest row.
 const PLACES_MIN: usize = 1 << 16;
 
-/// The LRU stack of blocks.
+/// LRU stack of all blocks.
 #[derive(Clone, Debug)]
 pub struct Distances {
     index: Index,
     /// Number of blocks in a region, as a power of two.
     region_bits: u32,
-    /// Latest position of each block plus one, or zero, by block number.
+    /// Latest position plus one of each block, indexed by block number. Zero means that the block is not in
+    /// the stack.
     latest: Vec<u32>,
     marks: Marks,
 }
 
-/// One access: the block, and its stack distance.
+/// An accessed block and its stack distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touched {
-    /// Number of the block. Numbers are dense, and all accesses to a block have the same number.
+    /// Number of the block. Numbers are dense, and a block has the same number in all of its accesses.
     pub number: u32,
-    /// Number of distinct blocks accessed since the block's last access, including the block. Zero at the
-    /// first access.
+    /// Number of distinct blocks accessed since the previous access to the block, including the block. Zero
+    /// at its first access.
     pub distance: u32,
 }
 
 impl Distances {
-    /// An empty stack for adjacent blocks, e.g. those of files and tables.
+    /// Creates an empty stack for adjacent blocks, e.g. those of files and tables.
     pub fn dense() -> Distances {
         Distances::with_regions(4)
     }
 
-    /// An empty stack for scattered blocks, e.g. those of a sample.
+    /// Creates an empty stack for scattered blocks, e.g. those of a sample.
     pub fn sparse() -> Distances {
         Distances::with_regions(0)
     }
@@ -58,12 +59,12 @@ impl Distances {
         Distances { index: Index::new(), region_bits, latest: Vec::new(), marks: Marks::new(PLACES_MIN, 0) }
     }
 
-    /// Number of blocks in the stack.
+    /// Returns the number of blocks in the stack.
     pub fn blocks(&self) -> u64 {
         u64::from(self.marks.marked())
     }
 
-    /// Accesses `count` blocks of `volume` in order, starting at `first`, and calls `act` for each.
+    /// Accesses `count` blocks of `volume` in order, starting at block `first`. Calls `act` for each block.
     #[inline]
     pub fn touch(&mut self, volume: u32, first: u64, count: u64, mut act: impl FnMut(Touched)) {
         let (mut block, end) = (first, first + count);
@@ -76,8 +77,8 @@ impl Distances {
         }
     }
 
-    /// Numbers of the blocks of `volume` from `block` to `end` or to the end of their region. The blocks may
-    /// be absent from the stack.
+    /// Returns the numbers of the blocks of `volume` from `block` to `end` or to the end of their region. The
+    /// blocks need not be in the stack.
     #[inline]
     pub(crate) fn numbers_of(&mut self, volume: u32, block: u64, end: u64) -> Range<u32> {
         let region = block >> self.region_bits;
@@ -90,7 +91,7 @@ impl Distances {
         first..first + (stop - block) as u32
     }
 
-    /// Prefetches the memory to look up the number of `block`.
+    /// Prefetches the memory for looking up the number of `block`.
     #[inline]
     pub(crate) fn prefetch_number(&self, volume: u32, block: u64) {
         self.index.prefetch(volume, block >> self.region_bits);
@@ -102,18 +103,18 @@ impl Distances {
         prefetch_index(&self.latest, number as usize);
     }
 
-    /// Prefetches the memory to move the block with this number.
+    /// Prefetches the memory for moving the block with this number to the top.
     #[inline]
     pub(crate) fn prefetch_marks(&self, number: u32) {
         self.marks.prefetch(self.latest[number as usize].saturating_sub(1) as usize);
     }
 
-    /// Upper bound of the block numbers.
+    /// Returns an upper bound of the block numbers.
     pub(crate) fn numbers(&self) -> u64 {
         self.latest.len() as u64
     }
 
-    /// Whether the block with this number is in the stack.
+    /// Returns whether the block with this number is in the stack.
     pub fn holds(&self, number: u32) -> bool {
         self.latest[number as usize] > 0
     }
@@ -132,7 +133,7 @@ impl Distances {
         *latest = 0;
     }
 
-    /// Moves a block to the top; returns its depth, or zero if it was not in the stack.
+    /// Moves a block to the top. Returns its previous depth, or zero if it was not in the stack.
     #[inline]
     pub(crate) fn renew(&mut self, number: u32) -> u32 {
         let next = match self.marks.next() {
@@ -145,7 +146,7 @@ impl Distances {
         distance
     }
 
-    /// Compacts the marked positions to the front of the row, in order; returns the next position.
+    /// Compacts the marked positions to the front of the row, in order. Returns the first unused position.
     #[cold]
     fn move_together(&mut self) -> usize {
         for latest in self.latest.iter_mut().filter(|latest| **latest > 0) {
@@ -164,7 +165,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Computes the distances by definition, with a list of blocks, latest first.
+    /// Computes the distances by their definition, with a list of blocks in order of access, latest first.
     fn brute_force(blocks: &[(u32, u64)]) -> Vec<u32> {
         let mut stack: Vec<(u32, u64)> = Vec::new();
         let touch = |block: &(u32, u64)| {

@@ -6,7 +6,7 @@ use nacre_kernel::{Op, Request};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Requests whose memory is prefetched together.
+/// Number of requests whose memory is prefetched together.
 const GROUP: usize = 32;
 
 /// Tracks every access to every block.
@@ -18,16 +18,16 @@ pub struct ExactCurve {
     counts: Vec<[u32; 2]>,
     /// Overflows of `counts`, in units of 2^32 accesses.
     carried: FxHashMap<(u32, bool), u64>,
-    /// Adjacent blocks of the current group: their numbers, and 1 for a write. Their memory is read in
-    /// parallel.
+    /// Blocks of each request in the current group: range of block numbers, and 1 for a write. They are
+    /// collected so that their memory is read in parallel.
     asked: Vec<(Range<u32>, u32)>,
     /// Accesses of the current group that are not counted yet: twice the distance, plus 1 for a write. Their
-    /// counts are at random positions and are read in parallel.
+    /// counters are at random positions, whose memory is read in parallel.
     found: Vec<u32>,
 }
 
 impl ExactCurve {
-    /// An empty curve, for blocks of `block_bytes`, a power of two.
+    /// Creates an empty curve for blocks of `block_bytes` bytes, a power of two.
     pub fn new(block_bytes: u64) -> ExactCurve {
         assert!(block_bytes.is_power_of_two(), "blocks of {block_bytes} B");
         ExactCurve {
@@ -40,7 +40,7 @@ impl ExactCurve {
         }
     }
 
-    /// Adds `batch`.
+    /// Adds the requests of `batch`.
     pub fn add(&mut self, batch: &[Request]) {
         for group in batch.chunks(GROUP) {
             group.iter().for_each(|request| self.prefetch_number(request));
@@ -51,12 +51,12 @@ impl ExactCurve {
         }
     }
 
-    /// Number of distinct blocks so far.
+    /// Returns the number of distinct blocks so far.
     pub fn blocks(&self) -> u64 {
         self.distances.blocks()
     }
 
-    /// The curve of the accesses so far.
+    /// Returns the curve of the accesses so far.
     pub fn curve(&self) -> Curve {
         let hits = |distance: usize| {
             let [reads, writes] = [false, true].map(|is_write| self.count(distance, is_write));
@@ -77,7 +77,7 @@ impl ExactCurve {
         f64::from(self.counts[distance][usize::from(is_write)]) + carried as f64 * (1u64 << 32) as f64
     }
 
-    /// Prefetches the memory to look up the number of the first block of `request`.
+    /// Prefetches the memory for looking up the number of the first block of `request`.
     #[inline]
     fn prefetch_number(&self, request: &Request) {
         let (block, _) = request.blocks(self.block_bytes);
@@ -100,7 +100,7 @@ impl ExactCurve {
         }
     }
 
-    /// Prefetches the memory to track the group, so that it is in the processor's caches when needed.
+    /// Prefetches the memory for tracking the group, so that it is in the processor caches when it is needed.
     #[inline]
     fn prefetch(&self) {
         for (numbers, _) in &self.asked {
@@ -111,7 +111,7 @@ impl ExactCurve {
         }
     }
 
-    /// Computes the distances of the group.
+    /// Computes the distances of all accesses in the group.
     #[inline]
     fn follow(&mut self) {
         for (numbers, is_write) in self.asked.drain(..) {

@@ -6,10 +6,10 @@
 
 use prefetch_index::prefetch_index;
 
-/// Number of entries in the smallest table.
+/// Number of slots in the smallest table.
 const SMALLEST: usize = 1 << 10;
 
-/// The number of an entry that is free.
+/// Region number that marks a free slot.
 const FREE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
@@ -19,18 +19,18 @@ struct Entry {
     number: u32,
 }
 
-/// Regions with their numbers, which count from zero in insertion order. Numbers of removed regions are
-/// reused.
+/// Regions with their numbers, which are assigned from zero in insertion order. Numbers of removed regions
+/// are reused.
 #[derive(Clone, Debug)]
 pub(crate) struct Index {
     entries: Vec<Entry>,
     shift: u32,
     regions: u32,
-    /// Numbers below `regions` that no region has.
+    /// Numbers below `regions` that are not assigned to a region.
     unused: Vec<u32>,
 }
 
-/// A 64-bit hash of volume and number (the finalizer of MurmurHash3).
+/// Returns a 64-bit hash of volume and number (the finalizer of MurmurHash3).
 #[inline]
 pub(crate) fn hash(volume: u32, number: u64) -> u64 {
     let mut bits = number ^ u64::from(volume).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -52,12 +52,13 @@ impl Index {
         }
     }
 
-    /// Maximum number of regions in use so far. All region numbers are below it.
+    /// Returns the maximum number of regions that were in use at the same time. All region numbers are below
+    /// it.
     pub(crate) fn regions(&self) -> u32 {
         self.regions
     }
 
-    /// The number of a region, which is assigned a new number if it has none.
+    /// Returns the number of a region. Assigns a number if the region has none.
     #[inline]
     pub(crate) fn number(&mut self, volume: u32, region: u64) -> u32 {
         let mut place = (hash(volume, region) >> self.shift) as usize;
@@ -93,7 +94,7 @@ impl Index {
         number
     }
 
-    /// Removes a region and returns its number, or `None` if it has none.
+    /// Removes a region and returns its number, or `None` if the region is not in the table.
     pub(crate) fn remove(&mut self, volume: u32, region: u64) -> Option<u32> {
         let mask = self.entries.len() - 1;
         let mut hole = (hash(volume, region) >> self.shift) as usize;
@@ -107,7 +108,7 @@ impl Index {
         if number == FREE {
             return None;
         }
-        // Following entries move up if a search for them would end at the hole.
+        // Later entries move up if the search for them would otherwise end at the free slot.
         let mut place = hole;
         loop {
             place = (place + 1) & mask;

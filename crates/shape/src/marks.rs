@@ -14,12 +14,12 @@ const WORD: usize = 64;
 /// Number of words, or of sections of the level below, per section of the row.
 const FAN: usize = 16;
 
-/// Positions with or without a mark. Marks are set in position order.
+/// A row of positions, each with or without a mark. Marks are set in position order.
 #[derive(Clone, Debug)]
 pub(crate) struct Marks {
     words: Vec<u64>,
-    /// Numbers of marks by level, from single words up to at most sixteen sections of the whole row. Each
-    /// section has the number of marks in earlier sections of its group of sixteen. Values after the next
+    /// Counts by level, from single words up to at most sixteen sections of the whole row. The count of a
+    /// section is the number of marks in the earlier sections of its group of sixteen. Counts beyond the next
     /// position are undefined.
     before: Vec<Vec<u32>>,
     next: usize,
@@ -27,7 +27,7 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// A row of at least `places` positions, the first `marked` of which are marked.
+    /// Creates a row of at least `places` positions, the first `marked` of which have marks.
     pub(crate) fn new(places: usize, marked: usize) -> Marks {
         let words = places.div_ceil(WORD);
         assert!(marked <= words * WORD, "more marks than places");
@@ -47,13 +47,13 @@ impl Marks {
         Marks { words: (0..words).map(word).collect(), before, next: marked, marked: marked as u32 }
     }
 
-    /// The position that is marked next, or `None` if the row is full.
+    /// Returns the position that will be marked next, or `None` if the row is full.
     #[inline]
     pub(crate) fn next(&self) -> Option<usize> {
         (self.next < self.words.len() * WORD).then_some(self.next)
     }
 
-    /// Number of marks.
+    /// Returns the number of marks.
     pub(crate) fn marked(&self) -> u32 {
         self.marked
     }
@@ -70,8 +70,8 @@ impl Marks {
         self.marked += 1;
     }
 
-    /// Counts the marks before `word`, which holds the next position, and before the larger sections that
-    /// start with it.
+    /// Computes the counts of `word`, which contains the next position, and of the larger sections that start
+    /// with it.
     fn begin(&mut self, word: usize) {
         let (mut part, mut sum) = (word, self.words[word - 1].count_ones());
         for before in &mut self.before {
@@ -85,7 +85,7 @@ impl Marks {
         }
     }
 
-    /// Removes the mark at `place`; returns the number of marks after it.
+    /// Removes the mark at `place`. Returns the number of marks after `place`.
     #[inline]
     pub(crate) fn take(&mut self, place: usize) -> u32 {
         let (mut part, bit) = (place / WORD, 1 << (place % WORD));
@@ -107,7 +107,7 @@ impl Marks {
         self.marked + 1 - sum
     }
 
-    /// Number of marks before `place`.
+    /// Returns the number of marks before `place`.
     #[inline]
     pub(crate) fn rank(&self, place: usize) -> u32 {
         let mut part = place / WORD;
@@ -119,7 +119,7 @@ impl Marks {
         sum
     }
 
-    /// Prefetches the memory to remove the mark at `place`.
+    /// Prefetches the memory for removing the mark at `place`.
     #[inline]
     pub(crate) fn prefetch(&self, place: usize) {
         prefetch_index(&self.words, place / WORD);
@@ -127,7 +127,8 @@ impl Marks {
     }
 }
 
-/// Addends for sixteen counts when a mark in one of their sections is removed: minus one after that section.
+/// Values to add to sixteen counts after a mark in one of their sections was removed: minus one for all later
+/// sections.
 const LESS_BEHIND: [[u32; FAN]; FAN] = {
     let (mut less, mut row) = ([[0; FAN]; FAN], 0);
     while row < FAN {
@@ -146,7 +147,8 @@ mod tests {
     use super::*;
     use nacre_kernel::Streams;
 
-    /// Rows of one to five levels, empty and partly full, are filled to their end while marks are removed.
+    /// Fills rows of one to five levels, initially empty or partly full, to their end while marks are
+    /// removed.
     #[test]
     fn what_lies_before_and_behind_a_place_is_counted_at_every_size() {
         for (places, marked) in

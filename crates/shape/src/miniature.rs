@@ -17,20 +17,20 @@
 use crate::index::hash;
 use nacre_kernel::{Op, Request};
 
-/// Number of divisions of a sample into halves, used to measure its error.
+/// Number of divisions of the sample into halves. The halves are used to measure the error.
 const CUTS: usize = 8;
-/// Student's t: 95 %, two-sided, with as many degrees of freedom as divisions.
+/// Student's t for 95 %, two-sided, with one degree of freedom per division.
 const STUDENT_T: f64 = 2.306;
 /// Minimum number of blocks of a miniature cache.
 pub const BLOCKS_MIN: u64 = 64;
 
-/// A cache of blocks with any policy.
+/// A cache of blocks with any replacement policy.
 pub trait Cache: Send {
-    /// Accesses `blocks` one after the other and records hits. Misses are inserted.
+    /// Accesses `blocks` in order, and records in `hits` whether each access hits. Misses are inserted.
     fn replay(&mut self, blocks: &[u64], hits: &mut [bool]);
 }
 
-/// Numbers of accesses and bytes, for reads and for writes.
+/// Numbers of accesses and of bytes, separately for reads and writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Amounts {
     /// Numbers of blocks read and written.
@@ -46,7 +46,7 @@ impl Amounts {
     }
 }
 
-/// Accesses to blocks, in order.
+/// Accesses to blocks, in order, for a simulation.
 #[derive(Clone, Debug, Default)]
 pub struct Accesses {
     blocks: Vec<u64>,
@@ -66,7 +66,7 @@ impl Accesses {
     }
 }
 
-/// Tracked accesses of the whole sample, and of the halves of each division.
+/// Tracked accesses of the whole sample, and of both halves of each division.
 #[derive(Clone, Debug, Default)]
 pub struct Followed {
     whole: Accesses,
@@ -74,18 +74,18 @@ pub struct Followed {
 }
 
 impl Followed {
-    /// Number of simulations.
+    /// Returns the number of simulations.
     pub fn len(&self) -> usize {
         self.whole.len()
     }
 
-    /// Whether there are no simulations.
+    /// Returns whether there are no simulations.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Selects the tracked accesses, and counts all accesses.
+/// Selects the accesses that are tracked, and counts all accesses.
 #[derive(Clone, Debug)]
 pub struct Follower {
     block_bytes: u64,
@@ -96,14 +96,15 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Tracks a `share` of the blocks of `block_bytes`, a power of two. The seed selects the blocks.
+    /// Tracks the fraction `share` of the blocks of `block_bytes` bytes, a power of two. `seed` determines
+    /// the selection.
     pub fn new(block_bytes: u64, share: f64, seed: u64) -> Follower {
         assert!(block_bytes.is_power_of_two() && share > 0.0 && share <= 1.0, "{share} of {block_bytes} B");
         let threshold = if share == 1.0 { u64::MAX } else { (share * (1u128 << 64) as f64) as u64 };
         Follower { block_bytes, salt: hash(0x5a17, seed), threshold, share, all: Amounts::default() }
     }
 
-    /// All accesses so far, tracked or not.
+    /// Returns the numbers of all accesses so far, tracked or not.
     pub fn all(&self) -> Amounts {
         self.all
     }
@@ -137,7 +138,7 @@ impl Follower {
     }
 }
 
-/// A cache of one policy and size, with its two halves if it is scaled down.
+/// Simulation of one policy and size, with two half-size caches if the cache is scaled down.
 pub struct Simulation {
     share: f64,
     whole: Counted,
@@ -150,18 +151,19 @@ impl std::fmt::Debug for Simulation {
     }
 }
 
-/// A miss ratio with its 95 % half-width, of reads, of writes, or of both. `None` without such accesses.
+/// A miss ratio with its 95 % half-width, for reads, writes, or both. Both values are `None` without such
+/// accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ratio {
     /// The miss ratio.
     pub ratio: Option<f64>,
-    /// Half-width of its interval, or 0 if all blocks are tracked.
+    /// Half-width of the confidence interval, or 0 if all blocks are tracked.
     pub half_width: Option<f64>,
 }
 
 impl Simulation {
-    /// A cache of `blocks` that receives the share `share` of them. `make` builds a cache of any number of
-    /// blocks.
+    /// Creates a simulation of a cache of `blocks` blocks of which the fraction `share` is tracked. `make`
+    /// builds a cache of any number of blocks.
     pub fn new<E>(
         blocks: u64,
         share: f64,
@@ -183,7 +185,7 @@ impl Simulation {
         }
     }
 
-    /// Miss ratio of the amounts that `of` selects.
+    /// Returns the miss ratio of the amounts that `of` selects, e.g. reads.
     pub fn ratio(&self, all: Amounts, of: impl Fn(Amounts) -> f64) -> Ratio {
         let total = of(all);
         if total == 0.0 {
@@ -198,7 +200,7 @@ impl Simulation {
     }
 }
 
-/// A cache with its misses.
+/// A cache with counts of its misses.
 struct Counted {
     cache: Box<dyn Cache>,
     missed: Amounts,

@@ -28,27 +28,28 @@ use std::collections::BinaryHeap;
 
 /// Number of divisions of the sample into two halves.
 const CUTS: usize = 8;
-/// Student's t: 95 %, two-sided, with as many degrees of freedom as divisions.
+/// Student's t for 95 %, two-sided, with one degree of freedom per division.
 const STUDENT_T: f64 = 2.306;
-/// Minimum number of blocks of a meaningful sample.
+/// Minimum number of blocks in a sample with useful results.
 const BLOCKS_MIN: usize = 64;
-/// Number of sampled blocks below which sizes are not distinguished.
+/// Number of sampled blocks that determines the smallest size. Sizes with fewer sampled blocks are not
+/// distinguished.
 const SMALLEST: f64 = 10.0;
 
 /// Maximum number of tracked blocks per request, averaged over the requests so far, if the number of blocks
-/// is limited. The limit is added to it. Beyond it, half of the blocks are dropped.
+/// is limited. The block limit is added to the allowance. If it is exceeded, half of the blocks are dropped.
 pub const PER_REQUEST: u64 = 1024;
 
-/// Sampling rate.
+/// Sampling rate, either fixed or limited by the number of blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rate {
-    /// This share of all blocks, above 0 and at most 1.
+    /// This fraction of all blocks, above 0 and at most 1.
     Share(f64),
-    /// At most this many blocks, at least 64.
+    /// At most this number of blocks, which is at least 64.
     Blocks(u32),
 }
 
-/// A miss-ratio curve that tracks the blocks of a sample.
+/// Computes a miss-ratio curve from the accesses to a sample of the blocks.
 #[derive(Clone, Debug)]
 pub struct SampledCurve {
     block_bytes: u64,
@@ -56,13 +57,13 @@ pub struct SampledCurve {
     /// Largest hash of a tracked block.
     threshold: u64,
     most: Option<u32>,
-    /// Number of accesses that may be tracked before the sample is halved.
+    /// Number of accesses that may still be tracked before the sample is halved.
     credit: u64,
     accesses: [u64; 2],
     whole: Sample,
-    /// Both halves of each division, next to each other.
+    /// Both halves of each division, in adjacent elements.
     halves: Vec<Sample>,
-    /// Tracked blocks, largest hash first. They are stored only if their number is limited.
+    /// Tracked blocks, largest hash first. Empty unless their number is limited.
     held: BinaryHeap<Held>,
 }
 
@@ -82,21 +83,22 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The 95 % half-width of the miss ratio from [`Curve::miss_ratio`], or `None` if there is no miss ratio.
+    /// Returns the 95 % half-width of the miss ratio that [`Curve::miss_ratio`] returns, or `None` if there
+    /// is no miss ratio.
     pub fn half_width(&self, blocks: u64, op: Option<Op>) -> Option<f64> {
         if self.halves.is_empty() {
             return self.curve.miss_ratio(blocks, op).map(|_| 0.0);
         }
         // Distances are counts of sampled blocks, which are binomial with this standard error. If the curve
-        // has a step within one standard error, the halves may all be on one side of it, so the largest
-        // half-width within one error is used.
+        // has a step within one standard error, all halves may be on the same side of it. The largest
+        // half-width within one standard error is therefore used.
         let error = (blocks as f64 * (1.0 - self.rate) / self.rate).sqrt() as u64;
         let around = [blocks.saturating_sub(error).max(self.curve.smallest()), blocks, blocks + error];
         let widths: Option<Vec<f64>> = around.iter().map(|&blocks| self.half_width_at(blocks, op)).collect();
         widths?.into_iter().reduce(f64::max)
     }
 
-    /// The half-width at one size, as if the distance were exact.
+    /// Returns the half-width at one size, as if the distances were exact.
     fn half_width_at(&self, blocks: u64, op: Option<Op>) -> Option<f64> {
         let whole = self.curve.miss_ratio(blocks, op)?;
         let apart = |half: &Curve| half.miss_ratio(blocks, op).map(|ratio| (ratio - whole) * (ratio - whole));
@@ -106,7 +108,8 @@ impl Estimate {
 }
 
 impl SampledCurve {
-    /// An empty sample, for blocks of `block_bytes`, a power of two. The seed selects the blocks.
+    /// Creates an empty sample for blocks of `block_bytes` bytes, a power of two. `seed` determines the
+    /// selection of blocks.
     pub fn new(block_bytes: u64, rate: Rate, seed: u64) -> SampledCurve {
         assert!(block_bytes.is_power_of_two(), "blocks of {block_bytes} B");
         let (threshold, most) = match rate {
@@ -132,18 +135,19 @@ impl SampledCurve {
         }
     }
 
-    /// Like [`SampledCurve::new`], without the halves for its uncertainty, which takes 1/9 of the work.
+    /// Like [`SampledCurve::new`], without the halves that determine the uncertainty. This takes 1/9 of the
+    /// work.
     pub(crate) fn without_bars(block_bytes: u64, rate: Rate, seed: u64) -> SampledCurve {
         SampledCurve { halves: Vec::new(), ..SampledCurve::new(block_bytes, rate, seed) }
     }
 
-    /// Adds `batch`.
+    /// Adds the requests of `batch`.
     pub fn add(&mut self, batch: &[Request]) {
         self.add_each(batch, |_, _, _, _| {});
     }
 
-    /// Adds `batch`, and calls `act` for each tracked access with the request, the index of the block in it,
-    /// its depth, and the share of tracked blocks.
+    /// Adds the requests of `batch`. For each tracked access, calls `act` with the request, the index of the
+    /// block in the request, its stack depth, and the share of tracked blocks.
     #[inline]
     pub(crate) fn add_each(&mut self, batch: &[Request], mut act: impl FnMut(&Request, u64, Touched, f64)) {
         for request in batch {
@@ -164,12 +168,12 @@ impl SampledCurve {
         }
     }
 
-    /// Current share of tracked blocks.
+    /// Returns the current share of tracked blocks.
     pub fn rate(&self) -> f64 {
         if self.threshold == u64::MAX { 1.0 } else { self.threshold as f64 / (1u128 << 64) as f64 }
     }
 
-    /// Estimated curve of the accesses so far.
+    /// Returns the estimated curve of the accesses so far.
     pub fn estimate(&self) -> Estimate {
         let rate = self.rate();
         let smallest = if rate == 1.0 { 1 } else { libm::ceil(SMALLEST / rate) as u64 };
@@ -184,12 +188,12 @@ impl SampledCurve {
         }
     }
 
-    /// Upper bound of the block numbers.
+    /// Returns an upper bound of the block numbers.
     pub(crate) fn numbers(&self) -> u64 {
         self.whole.distances.numbers()
     }
 
-    /// Whether the block with this number is still tracked.
+    /// Returns whether the block with this number is still tracked.
     pub(crate) fn holds(&self, number: u32) -> bool {
         self.whole.distances.holds(number)
     }
@@ -216,7 +220,7 @@ impl SampledCurve {
         whole
     }
 
-    /// Lowers the threshold below the largest hash, and drops its blocks.
+    /// Lowers the threshold below the largest hash, and drops the blocks with this hash.
     fn shrink(&mut self) {
         let &(largest, ..) = self.held.peek().expect("a sample past its bound is not empty");
         while let Some(&(hashed, volume, block)) = self.held.peek()
@@ -242,19 +246,19 @@ impl SampledCurve {
     }
 }
 
-/// The halves that contain the block with this hash, one per division.
+/// Returns the halves that contain the block with this hash, one per division.
 fn halves_of(halves: &mut [Sample], hashed: u64) -> impl Iterator<Item = &mut Sample> {
     // The threshold compares the upper bits. These bits are far below any useful threshold.
     let sides = hashed >> 8;
     halves.chunks_exact_mut(2).enumerate().map(move |(cut, pair)| &mut pair[(sides >> cut) as usize & 1])
 }
 
-/// A stack with weighted counts per distance.
+/// An LRU stack with a weighted access count per distance.
 #[derive(Clone, Debug)]
 struct Sample {
     distances: Distances,
     misses: Hits,
-    /// Weighted accesses per cell of the distance.
+    /// Weighted number of accesses in each cell of distances.
     counts: Vec<Hits>,
 }
 
@@ -279,7 +283,7 @@ impl Sample {
         touched
     }
 
-    /// The curve in which all `accesses` that do not miss are hits.
+    /// Returns the curve in which all `accesses` that do not miss are hits.
     fn curve(&self, accesses: Hits, smallest: u64) -> Curve {
         let mut all = self.misses;
         for count in &self.counts {
@@ -287,7 +291,7 @@ impl Sample {
             all.writes += count.writes;
         }
         // The difference between the expected and the actual number of accesses in the sample counts as hits
-        // at any size.
+        // at every size.
         let excess = Hits { reads: accesses.reads - all.reads, writes: accesses.writes - all.writes };
         let cells = self.counts.iter().enumerate().filter(|(_, count)| count.all() > 0.0);
         let steps = cells.map(|(cell, &count)| (end_of(cell), count));
@@ -295,7 +299,8 @@ impl Sample {
     }
 }
 
-/// Distance cells, as a power of two: one cell each up to 512, and then 256 per doubling.
+/// Resolution of distances, as a power of two: one cell per distance up to 512, and then 256 cells per
+/// doubling.
 const CELL_BITS: u32 = 8;
 
 fn cell(distance: u64) -> usize {
@@ -303,7 +308,7 @@ fn cell(distance: u64) -> usize {
     ((u64::from(octave) << CELL_BITS) + (distance >> octave)) as usize
 }
 
-/// The largest distance of a cell.
+/// Returns the largest distance of a cell.
 fn end_of(cell: usize) -> u64 {
     let octave = ((cell as u64) >> CELL_BITS).saturating_sub(1);
     let inside = cell as u64 - (octave << CELL_BITS);
@@ -326,8 +331,8 @@ mod tests {
         }
     }
 
-    /// For thirty requests of 4 GiB, i.e. 31 million blocks, the number of tracked blocks is limited, and the
-    /// result is correct.
+    /// Checks that the number of tracked blocks is limited for thirty requests of 4 GiB, i.e. 31 million
+    /// blocks, and that the result is correct.
     #[test]
     fn following_long_requests_is_bounded() {
         for same in [true, false] {

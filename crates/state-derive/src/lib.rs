@@ -69,7 +69,7 @@ fn state(input: &DeriveInput) -> Result<Tokens> {
     })
 }
 
-/// Generates code that saves, and code that restores, an enum whose variant is fixed.
+/// Generates code that saves an enum whose variant is fixed, and code that restores it.
 fn state_of_enum<'a>(variants: impl Iterator<Item = &'a Variant>) -> Result<(Tokens, Tokens)> {
     let (mut saves, mut restores) = (Vec::new(), Vec::new());
     for (tag, variant) in (0_u8..).zip(variants) {
@@ -143,7 +143,7 @@ fn value(input: &DeriveInput) -> Result<Tokens> {
     })
 }
 
-/// Generates code that saves, and code that reads, an enum as a value.
+/// Generates code that saves an enum as a value, and code that reads it.
 fn value_of_enum<'a>(name: &Ident, variants: impl Iterator<Item = &'a Variant>) -> Result<(Tokens, Tokens)> {
     let (mut saves, mut reads) = (Vec::new(), Vec::new());
     for (tag, variant) in (0_u8..).zip(variants) {
@@ -207,7 +207,7 @@ impl Mode {
     }
 }
 
-/// A field: its binding, its name, and the method with which it is restored.
+/// A field: its variable binding, its name, and the method with which it is restored.
 struct Field {
     binding: Ident,
     member: Option<Ident>,
@@ -233,7 +233,7 @@ fn fields_of(fields: &Fields) -> Result<Vec<Field>> {
         .collect()
 }
 
-/// Fields of a value. None of them can be skipped.
+/// Returns the fields of a value. Fields of a value cannot be skipped.
 fn value_fields_of(fields: &Fields) -> Result<Vec<Field>> {
     let found = fields_of(fields)?;
     match found.iter().find(|field| field.mode != Mode::InPlace) {

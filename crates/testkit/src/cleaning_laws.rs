@@ -3,22 +3,23 @@
 //!
 //! Utilization refers to segments with data and excludes spare segments.
 
-/// Cost of cleaning segments in which the fraction `v` of pages is valid.
+/// Returns the cost of cleaning segments in which the fraction `v` of pages is valid.
 pub fn at(v: f64) -> f64 {
     v / (1.0 - v)
 }
 
-/// Cost of FIFO cleaning of a large number of large segments under uniform writes: v = exp(-(1 - v) / u)
+/// Returns the cost of FIFO cleaning of many large segments under uniform writes: v = exp(-(1 - v) / u)
 /// (desnoyers-2012). Greedy cleaning has the same limit.
 pub fn fifo(u: f64) -> f64 {
     fifo_mixed(u, &[(1.0, 1.0)])
 }
 
-/// Like [`fifo`], for several classes of pages mixed in every segment, each with a fraction f of the data and
-/// a fraction r of the writes: c = sum of r / (exp(a) - 1) with a = (1 - v) r / (f u) and v = c / (1 + c).
+/// Like [`fifo`], for several classes of pages that are mixed in every segment. Each class has a fraction f
+/// of the data and a fraction r of the writes: c = sum of r / (exp(a) - 1) with a = (1 - v) r / (f u) and v =
+/// c / (1 + c).
 pub fn fifo_mixed(u: f64, kinds: &[(f64, f64)]) -> f64 {
-    // Bisection: below the fixed point, the cost for v is lower than the fraction of valid pages that the
-    // writes leave.
+    // Bisection: if `v` is below the fixed point, the cost for `v` is lower than the fraction of valid pages
+    // that the writes leave.
     let (mut low, mut high) = (0.0, u);
     for _ in 0..100 {
         let v = (low + high) / 2.0;
@@ -28,8 +29,8 @@ pub fn fifo_mixed(u: f64, kinds: &[(f64, f64)]) -> f64 {
     at(low)
 }
 
-/// Lower bound for locality gathering, with perfectly sorted pages and optimal free space: [u / (1 - u)] (sum
-/// of sqrt(f r))^2.
+/// Returns a lower bound of the cost for locality gathering, with perfectly sorted pages and optimal free
+/// space: [u / (1 - u)] (sum of sqrt(f r))^2.
 pub fn sorted(u: f64, hot: f64) -> f64 {
     let sum = 2.0 * (hot * (1.0 - hot)).sqrt();
     at(u) * sum * sum

@@ -1,4 +1,4 @@
-//! The test suite that every device passes.
+//! Conformance tests that every device passes.
 
 mod bytes;
 mod durability;
@@ -82,7 +82,7 @@ fn finish(mut script: Script, device: &mut dyn Device) -> Seen {
     script.seen(report)
 }
 
-/// Sixteen requests are outstanding. Each completion is immediately followed by the next request.
+/// Keeps sixteen requests outstanding. Each completion is immediately followed by a new request.
 fn a_closed_loop_completes(device: &mut dyn Device, seed: u64) {
     let mut script = Script::new(device, seed);
     (0..16).for_each(|_| script.submit(device));
@@ -101,7 +101,7 @@ fn a_closed_loop_completes(device: &mut dyn Device, seed: u64) {
 fn a_restored_device_continues(build: &mut dyn FnMut() -> Box<dyn Device>, seed: u64, pause: Time) {
     let mut device = build();
     if device.capabilities().carries_bytes {
-        // The data of a medium is not part of the state, and another device has another medium.
+        // The state does not contain the data of a medium, and another device has another medium.
         return;
     }
     let mut script = Script::new(&*device, seed);
@@ -112,7 +112,7 @@ fn a_restored_device_continues(build: &mut dyn FnMut() -> Box<dyn Device>, seed:
             script.run(&mut *device, at);
             script.submit(&mut *device);
         }
-        // This is between two events, with requests outstanding.
+        // This time is between two events, with requests outstanding.
         for _ in 0..random.below(4) {
             let next = device.next_event();
             if next < Time::MAX {
@@ -162,7 +162,7 @@ fn it_serves_after_power_losses(device: &mut dyn Device, seed: u64, pause: Time)
             script.run(device, at);
             script.submit(device);
         }
-        // The time is that of an event, or between two events.
+        // This is the time of an event, or a time between two events.
         let next = device.next_event();
         let at = if next < Time::MAX && random.chance(0.5) { next } else { script.next_arrival(pause) };
         script.run(device, at);
@@ -170,7 +170,7 @@ fn it_serves_after_power_losses(device: &mut dyn Device, seed: u64, pause: Time)
         script.power_failed();
         let mut recovery = device.recover(at);
         if random.chance(0.3) {
-            // The time is during the recovery.
+            // This time is within the recovery.
             let until = at + Time::from_ps(random.below((recovery.done - at).as_ps() + 1));
             script.run(device, until);
             device.power_fail(until, &mut random);

@@ -6,7 +6,7 @@ use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{ComponentReport, Op, Request, Streams, Time};
 use std::ops::ControlFlow;
 
-/// A device with data, described by a text.
+/// A device with data that a TOML text describes.
 #[derive(Debug)]
 pub struct Described<'a> {
     workbench: Workbench,
@@ -28,20 +28,20 @@ impl Stack for Described<'_> {
 }
 
 /// Panics unless the device that `toml` describes holds its durability guarantees. Reads must return the last
-/// write. After each of `points` power losses, some of which are during recovery or before a completion, the
-/// content of every block must be allowed by the guarantees. The device is saved and restored in between.
-/// Returns the report.
+/// write. After each of `points` power losses, the guarantees must allow the content of every block. Some
+/// power losses occur during recovery or before a completion. The device is saved and restored between power
+/// losses. Returns the report of the test.
 pub fn keeps_its_bytes(workbench: Workbench, toml: &str, points: u64) -> Report {
     let name = toml.lines().next().unwrap_or_default();
     keeps(&mut Described::new(workbench, toml), name, points, 1)
 }
 
-/// Number of outstanding requests at the power losses of [`charges_what_it_did`], before some of them
+/// Number of requests that are outstanding at each power loss of [`charges_what_it_did`], before some of them
 /// complete.
 const OUTSTANDING: u32 = 300;
 
 /// Panics if the device that `toml` describes charges work that a power loss interrupted. After power losses
-/// with hundreds of outstanding requests, no resource may be busy for longer than the elapsed time.
+/// with hundreds of outstanding requests, no resource may have been busy for longer than the elapsed time.
 pub fn charges_what_it_did(workbench: Workbench, toml: &str) {
     let (mut workbench, mut random) = (workbench.with_bytes(), Streams::new(1).stream("requests"));
     for completing in [0, 3, 30, 150] {
@@ -64,7 +64,7 @@ pub fn charges_what_it_did(workbench: Workbench, toml: &str) {
                 completed += completions.len();
                 last = completions.iter().last().expect("300 requests complete").at;
             }
-            // The power loss is between two events.
+            // The power loss occurs between two events.
             let next = device.next_event().max(last);
             let at = Time::from_ps(u64::midpoint(last.as_ps(), next.as_ps()));
             device.run(at, &mut Completions::new());
@@ -85,7 +85,8 @@ fn has_time_for_all(report: &ComponentReport, elapsed: Time) {
     report.children.iter().for_each(|child| has_time_for_all(child, elapsed));
 }
 
-/// Like [`keeps_its_bytes`], for any stack, with random operations from `seed`.
+/// Like [`keeps_its_bytes`], for any stack `stack`, with random operations from `seed`. Messages contain
+/// `name`.
 pub fn keeps(stack: &mut dyn Stack, name: &str, points: u64, seed: u64) -> Report {
     let report = crash(stack, &Options::new(points, seed), &mut |_| ControlFlow::Continue(()));
     if let Some(finding) = &report.finding {

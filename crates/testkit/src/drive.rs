@@ -1,15 +1,15 @@
-//! Minimal drivers of devices.
+//! Simple drivers of devices, for open and closed loops.
 
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::{Activity, Random, Request, Span, Status, Time};
 
-/// Results of a driver.
+/// Measurements of a driver.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     /// Latency distribution of all requests.
     pub latency: LatencyHistogram,
-    /// Total time that requests waited on their critical path.
+    /// Total time that requests waited on their critical paths.
     pub queued: Time,
     /// Number of requests that ended with a media error.
     pub errors: u64,
@@ -18,27 +18,28 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Number of completed requests.
+    /// Returns the number of completed requests.
     pub fn count(&self) -> u64 {
         self.latency.count()
     }
 
-    /// Mean latency in seconds.
+    /// Returns the mean latency in seconds.
     pub fn mean_s(&self) -> f64 {
         self.latency.mean_ps().expect("something was driven") / 1e12
     }
 
-    /// Mean wait in seconds.
+    /// Returns the mean wait in seconds.
     pub fn mean_wait_s(&self) -> f64 {
         self.queued.as_secs_f64() / self.count() as f64
     }
 
-    /// Requests per second from the start of simulated time to the last completion.
+    /// Returns the completed requests per second, from the start of simulated time to the last completion.
     pub fn per_second(&self) -> f64 {
         self.count() as f64 / self.end.as_secs_f64()
     }
 
-    /// Mean number of requests in the device: the integral of their number over time, divided by the time.
+    /// Returns the mean number of requests in the device: the integral of their number over time, divided by
+    /// the time.
     pub fn mean_inside(&self) -> f64 {
         self.latency.sum_ps() as f64 / self.end.as_ps() as f64
     }
@@ -81,8 +82,9 @@ pub fn open_loop(device: &mut dyn Device, requests: impl IntoIterator<Item = Req
     seen
 }
 
-/// Keeps `depth` requests outstanding at `device` until `count` have completed. `next` returns the request
-/// with a given number. Its arrival is overwritten.
+/// Keeps `depth` requests outstanding at `device` until `count` requests have completed. `next` returns the
+/// request
+/// with a given number. The driver replaces its arrival time.
 ///
 /// # Panics
 /// Panics if a request is lost, or if its spans do not sum to its latency.
@@ -118,7 +120,7 @@ pub fn closed_loop(
     seen
 }
 
-/// Arrival times of a Poisson process with `rate` arrivals per second.
+/// Returns the arrival times of a Poisson process with `rate` arrivals per second.
 pub fn poisson(mut random: Random, rate: f64) -> impl Iterator<Item = Time> {
     let mut now = 0.0;
     std::iter::repeat_with(move || {

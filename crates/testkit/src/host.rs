@@ -1,9 +1,9 @@
-//! A host for tests of devices that can submit requests at any time.
+//! A host with which tests submit requests to a device at any time.
 
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{ComponentReport, Request, Span, Status, Time};
 
-/// Completion of a request.
+/// A completed request.
 #[derive(Clone, Debug)]
 pub struct Done {
     /// Completion time.
@@ -16,14 +16,14 @@ pub struct Done {
     pub spans: Vec<Span>,
 }
 
-/// A host that can submit requests at any time.
+/// A host that submits requests to a device at any time.
 pub struct Host {
     /// The device.
     pub device: Box<dyn Device>,
-    /// Time to which the device was run.
+    /// Time up to which the device was run.
     pub now: Time,
     submitted: Vec<Time>,
-    /// Completion of each request, indexed by number; `None` for outstanding requests.
+    /// Completion of each request, indexed by request number; `None` for outstanding requests.
     pub done: Vec<Option<Done>>,
 }
 
@@ -55,8 +55,8 @@ impl Host {
         self.now = until;
     }
 
-    /// Runs the device to `until`, or to the next completions before that time. Returns whether requests
-    /// completed.
+    /// Runs the device to `until`, or to the first earlier time at which requests complete. Returns whether
+    /// requests completed.
     pub fn step(&mut self, until: Time) -> bool {
         let mut completions = Completions::new();
         self.device.run(until, &mut completions);
@@ -71,7 +71,7 @@ impl Host {
         !completions.is_empty()
     }
 
-    /// Runs the device until request `number` has completed.
+    /// Runs the device until request `number` has completed, and returns its completion.
     pub fn wait(&mut self, number: usize) -> Done {
         while self.done[number].is_none() {
             assert!(self.step(Time::MAX), "request {number} is lost");
@@ -79,8 +79,8 @@ impl Host {
         self.done[number].clone().expect("it has completed")
     }
 
-    /// Returns the latency of a request submitted at `now`. No other request is submitted before it has
-    /// completed.
+    /// Returns the latency of a request that is submitted at `now`. No other request is submitted before it
+    /// completes.
     pub fn latency(&mut self, now: Time, request: Request) -> Time {
         let number = self.submit(now, request);
         self.wait(number).latency
@@ -95,12 +95,12 @@ impl Host {
         }
     }
 
-    /// Value of the counter called `name`.
+    /// Returns the value of the counter `name` of the device.
     pub fn count(&self, name: &str) -> u64 {
         counter(&self.report(), name)
     }
 
-    /// Report of the device for one second.
+    /// Returns the report of the device for an elapsed time of one second.
     pub fn report(&self) -> ComponentReport {
         self.device.report(Time::from_s(1))
     }
@@ -111,15 +111,15 @@ impl Host {
     }
 }
 
-/// Value of the counter called `name`.
+/// Returns the value of the counter `name` in `report`.
 pub fn counter(report: &ComponentReport, name: &str) -> u64 {
     let found = report.counters.iter().find(|(counter, _)| *counter == name);
     found.unwrap_or_else(|| panic!("no counter {name}")).1
 }
 
 impl Host {
-    /// Runs the device to `now`, submits a request with its data, and waits. Returns the completion time, the
-    /// status, and the data of a read.
+    /// Runs the device to `now`, submits a request with its data, and waits for its completion. Returns the
+    /// completion time, the status, and the data of a read.
     pub fn ask(&mut self, now: Time, request: Request, data: Payload) -> (Time, Status, Payload) {
         self.run(now);
         // No other request has this number.

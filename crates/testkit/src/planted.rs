@@ -23,8 +23,8 @@ pub enum Bug {
     RestoresOldState,
     /// Every eleventh read returns the next block.
     MappingOffByOne,
-    /// A restored device has lost its programs and erases, or its counters if it does not wear. Reports
-    /// before and after the restart reveal this.
+    /// A restored device has lost its counts of programs and erases, or its counters if it does not wear. A
+    /// comparison of the reports before and after the restart reveals this bug.
     WearForgotten,
     /// Recovery reports no lost bytes.
     LossHidden,
@@ -67,32 +67,32 @@ impl Bug {
     ];
 }
 
-/// A device with one bug.
+/// A device with one planted bug.
 pub struct Planted {
     inner: Box<dyn Device>,
     bug: Bug,
     reads: u64,
     before: RefCell<Option<Vec<u8>>>,
-    /// Address and size of the last write.
+    /// Address and size in bytes of the last write.
     written: (u64, u32),
-    /// End of the latest recovery, which may be in progress.
+    /// End of the most recent recovery, which may be in progress.
     ready: Time,
     /// Whether the device was restored and reports the wear of a new device.
     forgets_wear: bool,
-    /// Requests to the device below, indexed by their number there; `None` if the submitter does not wait for
+    /// Requests to the inner device, indexed by their number there. `None` if the submitter does not wait for
     /// the completion.
     forwarded: Slab<Option<Forwarded>>,
-    /// Requests that complete without reaching the device below.
+    /// Requests that complete without reaching the inner device.
     early: Agenda<RequestId>,
     completions: Completions,
 }
 
-/// A request of the submitter.
+/// A request of the submitter to the inner device.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Forwarded {
     id: RequestId,
     op: Op,
-    /// Whether the request fails without a reason.
+    /// Whether the request fails although no data is lost.
     fails: bool,
 }
 
@@ -109,7 +109,7 @@ fn forget_wear(report: &mut ComponentReport) {
 }
 
 impl Planted {
-    /// Adds `bug` to `inner`.
+    /// Plants `bug` in `inner`.
     pub fn new(inner: Box<dyn Device>, bug: Bug) -> Planted {
         Planted {
             inner,
@@ -144,7 +144,7 @@ impl Planted {
         zones.command(now, RequestId(number), given.0, given.1, data);
     }
 
-    /// Passes completions of the device below to the submitter, if it waits for them.
+    /// Passes completions of the inner device to the submitter, if it waits for them.
     fn pass_on(&mut self, completions: &mut Completions) {
         for index in 0..self.completions.len() {
             let (completed, spans) = self.completions.get(index);
@@ -356,7 +356,7 @@ impl Planted {
 
 impl Transactions for Planted {
     fn begin(&mut self, now: Time) -> Result<Completion, Refused> {
-        // An ignored commit is performed at this point.
+        // A commit that was ignored is performed here.
         if self.bug == Bug::CommitIgnored && self.inner().is_open() {
             self.inner().commit(now)?;
         }

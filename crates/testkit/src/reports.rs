@@ -23,13 +23,13 @@ pub fn empty_report(id: u8, kind: &'static str, path: &str) -> ComponentReport {
     }
 }
 
-/// Numbers of the components in `report`.
+/// Returns the identifiers of the components in `report`.
 pub(crate) fn components(report: &ComponentReport) -> Vec<ComponentId> {
     std::iter::once(report.id).chain(report.children.iter().flat_map(components)).collect()
 }
 
-/// Panics if a resource is busy for longer than its servers were available, or if there is energy without an
-/// energy model.
+/// Panics if a resource is busy for longer than its servers were available, or if the report has energy
+/// although no energy model exists.
 pub(crate) fn the_ledger_fits(report: &ComponentReport, elapsed: Time) {
     let path = &report.path;
     for (index, Resource { name, servers, ledger }) in report.resources.iter().enumerate() {
@@ -49,7 +49,7 @@ pub(crate) fn the_ledger_fits(report: &ComponentReport, elapsed: Time) {
     report.children.iter().for_each(|child| the_ledger_fits(child, elapsed));
 }
 
-/// Panics unless all counters and charges are zero.
+/// Panics unless all counters and charges in `report` are zero.
 pub(crate) fn assert_forgotten(report: &ComponentReport) {
     for Resource { name, ledger, .. } in &report.resources {
         assert!(ledger.total_busy_s() == 0.0, "{}: busy time of {name} outlived the restart", report.path);

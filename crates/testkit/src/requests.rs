@@ -22,8 +22,8 @@ pub(crate) fn any_request(random: &mut Random, size: u64, arrival: Time) -> Requ
     Request { arrival, address: first * BLOCK, bytes, volume: 0, op }
 }
 
-/// Adapts `request` so that a zoned device usually accepts it. Writes start at the write pointer of `zone`,
-/// and zones are reset and finished.
+/// Changes `request` so that a zoned device usually accepts it. Writes start at the write pointer of `zone`.
+/// Some requests become resets or finishes of the zone.
 pub(crate) fn in_zone(random: &mut Random, request: Request, zone: Option<Zone>) -> Request {
     let Some(zone) = zone else { return request };
     let to = |op, address, end: u64| Request { op, address, bytes: (end - address) as u32, ..request };

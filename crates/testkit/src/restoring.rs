@@ -6,15 +6,16 @@ use nacre_kernel::state::{self, State};
 /// Number of positions at which a state is truncated, and at which it is damaged.
 const DAMAGES: u64 = 12;
 
-/// Panics unless the state of `saved` can be restored into `other`, which was built with the same
-/// configuration, and both states are then equal.
+/// Restores the state of `saved` into `other`, which was built with the same configuration. Panics if this
+/// fails or if the states then differ.
 pub fn restores<T: State + ?Sized>(saved: &T, other: &mut T) {
     let bytes = state::saved(saved).expect("it can be saved");
     state::restored(other, &bytes).unwrap_or_else(|error| panic!("its own state is refused: {error}"));
     assert!(state::saved(other).as_ref() == Ok(&bytes), "what was restored is not what was saved");
 }
 
-/// Panics unless a truncated state is rejected. A damaged byte must not cause a panic.
+/// Panics unless a truncated state is rejected. Also restores states with a damaged byte, which must not
+/// cause a panic.
 pub fn what_is_damaged_is_refused<T: State + ?Sized>(
     bytes: &[u8],
     random: &mut Random,

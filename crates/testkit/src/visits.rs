@@ -51,7 +51,7 @@ impl Driver {
         device.submit(now, RequestId(number as u32), request, Payload::NONE);
     }
 
-    /// Runs to the next completions before `until`. Returns the number of completions.
+    /// Runs the device to the first completions before `until`. Returns the number of completions.
     fn run(&mut self, device: &mut dyn Device, until: Time) -> usize {
         self.completions.clear();
         device.run(until, &mut self.completions);

@@ -1,4 +1,4 @@
-//! Construction of devices for tests, as in a scenario.
+//! Construction of devices for tests, in the same manner as for a scenario.
 
 use nacre_config::{
     Configuration, Descriptor, ErrorCode, Families, Family, Node, Problem, Problems, Reader, Slot, Table,
@@ -9,12 +9,12 @@ use nacre_kernel::{Bytes, ComponentId, Random, Streams, event::Device};
 use nacre_media::store::{Layout, Pages};
 use std::any::Any;
 
-/// Components that are available to the tests of a crate.
+/// Component tables that are available to the tests of a crate.
 #[derive(Clone, Copy)]
 pub struct Models {
     /// Tables of devices.
     pub devices: &'static [&'static Table<DeviceFamily>],
-    /// Components of every other family, given its name.
+    /// Function that returns the components of any other family, given its name.
     pub others: fn(&str) -> Vec<&'static Descriptor>,
 }
 
@@ -43,18 +43,18 @@ impl Families for Models {
     }
 }
 
-/// A builder with one random seed and a few files.
+/// A builder of devices with one random seed and a few files.
 #[derive(Debug)]
 pub struct Workbench {
     rooms: Models,
     streams: Streams,
     files: Vec<(&'static str, String)>,
     components: u8,
-    /// Data of the devices; `None` if they do not store data.
+    /// Stores of the devices; `None` if devices do not store data.
     media: Option<Media>,
 }
 
-/// A document that contains the device under test.
+/// A document that describes the device under test.
 #[derive(Debug, Configuration)]
 struct Document {
     /// Device under test.
@@ -62,7 +62,7 @@ struct Document {
 }
 
 impl Workbench {
-    /// Creates a builder with `rooms` for simulations without data.
+    /// Creates a builder with `rooms` for devices that do not store data.
     pub fn new(rooms: Models, seed: u64) -> Workbench {
         Workbench { rooms, streams: Streams::new(seed), files: Vec::new(), components: 0, media: None }
     }
@@ -84,7 +84,7 @@ impl Workbench {
         (self.media, self.components) = (Some(media.clone()), 0);
     }
 
-    /// Makes the next device use the stores of the previous device, like another process that opens the same
+    /// Makes the next device use the stores of the previous device, as if another process opened the same
     /// image.
     pub fn again(&mut self) {
         self.components = 0;

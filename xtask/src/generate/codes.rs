@@ -1,4 +1,4 @@
-//! Generation of the error codes as a Python type and as a documentation page.
+//! Generation of a Python type and of a documentation page from the error codes.
 
 use nacre_config::ErrorCode;
 use std::fmt::Write as _;

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{fs, io};
 
-/// Folders with only generated files. Other files in these folders are stale.
+/// Folders that contain only generated files. Any other file in these folders is reported as stale.
 const OWNED_FOLDERS: [&str; 2] = ["schema", "docs/models"];
 
-/// Runs `gen` or `gen --check`, and prints changed or stale files.
+/// Runs `gen` or `gen --check`. Prints the files that were changed or are stale.
 pub(crate) fn command(root: &Path, check: bool) -> ExitCode {
     let files = generated();
     let result = if check { stale(root, &files) } else { write(root, &files) };
@@ -39,7 +39,7 @@ pub(crate) fn command(root: &Path, check: bool) -> ExitCode {
     }
 }
 
-/// Returns every generated file: its path below the root, and its text.
+/// Returns every generated file as its path below the root and its text.
 fn generated() -> BTreeMap<PathBuf, String> {
     let families = nacre_machine::models::families();
     let mut files = BTreeMap::new();
@@ -61,7 +61,7 @@ fn pretty(value: &serde_json::Value) -> String {
     text
 }
 
-/// Returns files whose text differs from the generated text, and files that should not exist.
+/// Returns the files whose text differs from the generated text, and files that should not exist.
 fn stale(root: &Path, files: &BTreeMap<PathBuf, String>) -> io::Result<Vec<PathBuf>> {
     let mut stale = leftovers(root, files)?;
     for (path, text) in files {

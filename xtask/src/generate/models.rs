@@ -4,7 +4,7 @@ use nacre_config::{Descriptor, Field, Kind, Shape, kinds_within};
 use nacre_machine::models::FamilyDescriptor;
 use std::fmt::Write as _;
 
-/// Returns the pages with their paths below `docs/models`.
+/// Returns all pages, each with its path below `docs/models`.
 pub(super) fn pages(families: &[FamilyDescriptor]) -> Vec<(String, String)> {
     let mut pages = vec![("README.md".to_string(), index(families))];
     for family in families {
@@ -68,12 +68,12 @@ fn table(fields: &[Field], prefix: &str, text: &mut String) {
     rows(fields, prefix, text);
 }
 
-/// Kinds of the values of a field, with the schema name.
+/// Returns the kinds of the values of a field, with their schema name.
 fn settings_with_kinds(field: &Field) -> Option<(&'static str, &'static [Kind])> {
     kinds_within(std::slice::from_ref(field)).first().map(|(_, kinds)| (field.name, *kinds))
 }
 
-/// Appends a description of a kind of `setting`, including its settings.
+/// Appends a description of a kind of `setting` and of its settings.
 fn kind_section(setting: &str, kind: &Kind, text: &mut String) {
     write!(text, "\n### `{setting} = \"{}\"`\n\n{}\n\n", kind.name, plain_links(kind.doc))
         .expect("writing to a string");
@@ -133,7 +133,7 @@ fn holds(shape: &Shape) -> String {
     }
 }
 
-/// Formats a text for a table cell: one line without vertical bars.
+/// Formats a text for a table cell: on one line, without vertical bars.
 fn cell(text: &str) -> String {
     plain_links(&text.replace('\n', " ").replace('|', "\\|"))
 }

@@ -1,11 +1,11 @@
-//! Typed Python configuration classes: one per component and one per nested table.
+//! Generation of typed Python configuration classes: one per component and one per nested table.
 
 use nacre_config::{Configuration, Descriptor, Field, Shape};
 use nacre_machine::models::{FamilyDescriptor, kinds};
 use nacre_machine::scenario::{RunConfig, Scenario};
 use std::fmt::Write as _;
 
-/// Python keywords, which cannot be names of fields.
+/// Python keywords. A field cannot have such a name.
 pub(super) const KEYWORDS: &[&str] = &[
     "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else",
     "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not",
@@ -116,7 +116,7 @@ fn class(
     names.push(name.into());
 }
 
-/// First sentence of a documentation, on one line and without its full stop.
+/// Returns the first sentence of a documentation text on one line, without its period.
 fn first_sentence(doc: &str) -> String {
     let paragraph = doc.split("\n\n").next().unwrap_or_default().replace('\n', " ");
     let end =
@@ -139,7 +139,7 @@ fn field_doc(field: &Field) -> String {
 fn nested(owner: &str, field: &Field, shape: &Shape, text: &mut String, names: &mut Vec<String>) {
     match shape {
         Shape::List(shape) | Shape::Optional(shape) => nested(owner, field, shape, text, names),
-        // `[run]` has a separate name.
+        // `[run]` has a class of a different name.
         Shape::Table(fields) | Shape::Short(_, fields) if !(owner == "Scenario" && field.name == "run") => {
             let name = format!("{owner}{}", camel(field.name));
             class(&name, field.doc, &fields(), None, text, names);
@@ -165,7 +165,7 @@ fn python_type(owner: &str, field: &str, shape: &Shape) -> String {
         Shape::Table(_) if owner == "Scenario" && field == "run" => "Run".into(),
         Shape::Table(_) => format!("{owner}{}", camel(field)),
         Shape::Short(key, fields) => {
-            // A component with settings needs the whole table.
+            // A component that has settings requires the whole table.
             let short = match &Shape::short(key, *fields).shape {
                 Shape::Slot(_) => "str".into(),
                 shape => python_type(owner, field, shape),
@@ -176,7 +176,7 @@ fn python_type(owner: &str, field: &str, shape: &Shape) -> String {
     }
 }
 
-/// Class name of a component, e.g. `TwoQReplacement` for `two_q` of `replacement`.
+/// Returns the class name of a component, e.g. `TwoQReplacement` for `two_q` of `replacement`.
 fn class_name(family: &str, kind: &str) -> String {
     camel(kind) + &camel(family)
 }

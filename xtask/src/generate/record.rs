@@ -1,4 +1,4 @@
-//! Typed Python classes of a record, generated from its JSON Schema.
+//! Generation of typed Python classes of a record from its JSON Schema.
 
 use super::python::KEYWORDS;
 use serde_json::{Map, Value};
@@ -14,11 +14,12 @@ from typing import Any, ClassVar
 from nacre.base.view import View
 "#;
 
-/// Names of Python classes that have other names in the schema.
+/// Names in the schema, each with the different name of its Python class.
 const NAMES: [(&str, &str); 3] =
     [("Latency", "LatencySummary"), ("Latencies", "Latency"), ("Spent", "Activity")];
 
-/// Returns the text of `_record.py`: a class for each table of the schema, after the classes that it uses.
+/// Returns the text of `_record.py`. It has a class for each table of the schema, and each class follows the
+/// classes that it uses.
 pub(super) fn classes(schema: &Value) -> String {
     let mut writer = Writer { definitions: object(&schema["$defs"]), done: Vec::new(), text: HEAD.into() };
     writer.class("RecordFields", schema);
@@ -30,7 +31,7 @@ pub(super) fn classes(schema: &Value) -> String {
 
 struct Writer<'a> {
     definitions: &'a Map<String, Value>,
-    /// Classes that were already written.
+    /// Names of classes that were already written.
     done: Vec<String>,
     text: String,
 }
@@ -58,7 +59,7 @@ impl Writer<'_> {
             }
             self.text.push_str("    }\n");
         }
-        // A field whose name is a Python keyword is accessible only by its key.
+        // A field whose name is a Python keyword is accessible only by its key, so it gets no attribute.
         for (key, field) in fields.iter().filter(|(key, _)| !KEYWORDS.contains(&key.as_str())) {
             writeln!(self.text, "    {key}: {}", python_type(field)).expect("writing to a string");
             writeln!(self.text, "    \"\"\"{}\"\"\"", doc(field)).expect("writing to a string");
@@ -71,13 +72,13 @@ fn object(value: &Value) -> &Map<String, Value> {
     value.as_object().expect("the schema of a record is made of tables")
 }
 
-/// Returns the description up to its first empty line, on one line.
+/// Returns the description of `schema` up to its first empty line, on one line.
 fn doc(schema: &Value) -> String {
     let text = schema["description"].as_str().unwrap_or_default();
     text.split("\n\n").next().unwrap_or_default().replace('\n', " ").replace('\\', "\\\\")
 }
 
-/// Definition of a field or of its items; `None` for a table with arbitrary keys.
+/// Returns the name of the definition of a field or of its items, or `None` for a table with arbitrary keys.
 fn reference(field: &Value) -> Option<&str> {
     let own = field["$ref"].as_str().or_else(|| field["items"]["$ref"].as_str());
     let either = || field["anyOf"].as_array()?.iter().find_map(|either| either["$ref"].as_str());

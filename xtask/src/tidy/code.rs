@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::str::CharIndices;
 
-/// A path in code, such as `super::lru::Lru`, and its line.
+/// A path in code, such as `super::lru::Lru`, with its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
     /// Line number, counted from 1.
@@ -60,7 +60,7 @@ fn path(tokens: &[(usize, Token)], mut at: usize, prefix: &mut Vec<String>, foun
     at
 }
 
-/// Reads the members of a group up to its closing brace. Returns the position after the group.
+/// Reads the members of a group up to its closing brace. Returns the position after the brace.
 fn group(
     tokens: &[(usize, Token)],
     mut at: usize,

@@ -1,4 +1,4 @@
-//! Check that sibling modules do not import each other.
+//! Check that the modules of a folder do not import each other.
 
 use super::Problem;
 use super::code;
@@ -6,14 +6,14 @@ use super::models::{absolute, module};
 use super::tree::{File, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An import of a module: file and line.
+/// An import: the file that contains it, and its line.
 type Edge<'a> = (&'a File, usize);
 
-/// Imports among the modules of one folder, indexed by importing module and imported module.
+/// Imports between the modules of one folder, indexed by importing module and then by imported module.
 type Siblings<'a> = BTreeMap<String, BTreeMap<String, Edge<'a>>>;
 
 /// Reports modules of one folder that import each other, directly or indirectly. The `mod.rs` of the folder
-/// is exempt: it lists the modules and contains their shared code.
+/// is exempt, because it lists the modules and contains their shared code.
 pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     let files: Vec<(&File, Vec<String>)> =
         tree.files.iter().filter_map(|file| Some((file, module_under_the_rule(file)?))).collect();
@@ -35,20 +35,20 @@ pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
 
 fn module_under_the_rule(file: &File) -> Option<Vec<String>> {
     let module = module(&file.path)?;
-    // Code from a derive macro names the crate that re-exports the macro.
+    // Code that a derive macro generates names the crate that re-exports the macro.
     let is_derive = module[0].ends_with("_derive");
-    // These modules are compiled only for tests.
+    // These modules are compiled only in tests.
     let is_test = |part: &String| ["tests", "testing", "workbench", "crashes"].contains(&part.as_str());
     (!is_derive && !module.iter().any(is_test)).then_some(module)
 }
 
-/// Text before the unit tests in the file.
+/// Returns the text that precedes the unit tests of a file.
 fn without_tests(text: &str) -> &str {
     text.split("#[cfg(test)]\nmod tests {").next().expect("a text has a beginning")
 }
 
-/// Module of the item that `parts` names in module `from`. An item that `mod.rs` re-exports belongs to its
-/// original module.
+/// Returns the module of the item that `parts` names in module `from`. An item that `mod.rs` re-exports
+/// belongs to its original module.
 fn target(modules: &BTreeMap<&[String], &File>, from: &[String], parts: &[String]) -> Option<Vec<String>> {
     let child = [from, &parts[..1]].concat();
     let whole = match modules.contains_key(child.as_slice()) {
@@ -68,7 +68,8 @@ fn target(modules: &BTreeMap<&[String], &File>, from: &[String], parts: &[String
     Some(handed_on.unwrap_or_else(|| module.to_vec()))
 }
 
-/// Returns a problem for every cycle among `siblings`, reported at its alphabetically first module.
+/// Returns a problem for every import cycle among `siblings`. It is reported for the alphabetically first
+/// module of the cycle.
 fn circles(siblings: &Siblings<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut reported: BTreeSet<&str> = BTreeSet::new();

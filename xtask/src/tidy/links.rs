@@ -1,4 +1,4 @@
-//! Check that links in documents have existing targets.
+//! Check that the targets of links in documents exist.
 
 use super::Problem;
 use super::tree::Tree;
@@ -26,7 +26,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     problems
 }
 
-/// Link targets of a line: `[text](target)` and `src="target"`, outside code spans.
+/// Returns the link targets in a line: `[text](target)` and `src="target"`, outside code spans.
 fn targets(line: &str) -> impl Iterator<Item = String> {
     let prose: String = line.split('`').step_by(2).collect();
     let links = ends(&prose, "](", ')');
@@ -34,7 +34,7 @@ fn targets(line: &str) -> impl Iterator<Item = String> {
     links.into_iter().chain(pictures)
 }
 
-/// Texts between `start` and `end`.
+/// Returns the texts between `start` and `end` in a line.
 fn ends(text: &str, start: &str, end: char) -> Vec<String> {
     text.split(start)
         .skip(1)
@@ -43,7 +43,8 @@ fn ends(text: &str, start: &str, end: char) -> Vec<String> {
         .collect()
 }
 
-/// Path from the root of a link in `folder`; `None` for a link to a target outside the tree.
+/// Returns the path from the root to the target of a link in `folder`, or `None` if the target is outside the
+/// tree.
 fn local(folder: &str, target: &str) -> Option<String> {
     let target = target.split(['#', ' ']).next().expect("a split has a first part");
     if target.is_empty() || target.contains("://") || target.starts_with("mailto:") {

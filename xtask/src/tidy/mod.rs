@@ -20,7 +20,7 @@ use tree::Tree;
 /// A violation of a rule, with its location.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Problem {
-    /// Path from the root, separated by `/`.
+    /// Path of the file from the root, separated by `/`.
     file: String,
     /// Line number, counted from 1.
     line: usize,
@@ -40,7 +40,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Prints every violation, and fails if there is one.
+/// Prints every violation. Returns a failure code if there is one.
 pub(crate) fn command(root: &Path) -> ExitCode {
     let tree = Tree::read(root);
     for near in sizes::near(&tree) {

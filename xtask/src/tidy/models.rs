@@ -1,4 +1,4 @@
-//! Check that components are complete, are listed in their family, and do not name each other.
+//! Check that components are complete, are listed in their family, and do not refer to each other.
 
 use super::Problem;
 use super::code;
@@ -7,7 +7,8 @@ use super::tree::{File, Tree};
 /// Required headings in the documentation of a component, from which the model reference is generated.
 const HEADINGS: [&str; 4] = ["Model", "Not modeled", "Sources", "Checks"];
 
-/// Constants that declare the folder of a module as a component, and the text that precedes its kind.
+/// Constants that declare a module folder as a component. Each has the text that precedes the kind of the
+/// component.
 const CONSTANTS: [(&str, &str); 2] = [("ROOM", "Descriptor::of"), ("FORMAT", "kind:")];
 
 /// A module folder that declares one of these constants.
@@ -16,13 +17,13 @@ struct Model<'a> {
     file: &'a File,
     /// Name of the constant.
     constant: &'static str,
-    /// Text that precedes the kind.
+    /// Text that precedes the kind of the component.
     before_kind: &'static str,
     /// Module path, starting with the crate.
     module: Vec<String>,
 }
 
-/// Reports components that have no heading or tests, are not in the table of their family, or name another
+/// Reports components that lack a heading or tests, are not in the table of their family, or refer to another
 /// component.
 pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     let models: Vec<Model<'_>> = tree.files.iter().filter_map(model).collect();
@@ -47,8 +48,8 @@ fn model(file: &File) -> Option<Model<'_>> {
     Some(Model { file, constant, before_kind, module: module(&file.path)? })
 }
 
-/// Module of a file: `crates/hierarchy/src/replacement/lru/tests.rs` is
-/// `nacre_hierarchy::replacement::lru::tests`.
+/// Returns the module path of a file, e.g. `nacre_hierarchy::replacement::lru::tests` for
+/// `crates/hierarchy/src/replacement/lru/tests.rs`.
 pub(super) fn module(path: &str) -> Option<Vec<String>> {
     let (name, inside) = path.strip_prefix("crates/")?.strip_suffix(".rs")?.split_once("/src/")?;
     let krate = format!("nacre_{}", name.replace('-', "_"));
@@ -75,8 +76,8 @@ fn missing_tests(tree: &Tree, model: &Model<'_>) -> Option<Problem> {
     (!tested).then(|| Problem::new(&model.file.path, 1, "a model without tests"))
 }
 
-/// Error for a component that is missing in the table of its family, i.e. in the parent module as
-/// `<model>::ROOM`.
+/// Returns the error for a component that is missing in the table of its family. The table is in the parent
+/// module and contains `<model>::ROOM`.
 fn missing_in_table(tree: &Tree, model: &Model<'_>) -> Option<Problem> {
     let (family_folder, kind) = model.file.folder().rsplit_once('/').expect("a model is in a folder of src");
     let family = ["mod.rs", "lib.rs"].iter().find_map(|name| tree.file(&format!("{family_folder}/{name}")));
@@ -88,7 +89,7 @@ fn missing_in_table(tree: &Tree, model: &Model<'_>) -> Option<Problem> {
     })
 }
 
-/// Error for a component whose name differs from that of its folder.
+/// Returns the error for a component whose name differs from that of its folder.
 fn other_kind(model: &Model<'_>) -> Option<Problem> {
     let (_, descriptor) = model.file.text.split_once(model.before_kind)?;
     let kind = descriptor.split('"').nth(1)?;
@@ -123,14 +124,14 @@ fn names_another(tree: &Tree, model: &Model<'_>, models: &[Model<'_>]) -> Vec<Pr
     problems
 }
 
-/// Rust files of a component, each with its module.
+/// Returns the Rust files of a component, each with its module path.
 fn files_of<'a>(tree: &'a Tree, model: &Model<'_>) -> impl Iterator<Item = (&'a File, Vec<String>)> {
     let folder = format!("{}/", model.file.folder());
     let inside = tree.files.iter().filter(move |file| file.path.starts_with(&folder));
     inside.filter_map(|file| Some((file, module(&file.path)?)))
 }
 
-/// Absolute path of `parts` as used in `module`.
+/// Returns the absolute form of the path `parts` in `module`.
 pub(super) fn absolute(module: &[String], parts: &[String]) -> Vec<String> {
     let ups = parts.iter().take_while(|part| *part == "super").count();
     let (start, rest) = match parts[0].as_str() {

@@ -1,9 +1,9 @@
-//! Check for descriptive names of files and folders.
+//! Check that names of files and folders are descriptive.
 
 use super::Problem;
 use super::tree::Tree;
 
-/// Meaningless words in names, and suggestions.
+/// Words that are meaningless in names, with suggestions.
 const BANNED: [(&str, &str); 9] = [
     ("util", "name what it does"),
     ("utils", "name what it does"),

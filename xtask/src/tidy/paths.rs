@@ -6,7 +6,7 @@ use super::tree::Tree;
 /// Folders at the root of a developer's computer.
 const ROOT_FOLDERS: [&str; 5] = ["home", "root", "work", "Users", "mnt"];
 
-/// Reports absolute paths in such folders, in any text file.
+/// Reports absolute paths to these folders in any text file.
 pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     let folders = ROOT_FOLDERS.map(|folder| format!("/{folder}/"));
     let mut problems = Vec::new();
@@ -24,8 +24,8 @@ pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     problems
 }
 
-/// Whether `line` has an absolute path that starts with `folder`, i.e. that is not preceded by a part of a
-/// path or a host name.
+/// Returns whether `line` has an absolute path that starts with `folder`. A match that follows another path
+/// component or a host name is not absolute.
 fn has_absolute(line: &str, folder: &str) -> bool {
     let inside = |letter: char| letter.is_ascii_alphanumeric() || "._-~*)}".contains(letter);
     line.match_indices(folder).any(|(at, _)| !line[..at].ends_with(inside))

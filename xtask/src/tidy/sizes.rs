@@ -1,13 +1,13 @@
-//! Check of file sizes.
+//! Check that files are not too long.
 
 use super::Problem;
 use super::tree::{File, Tree};
 
-/// Number of lines above which a file is reported.
+/// Number of lines above which a note about the file is printed.
 const THINK_AT: usize = 400;
 /// Number of lines above which a file must be split.
 const LIMIT: usize = 600;
-/// Files that may be longer, with the reason.
+/// Files that may exceed the limit, each with the reason.
 const MAY_BE_LONG: [(&str, &str); 2] =
     [("python/nacre/config/_generated.py", "generated"), ("python/nacre/results/_record.py", "generated")];
 
@@ -21,7 +21,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
         .collect()
 }
 
-/// Reports files near the limit.
+/// Reports files that are near the limit.
 pub(crate) fn near(tree: &Tree) -> Vec<Problem> {
     let long =
         sources(tree).filter(|&(file, lines)| lines > THINK_AT && lines <= LIMIT && !may_be_long(file));

@@ -1,4 +1,4 @@
-//! Check that source text is ASCII, without trailing blanks.
+//! Check that source text is ASCII and has no trailing blanks.
 
 use super::Problem;
 use super::tree::Tree;

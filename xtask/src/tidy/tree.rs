@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// Folders with generated files.
+/// Names of folders that contain generated files.
 const MADE: [&str; 7] = ["target", "dist", "out", "__pycache__", "node_modules", "corpus", "artifacts"];
 
 /// A text file.
@@ -15,24 +15,23 @@ pub(crate) struct File {
 }
 
 impl File {
-    /// Whether the name has one of these extensions.
+    /// Returns whether the file name has one of these extensions.
     pub(crate) fn is(&self, extensions: &[&str]) -> bool {
         self.path.rsplit_once('.').is_some_and(|(_, extension)| extensions.contains(&extension))
     }
 
-    /// Lines with their numbers, counted from 1.
+    /// Returns the lines with their numbers, counted from 1.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         (1..).zip(self.text.lines())
     }
 
-    /// Folder that contains the file; empty at the root.
+    /// Returns the folder that contains the file, or an empty path for a file in the root.
     pub(crate) fn folder(&self) -> &str {
         self.path.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 }
 
-/// Files of the tree that are not generated. Hidden folders except `.ci` and folders of generated files are
-/// excluded.
+/// Files of the tree, except generated files and hidden folders. The folder `.ci` is included.
 pub(crate) struct Tree {
     /// Text files, ordered by path.
     pub(crate) files: Vec<File>,
@@ -65,12 +64,12 @@ impl Tree {
         Tree { files, paths }
     }
 
-    /// The file at `path`.
+    /// Returns the file at `path`, if it exists.
     pub(crate) fn file(&self, path: &str) -> Option<&File> {
         self.files.iter().find(|file| file.path == path)
     }
 
-    /// Whether there is a file or folder at `path`.
+    /// Returns whether a file or folder exists at `path`.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.paths.binary_search_by(|known| known.as_str().cmp(path)).is_ok()
     }

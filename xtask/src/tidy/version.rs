@@ -20,7 +20,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     }
 }
 
-/// Line and value of `version` in a table of a TOML file.
+/// Returns the line and the value of `version` in a table of a TOML file.
 fn version(tree: &Tree, path: &str, table: &str) -> Option<(usize, String)> {
     let inside = tree.file(path)?.lines().skip_while(|(_, line)| *line != table).skip(1);
     let mut entries = inside.take_while(|(_, line)| !line.starts_with('['));

@@ -1,12 +1,12 @@
-//! Check for banned words and phrases, with suggestions.
+//! Check for banned words and phrases. Reports include suggestions.
 
 use super::Problem;
 use super::tree::{File, Tree};
 
 /// A banned phrase.
 struct Banned {
-    /// Forms of the phrase in lower case. A form that ends in `*` is the start of a word. A form that starts
-    /// with `^` is the start of a sentence, with a capital letter.
+    /// Forms of the phrase in lower case. A form that ends in `*` matches the start of a word. A form that
+    /// starts with `^` matches only at the start of a sentence, with a capital letter.
     forms: &'static [&'static str],
     /// Suggested replacement.
     instead: &'static str,
@@ -126,7 +126,7 @@ const BANNED: &[Banned] = &[
     Banned { forms: &["in sequence"], instead: "sequential" },
 ];
 
-/// Phrases that contain a banned one and are good English.
+/// Acceptable phrases that contain a banned phrase.
 const FINE: [&str; 18] = [
     "there is no",
     "is no longer",
@@ -139,7 +139,7 @@ const FINE: [&str; 18] = [
     "so long as",
     "counted in a row",
     "in sequence.steps",
-    // JavaScript syntax.
+    // These are JavaScript syntax.
     "new promise(",
     "promise.all(",
     "promise.reject(",
@@ -150,7 +150,7 @@ const FINE: [&str; 18] = [
     "`beside`",
 ];
 
-/// Files that have to name these phrases, or quote others.
+/// Files that must contain banned phrases, e.g. because they list or quote them.
 const EXEMPT: [&str; 3] = ["docs/glossary.md", "xtask/src/tidy/wording.rs", "LICENSE"];
 
 /// Reports every use of a banned phrase.
@@ -168,8 +168,8 @@ pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     problems
 }
 
-/// Files with text that a person wrote. Generated files are skipped, because their text is checked at its
-/// source.
+/// Returns the files that contain text written by a person. Generated files are skipped, because their text
+/// is checked in its source.
 fn written(tree: &Tree) -> impl Iterator<Item = &File> {
     let made = |file: &File| {
         let head = file.text.split('\n').take(6);
@@ -183,13 +183,13 @@ fn written(tree: &Tree) -> impl Iterator<Item = &File> {
     })
 }
 
-/// A text without line breaks and comment markers, so that a phrase is found across lines.
+/// A text without line breaks and comment markers, so that phrases are found across lines.
 struct Flowing {
-    /// Text as written, with lines joined by a space. An empty line is a NUL.
+    /// Original text, with its lines joined by spaces. An empty line becomes a NUL.
     text: String,
-    /// Text in lower case.
+    /// Text converted to lower case.
     small: String,
-    /// Start of each line.
+    /// Offset of the start of each line in `text`.
     starts: Vec<usize>,
 }
 
@@ -206,7 +206,7 @@ impl Flowing {
         Flowing { text, small, starts }
     }
 
-    /// Line number, counted from 1, and form of each match of `forms`.
+    /// Returns each match of `forms` as its line number, counted from 1, and the matched form.
     fn find<'a>(&self, forms: &[&'a str]) -> Vec<(usize, &'a str)> {
         let mut found = Vec::new();
         for form in forms {
@@ -227,7 +227,7 @@ impl Flowing {
         found
     }
 
-    /// Whether the phrase from `at` to `end` is part of an allowed phrase.
+    /// Returns whether the phrase from `at` to `end` is part of an acceptable phrase.
     fn is_fine(&self, at: usize, end: usize) -> bool {
         FINE.iter().any(|fine| {
             fine.match_indices(&self.small[at..end]).any(|(before, _)| {
@@ -237,7 +237,7 @@ impl Flowing {
         })
     }
 
-    /// Whether the text that continues at `end` is a statement, i.e. not a question and not a heading of a
+    /// Returns whether the text that continues at `end` is a statement, and not a question or a heading of a
     /// table.
     fn is_statement(&self, end: usize) -> bool {
         let rest = &self.text[end..];

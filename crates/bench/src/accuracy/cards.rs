@@ -12,7 +12,7 @@ use nacre_testkit::oracle::{Load, Summary};
 /// Number of accesses per case.
 const ACCESSES: usize = 50_000;
 const BANKS: u64 = 8;
-/// Queue length of the controller.
+/// Number of waiting accesses that the controller considers.
 const QUEUE: usize = 32;
 
 /// DDR3-1600 (11-11-11) of 4 Gb chips, without refresh.
@@ -25,7 +25,7 @@ const CARD: &str = "kind = \"nvram_card\"\nchip = \"512 MiB\"\nrow = \"1 KiB\"\n
 
 const TIMING: Timing = Timing::DDR3_1600;
 
-/// Prints the comparison.
+/// Prints the comparison of memory controllers.
 pub(super) fn print() {
     head("nvram_card, DDR3-1600 with open rows, fr_fcfs with a queue of 32, bursts of 64 B", "ns");
     for (name, hits, reads) in [("25 % row hits", 0.25, 1.0), ("70 % reads of open rows", 1.0, 0.7)] {
@@ -35,7 +35,8 @@ pub(super) fn print() {
     }
 }
 
-/// Runs random accesses to banks. With probability `hits`, an access uses the last row requested in its bank.
+/// Simulates random accesses to banks. With probability `hits`, an access uses the row that was last
+/// requested in its bank.
 fn compared(hits: f64, reads: f64, host: Host) -> Result<Compared> {
     let mut random = Streams::new(3).stream("accesses");
     let mut rows = [0; BANKS as usize];
@@ -47,7 +48,7 @@ fn compared(hits: f64, reads: f64, host: Host) -> Result<Compared> {
         Access { bank, row: rows[bank], is_write: !random.chance(reads) }
     };
     let accesses: Vec<Access> = (0..ACCESSES).map(|_| draw()).collect();
-    // A closed loop ignores the rate.
+    // In a closed loop, the rate is ignored.
     let rate = if let Host::Open(rate) = host { f64::from(rate) } else { 1.0 };
     let times = poisson(Streams::new(8).stream("arrivals"), rate);
     let request = |(access, arrival): (&Access, Time)| {

@@ -10,13 +10,13 @@ use nacre_media::disk::Disk;
 use nacre_testkit::oracle::disk::{Firmware, Policy, serve};
 use nacre_testkit::oracle::{Load, Summary};
 
-/// Number of requests per case, as in the shipped scenario `disk-15k`.
+/// Number of requests per case, as in the built-in scenario `disk-15k`.
 const REQUESTS: u64 = 100_000;
-/// Queue depths of the disk. For closed loops, the depth exceeds the number of clients. For open loops, it is
-/// that of the preset.
+/// Queue depths of the disk. The depth for closed loops exceeds the number of clients. The depth for open
+/// loops is that of the preset.
 const DEPTHS: [usize; 2] = [64, 32];
 
-/// A case of the comparison.
+/// A case of the disk comparison.
 #[derive(Clone, Copy)]
 struct Case {
     pattern: &'static str,
@@ -25,7 +25,7 @@ struct Case {
     host: Host,
 }
 
-/// Prints the comparison.
+/// Prints the comparison of disks.
 pub(super) fn print() {
     head(
         "disk_15k without an age limit, reads of 4 KiB in 64 GiB, as in disk-15k, and on the whole disk",

@@ -16,7 +16,7 @@ const DIES: u64 = 8;
 /// Page size in bytes.
 const PAGE: u32 = 4096;
 
-/// A case of the comparison.
+/// A case of the flash comparison.
 #[derive(Clone, Copy)]
 struct Case {
     arbitration: Arbitration,
@@ -25,7 +25,7 @@ struct Case {
     host: Host,
 }
 
-/// Prints the comparison.
+/// Prints the comparison of flash channels.
 pub(super) fn print() {
     head("ssd with one channel of eight dies, reads of 4 KiB: 1 us, 50 us, 10.24 us", "us");
     let hosts = [
@@ -33,8 +33,8 @@ pub(super) fn print() {
         Host::Closed(4),
         Host::Closed(16),
         Host::Closed(64),
-        // The channel loads are 0.28, 0.45, and 0.56. Pages with priority keep the dies synchronized, at
-        // 60,000/s at most.
+        // The channel loads are 0.28, 0.45, and 0.56. If pages have priority, the dies stay synchronized, and
+        // the channel serves at most 60,000/s.
         Host::Open(25_000),
         Host::Open(40_000),
         Host::Open(50_000),
@@ -50,7 +50,7 @@ pub(super) fn print() {
             }
         }
     }
-    // The load is 0.84.
+    // The channel load is 0.84.
     for registers in [1, 2, 4] {
         let (arbitration, name) = (Arbitration::CommandsFirst, "commands_first");
         Case { arbitration, name, registers, host: Host::Open(75_000) }.print();
@@ -67,7 +67,7 @@ impl Case {
         let Case { arbitration, name, registers, host } = self;
         let mut random = Streams::new(1).stream("dies");
         let dies: Vec<usize> = (0..READS).map(|_| random.below(DIES) as usize).collect();
-        // One page of each die is read. A closed loop ignores the rate.
+        // Each die has one page that is read. In a closed loop, the rate is ignored.
         let rate = if let Host::Open(rate) = host { f64::from(rate) } else { 1.0 };
         let times = poisson(Streams::new(1).stream("arrivals"), rate);
         let read = |(&die, arrival)| Request {
@@ -93,7 +93,7 @@ impl Case {
             command: Time::from_us(1),
             sense: Time::from_us(50),
             transfer: Time::from_ns(10_240),
-            // Transfer time of the page over the link.
+            // This is the transfer time of the page over the link.
             completion: Time::from_ns(100),
         };
         let simulated = |load: Load<'_>| Summary::of(&serve(&channel, &dies, load));

@@ -12,7 +12,7 @@ use nacre_testkit::oracle::{Load, Summary};
 use nacre_testkit::visits;
 use std::fmt;
 
-/// Prints the comparisons.
+/// Prints all comparisons.
 pub(crate) fn print() {
     println!("Nacre against an event simulation (right) that serves the same requests");
     println!("closed n: n requests under way; open n: n Poisson arrivals/s");
@@ -40,10 +40,10 @@ impl fmt::Display for Host {
     }
 }
 
-/// Results of Nacre and of the event simulation.
+/// Results of Nacre, followed by results of the event simulation.
 type Compared = [Summary; 2];
 
-/// Sends `requests` to both simulations. In an open loop, they arrive at their arrival times.
+/// Simulates `requests` with both simulators. In an open loop, they arrive at their arrival times.
 fn compare(
     device: &mut dyn Device,
     simulated: impl FnOnce(Load<'_>) -> Summary,
@@ -58,7 +58,7 @@ fn compare(
     [Summary::of(&visits(device, requests, load)), simulated(load)]
 }
 
-/// Prints the head of a table with times in `unit`.
+/// Prints the title and header of a table with times in `unit`.
 fn head(title: &str, unit: &str) {
     println!("\n{title}; times in {unit}\n");
     print!("{:38}", "");
@@ -68,7 +68,7 @@ fn head(title: &str, unit: &str) {
     println!();
 }
 
-/// Prints one case. `per_s` is the number of time units per second.
+/// Prints the results of one case. `per_s` is the number of time units per second.
 fn line(name: &str, per_s: f64, compared: Result<Compared>) {
     match compared {
         Ok([found, right]) => {

@@ -15,7 +15,7 @@ const REQUESTS: usize = 30_000;
 /// for 50 us.
 const SLOTS: usize = 4;
 
-/// Prints the comparison.
+/// Prints the comparison of submission queues.
 pub(super) fn print() {
     head(
         "ssd with four slots, requests of 50 us of an urgent, a high, and two low tenants, 1 to 3 to 8",
@@ -33,7 +33,7 @@ fn compared(host: Host) -> Result<Compared> {
     let mut random = Streams::new(2).stream("tenants");
     let mut tenant = || [0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3][random.below(12) as usize];
     let tenants: Vec<usize> = (0..REQUESTS).map(|_| tenant()).collect();
-    // A closed loop ignores the rate.
+    // In a closed loop, the rate is ignored.
     let rate = if let Host::Open(rate) = host { f64::from(rate) } else { 1.0 };
     let times = poisson(Streams::new(1).stream("arrivals"), rate);
     let flush = |(&tenant, arrival): (&usize, Time)| Request {

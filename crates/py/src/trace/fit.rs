@@ -15,13 +15,13 @@ use pyo3::types::PyMapping;
 use serde_json::json;
 use std::io;
 
-/// Number of requests that are read from a workload at a time.
+/// Number of requests that are generated at a time.
 const BATCH: usize = 16_384;
-/// A stack that accepts any workload.
+/// A stack that works with any workload.
 const STACK: &str = "[stack]\npreset = \"network_store\"\n";
 
-/// Fits a workload in one pass over a trace. Returns the fitted table `[workload]`, and its distance as JSON
-/// text.
+/// Fits a workload in one pass over a trace. Returns the fitted table `[workload]`, and as JSON text its
+/// distance from the trace.
 #[pyfunction]
 pub(crate) fn trace_fit(
     py: Python<'_>,
@@ -50,7 +50,7 @@ pub(crate) fn trace_fit(
     )?;
     let tally = input.reader.tally();
     let (has_times, warnings, read) = (tally.time_unit.is_some(), tally.notes.clone(), tally.records);
-    // Requests that trials generate count like requests that are read.
+    // For the progress, requests that trials generate count like requests that are read.
     let (mut done, all) = (read, read + generated_max(read));
     let fitted = if complete {
         detached(py, || {
@@ -85,8 +85,8 @@ pub(crate) fn trace_fit(
     Ok((text, report.to_string()))
 }
 
-/// Returns the profile of a workload that is run for at most `limit` requests. `watch` is called between
-/// batches with the number of requests. If it stops the run, the error has no problems.
+/// Runs a workload for at most `limit` requests and returns its profile. Calls `watch` between batches with
+/// the number of requests. If `watch` stops the run, the error contains no problems.
 fn describe(
     text: &str,
     block_bytes: u64,
@@ -116,7 +116,7 @@ fn describe(
     }
 }
 
-/// The files of a fitted workload, which needs none.
+/// Files of a fitted workload, which names no files.
 struct NoFiles;
 
 impl Files for NoFiles {

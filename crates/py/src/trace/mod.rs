@@ -1,4 +1,4 @@
-//! Trace files: summaries, conversion, samples, columns.
+//! Operations on trace files: summary, conversion, sampling, and columns.
 
 mod fit;
 mod input;
@@ -26,7 +26,7 @@ use serde_json::json;
 
 /// Number of requests processed at a time.
 const BATCH: usize = 16_384;
-/// Maximum number of sizes in a summary, in descending order of frequency.
+/// Maximum number of request sizes in a summary. The most frequent sizes are listed.
 const SIZES_SHOWN: usize = 20;
 
 /// Summarizes a trace in one pass. Returns the summary as JSON text.

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 use std::path::Path;
 
-/// A trace that is being written.
+/// A trace file that is being written.
 pub(super) struct Output {
     writer: Box<dyn TraceWriter>,
     file: SharedFile,

@@ -1,4 +1,4 @@
-//! Miss ratios of several policies and cache sizes in one pass over a trace on all cores.
+//! Miss ratios of several policies and cache sizes. One pass over a trace uses all cores.
 
 use super::input::{each_batch, open};
 use super::options::{TraceOptions, option_error};
@@ -55,7 +55,7 @@ pub(crate) fn trace_policies(
     let simulations =
         simulations(&policies, &brought, &sizes, share).map_err(|problems| config_error(py, &problems))?;
     let mut follower = Follower::new(block_bytes, share, seed);
-    // Whether the caller has stopped waiting for the result.
+    // This flag states whether the caller has stopped waiting for the result.
     let stopped = AtomicBool::new(false);
     let stopped = &stopped;
     let (complete, simulations) =
@@ -74,7 +74,7 @@ pub(crate) fn trace_policies(
             let mut followed = Followed::default();
             let hand = |followed: &mut Followed| {
                 let shared = Arc::new(std::mem::take(followed));
-                // A thread that ended early has panicked, which joining it reports.
+                // A thread that ended early has panicked. Joining the thread reports the panic.
                 ways.iter().for_each(|way| drop(way.send(Arc::clone(&shared))));
             };
             let complete = each_batch(py, &mut input, parsed.limit, progress, |batch| {
@@ -85,7 +85,7 @@ pub(crate) fn trace_policies(
                 Ok(!failure.is_there())
             });
             if complete.is_ok() {
-                // A slow thread may be waiting for the interpreter.
+                // A slow thread may be waiting for the interpreter lock.
                 py.detach(|| hand(&mut followed));
             } else {
                 stopped.store(true, Ordering::Relaxed);
@@ -120,7 +120,7 @@ pub(crate) fn trace_policies(
     Ok(document.to_string())
 }
 
-/// Returns the simulations of all workers after they have ended. Propagates panics.
+/// Waits for all workers to end and returns their simulations. Propagates panics.
 fn joined(workers: Vec<thread::ScopedJoinHandle<'_, Vec<(usize, Simulation)>>>) -> Vec<(usize, Simulation)> {
     let ended = workers.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>();
     let own = ended.into_iter().map(|own| own.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
@@ -141,14 +141,14 @@ fn add_all(
     own
 }
 
-/// Policies written in Python, with their names.
+/// Policies written in Python, each with its name.
 struct Brought {
     functions: Functions,
     failure: Failure,
 }
 
 impl Brought {
-    /// Returns a cache with the Python policy of this name, if there is one.
+    /// Returns a cache with the Python policy `name`, or `None` if there is no such policy.
     fn cache(&self, name: &str, blocks: u64) -> Option<Box<dyn Replacement>> {
         let (_, class) = self.functions.iter().find(|(known, _)| known == name)?;
         let class = Python::attach(|py| class.clone_ref(py));
@@ -157,7 +157,7 @@ impl Brought {
     }
 }
 
-/// Creates a numbered simulation for every policy at every size.
+/// Creates a simulation for every policy at every size, each with its number.
 fn simulations(
     policies: &[String],
     brought: &Brought,
@@ -175,7 +175,8 @@ fn simulations(
     made.collect()
 }
 
-/// Distributes the simulations over the cores. Sizes and policies are mixed, because their run times differ.
+/// Distributes the simulations over the cores. Each core gets different sizes and policies, because their run
+/// times differ.
 fn dealt(simulations: Vec<(usize, Simulation)>) -> Vec<Vec<(usize, Simulation)>> {
     let cores = thread::available_parallelism().map_or(1, NonZero::get).min(simulations.len());
     let mut shares: Vec<Vec<_>> = (0..cores).map(|_| Vec::new()).collect();

@@ -1,23 +1,23 @@
-//! Distances between two traces, one per curve.
+//! Distances between two traces, one per statistic.
 
 use crate::profile::{Description, Sizes, Timeline};
 use serde::Serialize;
 
 const GAPS: &str = "time between arrivals";
 const REQUESTS: &str = "requests over time";
-/// The curves of arrival times.
+/// Names of the curves of arrival times.
 pub(super) const OF_TIME: [&str; 2] = [GAPS, REQUESTS];
 
-/// The largest distance between two cumulative curves.
+/// The largest distance between the cumulative curves of two traces for one statistic.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Closeness {
     /// Name of the curve.
     pub curve: &'static str,
-    /// The largest difference between the curves, as a share from 0 to 1.
+    /// The largest difference between the two curves, from 0 to 1.
     pub distance: f64,
 }
 
-/// Distances of `b` from `a`, one per curve.
+/// Returns the distances of `b` from `a`, one per curve.
 pub fn compare(a: &Description, b: &Description) -> Vec<Closeness> {
     let mut found = Vec::new();
     let mut add = |curve, distance| found.push(Closeness { curve, distance });
@@ -47,12 +47,13 @@ pub fn compare(a: &Description, b: &Description) -> Vec<Closeness> {
     found
 }
 
-/// Shares of the capacity at which curves are compared, denser for small shares.
+/// Returns the shares of the capacity at which curves are compared. Small shares are more closely spaced.
 fn steps() -> impl Iterator<Item = f64> {
     (0..=96).map(|step| libm::pow(10.0, f64::from(step - 96) / 24.0))
 }
 
-/// The largest difference between two step curves. `before` is their value before the first point.
+/// Returns the largest difference between two step curves. `before` is the value of both curves before their
+/// first point.
 fn apart(a: (&[f64], &[f64]), b: (&[f64], &[f64]), before: f64) -> f64 {
     let at = |(xs, ys): (&[f64], &[f64]), x: f64| {
         let after = xs.partition_point(|&point| point <= x);
@@ -78,7 +79,7 @@ fn growth(timeline: &Timeline) -> Vec<f64> {
     timeline.footprint_bytes.iter().map(added).collect()
 }
 
-/// Cumulative shares.
+/// Returns the cumulative shares of `amounts`.
 fn cumulated(amounts: Vec<f64>) -> Vec<f64> {
     let total = amounts.iter().sum::<f64>();
     let mut upto = 0.0;
@@ -89,8 +90,8 @@ fn cumulated(amounts: Vec<f64>) -> Vec<f64> {
     amounts.into_iter().map(share).collect()
 }
 
-/// The largest difference between the cumulative amounts at 64 equal intervals of the time. Each timeline is
-/// scaled to its duration.
+/// Returns the largest difference between the cumulative amounts at 64 equal intervals of time. Each timeline
+/// is scaled to its duration.
 fn drift(a: &Timeline, of_a: Vec<f64>, b: &Timeline, of_b: Vec<f64>) -> f64 {
     let span = |timeline: &Timeline| timeline.start_s.len() as f64 * timeline.width_s;
     let duration = span(a).max(span(b));

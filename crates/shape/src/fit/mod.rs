@@ -17,20 +17,21 @@ use nacre_kernel::{Op, Request};
 use rustc_hash::FxHashMap;
 use workload::Settings;
 
-/// Maximum number of request sizes that are distinguished while counting.
+/// Maximum number of request classes that are distinguished.
 const KEYS_MAX: usize = 4096;
-/// Approximate number of gaps in the moving average of gaps.
+/// Approximate number of gaps over which the moving average of gaps extends.
 const GAPS_AROUND: f64 = 500.0;
-/// Number of gap units per mean gap.
+/// Number of units into which the mean gap is divided.
 const GAP_UNIT: f64 = 1e6;
 /// Maximum number of requests of a trial.
 const TRIAL: u64 = 150_000;
 /// Number of trials for `follow`, each with and without the growth of the footprint.
 const TRIALS: usize = 3;
-/// Number of candidate rhythms in trials.
+/// Number of candidate rhythms that are compared in trials.
 const RHYTHMS: usize = 3;
 
-/// Maximum number of requests that [`Fit::fit`] generates for a trace of this many reads and writes.
+/// Returns the maximum number of requests that [`Fit::fit`] generates for a trace of `requests` reads and
+/// writes.
 pub fn generated_max(requests: u64) -> u64 {
     requests + requests.min(TRIAL) * (2 * TRIALS + RHYTHMS) as u64
 }
@@ -41,40 +42,40 @@ pub struct Fit {
     profile: Profile,
     stack: SampledCurve,
     classes: FxHashMap<Key, Counted>,
-    /// Gaps relative to the moving average.
+    /// Histogram of gaps relative to the moving average.
     gaps: Cells,
-    /// Gaps in picoseconds.
+    /// Histogram of gaps in picoseconds.
     plain_gaps: Cells,
     mean_gap: f64,
     /// Number of gaps so far.
     gaps_seen: f64,
     latest: Option<nacre_kernel::Time>,
     growth: Growth,
-    /// Number of requests whose first block was tracked.
+    /// Number of requests whose first block is tracked.
     counted: u64,
 }
 
-/// A class of similar requests.
+/// Class of requests with the same operation and size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Key {
     is_write: bool,
-    /// Number of blocks per request.
+    /// Number of blocks that a request touches.
     blocks: u64,
     bytes: u32,
 }
 
 impl Key {
-    /// Whether adjacent requests of this kind share the block between them.
+    /// Returns whether adjacent requests of this class share the block between them.
     fn is_shared(&self, block_bytes: u64) -> bool {
         self.blocks > u64::from(self.bytes).div_ceil(block_bytes)
             && u64::from(self.bytes).is_multiple_of(block_bytes)
     }
 }
 
-/// Number of steps of the footprint's growth.
+/// Number of steps in which the growth of the footprint is recorded.
 const GROWTH_STEPS: usize = 64;
 
-/// Number of new blocks over the course of the requests.
+/// Numbers of new blocks over the course of the requests.
 #[derive(Clone, Debug)]
 struct Growth {
     /// Number of requests per step.
@@ -100,7 +101,7 @@ impl Growth {
 }
 
 impl Growth {
-    /// Odds of a first access in each step, relative to the odds over all steps.
+    /// Returns the odds of a first access in each step, relative to the odds over all steps.
     fn odds(&self) -> Vec<f64> {
         let odds = |all: f64, new: f64| new / (all - new).max(1.0);
         let whole = self.steps.iter().fold([0.0; 2], |sum, step| [sum[0] + step[0], sum[1] + step[1]]);
@@ -113,7 +114,7 @@ impl Growth {
     }
 }
 
-/// Maximum adjustment factor of odds.
+/// Maximum factor by which odds are adjusted.
 const ODDS_MAX: f64 = 1e4;
 
 #[derive(Clone, Debug, Default)]
@@ -129,14 +130,14 @@ pub struct Fitted {
     pub text: String,
     /// Description of the trace.
     pub trace: Description,
-    /// Description of the workload.
+    /// Description of the fitted workload.
     pub workload: Description,
     /// Distances between trace and workload, one per curve.
     pub closeness: Vec<Closeness>,
 }
 
 impl Fit {
-    /// An empty fit, for blocks of `block_bytes`, a power of two.
+    /// Creates an empty fit for blocks of `block_bytes` bytes, a power of two.
     pub fn new(block_bytes: u64) -> Fit {
         Fit {
             block_bytes,
@@ -153,13 +154,14 @@ impl Fit {
         }
     }
 
-    /// Adds `batch`.
+    /// Adds the requests of `batch`.
     pub fn add(&mut self, batch: &[Request]) {
         self.profile.add(batch);
         for request in batch.iter().filter(|request| matches!(request.op, Op::Read | Op::Write)) {
             if let Some(latest) = self.latest {
                 let gap = (request.arrival - latest).as_ps() as f64;
-                // Gaps are relative to their moving average, because the rhythm models changes of the rate.
+                // Gaps are divided by their moving average, because the rhythm models the changes of the
+                // rate.
                 self.mean_gap += (gap - self.mean_gap) / GAPS_AROUND.min(self.gaps_seen + 1.0);
                 self.gaps_seen += 1.0;
                 self.plain_gaps.add(gap as u64, 1.0);
@@ -179,7 +181,7 @@ impl Fit {
             growth.add(*counted, touched.distance == 0, 1.0 / rate);
             let key = key(request, block_bytes);
             let Some(class) = classes.get_mut(&key) else { return };
-            // The block shared with an adjacent request does not determine the request's position.
+            // A block that adjacent requests share does not determine the position of the request.
             if place == 0 && key.is_shared(block_bytes) {
                 return;
             }
@@ -199,7 +201,8 @@ impl Fit {
         Some(self.classes.entry(key).or_default())
     }
 
-    /// Fits a workload. `has_times` is true if arrivals are meaningful. `generate` runs a workload given as
+    /// Fits a workload. `has_times` states whether arrival times are meaningful. `generate` runs a workload
+    /// given as
     /// TOML, for a maximum number of requests, and describes the result.
     ///
     /// Errors: those of `generate`.
@@ -213,7 +216,7 @@ impl Fit {
         let wanted = trace.runs.sequential_share;
         let (growth, follow) = (std::mem::take(&mut settings.growth), settings.follow);
         let mut best = (f64::INFINITY, Vec::new(), follow);
-        // A trial that is shorter than the trace has other misses, so only runs are compared.
+        // A trial that is shorter than the trace has different misses, so only the runs are compared.
         let is_whole = settings.requests <= TRIAL;
         for growth in if is_whole { vec![growth, Vec::new()] } else { vec![growth] } {
             settings.growth.clone_from(&growth);
@@ -243,7 +246,7 @@ impl Fit {
     }
 }
 
-/// Selects the rhythm that is closest to the trace's.
+/// Selects the candidate rhythm that is closest to the trace.
 fn choose_rhythm<E>(
     settings: &mut Settings,
     trace: &Description,
@@ -264,7 +267,7 @@ fn choose_rhythm<E>(
     Ok(())
 }
 
-/// Distance of a trial from the trace in the curves that the varied settings affect.
+/// Returns the distance between a trial and the trace in the curves that depend on the varied settings.
 fn apart(trace: &Description, trial: &Description) -> f64 {
     let judged = ["misses of reads", "misses of writes", "sequential share"];
     let found = compare(trace, trial).into_iter().filter(|found| judged.contains(&found.curve));

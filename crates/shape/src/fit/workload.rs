@@ -1,4 +1,4 @@
-//! The settings of a fitted workload, and their text.
+//! The settings of a fitted workload, and their TOML text.
 
 use super::{Counted, Fit, GAP_UNIT, Key};
 use crate::profile::Description;
@@ -6,21 +6,21 @@ use crate::profile::cells::Cells;
 use nacre_kernel::Bytes;
 use std::fmt::Write;
 
-/// Maximum number of classes of a workload. Further classes are merged into the most similar one.
+/// Maximum number of classes of a workload. Each additional class is merged into the most similar class.
 const CLASSES_MAX: usize = 32;
 /// Number of steps in a distribution of distances or gaps.
 const DISTANCE_STEPS: usize = 32;
 const GAP_STEPS: usize = 64;
-/// Number of steps in a rhythm shorter than a day.
+/// Number of steps in a rhythm if the trace is shorter than a day.
 const RHYTHM_STEPS: usize = 64;
 const DAY_S: f64 = 86_400.0;
-/// Space that the pattern may leave unused: sixteen strips of 256 blocks, or of eight of the largest
+/// Space that the pattern may leave unused: sixteen strips, each of 256 blocks or of eight of the largest
 /// requests.
 const STRIPS: f64 = 16.0;
 const STRIP_BLOCKS: u64 = 256;
 const STRIP_REQUESTS: u64 = 8;
 
-/// A workload being fitted.
+/// Settings of a workload that is being fitted.
 pub(super) struct Settings {
     block_bytes: u64,
     pub(super) requests: u64,
@@ -29,9 +29,9 @@ pub(super) struct Settings {
     pub(super) growth: Vec<f64>,
     growth_step: u64,
     classes: Vec<(Key, Counted)>,
-    /// Candidate rhythms. The list is empty without arrival times.
+    /// Candidate rhythms. The list is empty if the trace has no arrival times.
     pub(super) rhythms: Vec<Rhythm>,
-    /// Index of the selected rhythm.
+    /// Index of the selected rhythm in `rhythms`.
     pub(super) rhythm: usize,
 }
 
@@ -40,12 +40,13 @@ pub(super) struct Rhythm {
     span_s: f64,
     weights: Vec<f64>,
     gaps: Vec<f64>,
-    /// Gaps of the last step, which are the longest. The list is empty if they are uniform.
+    /// Quantiles of the gaps in the last step, which are the longest gaps. If the list is empty, these gaps
+    /// are uniform.
     tail: Vec<f64>,
 }
 
 impl Settings {
-    /// Settings from the counts, or `None` if there are no reads or writes.
+    /// Creates settings from the counts. Returns `None` if there are no reads or writes.
     pub(super) fn of(fit: &Fit, trace: &Description) -> Option<Settings> {
         let classes = classes(fit);
         let requests: u64 = classes.iter().map(|(_, counted)| counted.requests).sum();
@@ -59,7 +60,7 @@ impl Settings {
             footprint: (blocks as u64 * fit.block_bytes).next_multiple_of(mib),
             follow: trace.runs.sequential_share.min(0.99),
             growth: fit.growth.odds(),
-            // Requests with a tracked block represent all requests.
+            // The requests with a tracked block represent all requests.
             growth_step: (fit.growth.width as f64 * requests as f64 / fit.counted.max(1) as f64 + 0.5) as u64,
             classes,
             rhythms: rhythms(fit, trace, requests),
@@ -67,7 +68,7 @@ impl Settings {
         })
     }
 
-    /// The table `[workload]`.
+    /// Returns the table `[workload]` as TOML.
     pub(super) fn text(&self) -> String {
         let mut text = String::from("[workload]\nkind = \"shaped\"\n");
         let mut line = |line: String| {
@@ -122,18 +123,19 @@ impl Settings {
     }
 }
 
-/// Offset of a request in its first block at which it touches as many blocks as in the trace. An unaligned
-/// request touches one more block than its size requires.
+/// Returns the offset in its first block at which a request touches as many blocks as in the trace. An
+/// unaligned request touches one block more than its size requires.
 fn offset(key: Key, block_bytes: u64) -> Option<u64> {
     let bytes = u64::from(key.bytes);
     let needed = bytes.div_ceil(block_bytes);
     let rest = bytes - (needed - 1) * block_bytes;
-    // The offset reaches into one more block, and is in whole sectors if possible.
+    // At this offset, the request reaches into one additional block. The offset is in whole sectors if
+    // possible.
     (key.blocks > needed).then(|| (block_bytes - rest + 512).min(block_bytes - 1))
 }
 
-/// The classes with the most accesses. Other classes are merged into the class of the same operation with the
-/// most similar size.
+/// Returns the classes with the most accesses. Each other class is merged into the class of the same
+/// operation with the most similar size.
 #[expect(clippy::iter_over_hash_type, reason = "the classes are sorted before they are used")]
 fn classes(fit: &Fit) -> Vec<(Key, Counted)> {
     let mut all = Vec::with_capacity(fit.classes.len());
@@ -154,16 +156,16 @@ fn classes(fit: &Fit) -> Vec<(Key, Counted)> {
     all
 }
 
-/// Candidate rhythms. Two have gaps relative to the moving average with rate changes in the weights. Their
-/// longest gaps are either uniform or sampled. One has raw gaps, for rates that change faster than any
-/// average.
+/// Returns the candidate rhythms. Two candidates have gaps relative to the moving average, and the weights
+/// represent rate changes. Their longest gaps are uniform in one candidate and sampled in the other. The
+/// third candidate has raw gaps, for rates that change faster than any average.
 fn rhythms(fit: &Fit, trace: &Description, requests: u64) -> Vec<Rhythm> {
     let plain = (fit.plain_gaps.sum() / fit.plain_gaps.count().max(1.0)).max(1.0);
     let ways = [(&fit.gaps, GAP_UNIT, false), (&fit.gaps, GAP_UNIT, true), (&fit.plain_gaps, plain, true)];
     ways.into_iter().filter_map(|(gaps, unit, tail)| rhythm(gaps, unit, tail, trace, requests)).collect()
 }
 
-/// The rhythm of a trace with `gaps` in multiples of `unit`.
+/// Returns the rhythm of a trace with `gaps` in multiples of `unit`.
 fn rhythm(gaps: &Cells, unit: f64, has_tail: bool, trace: &Description, requests: u64) -> Option<Rhythm> {
     let duration_s = trace.duration_s?;
     let timeline = trace.hours.as_ref().filter(|_| duration_s > DAY_S).or(trace.timeline.as_ref())?;
@@ -172,7 +174,7 @@ fn rhythm(gaps: &Cells, unit: f64, has_tail: bool, trace: &Description, requests
     let mut weights = vec![0.0; steps];
     let amounts = timeline.reads.iter().zip(&timeline.writes).map(|(reads, writes)| (reads + writes) as f64);
     for (start_s, amount) in timeline.start_s.iter().zip(amounts) {
-        // A row may span several steps, in which case its amounts are distributed uniformly over them.
+        // A row may span several steps. Its amounts are then distributed uniformly over them.
         let end_s = (start_s + timeline.width_s).min(duration_s).max(start_s + timeline.width_s * 1e-6);
         let [from, to] = [*start_s, end_s].map(|at| at / span_s * steps as f64);
         let mut at = from;

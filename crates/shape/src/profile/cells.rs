@@ -1,9 +1,10 @@
-//! Histogram with cells whose width grows with the value.
+//! Histogram whose cell width grows with the value.
 
 /// Number of cells per doubling, as a power of two.
 const BITS: u32 = 4;
 
-/// Weighted counts of integers, with their sums: one cell each up to 32, and then 16 cells per doubling.
+/// Weighted counts of integers, with their sums. Each value up to 32 has a cell; larger values have 16 cells
+/// per doubling.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cells {
     counts: Vec<f64>,
@@ -29,7 +30,7 @@ impl Cells {
         self.sums.iter().sum()
     }
 
-    /// The largest value of each nonempty cell, with the cumulative count.
+    /// Returns the largest value of each nonempty cell, with the cumulative count up to it.
     pub(crate) fn upto(&self) -> impl Iterator<Item = (u64, f64)> {
         let mut sum = 0.0;
         self.counts.iter().enumerate().filter(|(_, count)| **count > 0.0).map(move |(cell, count)| {
@@ -48,13 +49,13 @@ impl Cells {
         }
     }
 
-    /// Values at `steps` equal steps of probability, from the smallest to the largest. Values in a cell are
-    /// assumed to be uniform around their mean. Empty without counts.
+    /// Returns the values at `steps` equal steps of probability, from the smallest to the largest. Values in
+    /// a cell are assumed to be uniform around their mean. The list is empty without counts.
     pub(crate) fn quantiles(&self, steps: usize) -> Vec<f64> {
         self.upper_quantiles(0.0, steps)
     }
 
-    /// Like [`Cells::quantiles`], for the values above the quantile `from`.
+    /// Like [`Cells::quantiles`], for the values above the quantile at probability `from`.
     pub(crate) fn upper_quantiles(&self, from: f64, steps: usize) -> Vec<f64> {
         let total = self.count();
         let (mut quantiles, mut upto) = (Vec::with_capacity(steps + 1), 0.0);
@@ -80,7 +81,8 @@ impl Cells {
         quantiles
     }
 
-    /// Sum of all values, each limited to `bound`. Values in the cell of the bound are assumed to be uniform.
+    /// Returns the sum of all values, each limited to `bound`. Values in the cell that contains `bound` are
+    /// assumed to be uniform.
     pub(crate) fn sum_bounded(&self, bound: u64) -> f64 {
         let at = cell(bound);
         let mut sum = 0.0;
@@ -105,7 +107,7 @@ fn cell(value: u64) -> usize {
     ((u64::from(octave) << BITS) + (value >> octave)) as usize
 }
 
-/// The largest value of a cell.
+/// Returns the largest value of a cell.
 fn end_of(cell: usize) -> u64 {
     let octave = ((cell as u64) >> BITS).saturating_sub(1);
     let inside = cell as u64 - (octave << BITS);

@@ -1,8 +1,9 @@
 //! All statistics of a trace except its addresses, from one pass.
 //!
-//! Blocks are tracked individually up to a limit. Beyond it, a sample of them is tracked, which a hash
-//! selects (see [`crate::sampled`]), so that memory is bounded for any footprint. It takes about 100 B per
-//! tracked block, and as much for each of at most a million extents.
+//! Up to a limit, all blocks are tracked individually. Beyond the limit, only a sample is tracked, which a
+//! hash
+//! selects (see [`crate::sampled`]), so that memory is bounded for any footprint. A tracked block takes about
+//! 100 B, and so does each of at most a million extents.
 
 pub(crate) mod cells;
 mod popularity;
@@ -24,7 +25,7 @@ use serde::Serialize;
 
 /// Default maximum number of tracked blocks.
 pub const BLOCKS_FOLLOWED: u32 = 1 << 20;
-/// Size of an extent, the unit of tiers, in bytes.
+/// Size of an extent in bytes. Tiers place data in units of this size.
 pub const EXTENT_BYTES: u64 = 1 << 20;
 /// Windows of working sets, in seconds.
 const WINDOWS: [f64; 18] = [
@@ -33,12 +34,12 @@ const WINDOWS: [f64; 18] = [
 ];
 const PS_PER_S: f64 = 1e12;
 
-/// Statistics of a trace, which are computed batch by batch.
+/// Computes the statistics of a trace batch by batch.
 #[derive(Clone, Debug)]
 pub struct Profile {
     block_bytes: u64,
     blocks: SampledCurve,
-    /// Tracked blocks, by number.
+    /// State of each tracked block, indexed by block number.
     followed: Vec<Block>,
     reuse: Cells,
     extents: Extents,
@@ -69,35 +70,35 @@ pub struct Description {
     pub blocks: Popularity,
     /// Popularity of extents.
     pub extents: Popularity,
-    /// Exponent of the Zipf distribution that fits the blocks best, if any.
+    /// Exponent of the Zipf distribution that fits the blocks best, or `None` if no Zipf distribution fits.
     pub zipf_theta: Option<f64>,
-    /// Sizes of requests.
+    /// Distribution of request sizes.
     pub sizes: Sizes,
-    /// Sequential runs.
+    /// Lengths of sequential runs.
     pub runs: Runs,
     /// Misses of an LRU cache as a function of its size.
     pub misses: Misses,
     /// Gaps between arrivals of reads and writes.
     pub gaps: Option<Gaps>,
-    /// Time between accesses to the same block.
+    /// Distribution of the time between accesses to the same block.
     pub reuse: Option<Reuse>,
-    /// Distinct blocks accessed within a time window.
+    /// Size of the distinct blocks accessed within a time window.
     pub working_set: Option<WorkingSet>,
-    /// Amounts and footprint over the whole trace.
+    /// Amounts of requests and data, and footprint, over the whole trace.
     pub timeline: Option<Timeline>,
-    /// Timeline in hours from the first request, if the trace is longer than one hour.
+    /// Timeline per hour from the first request, if the trace is longer than one hour.
     pub hours: Option<Timeline>,
-    /// Timeline in days, if the trace is longer than one day.
+    /// Timeline per day, if the trace is longer than one day.
     pub days: Option<Timeline>,
 }
 
-/// Miss ratio of an LRU cache as a function of its size. It is also the distribution of stack distances:
-/// accesses that do not miss at a size have at most that distance.
+/// Miss ratio of an LRU cache as a function of its size. The curve is also the distribution of stack
+/// distances: accesses that do not miss at a size have at most that distance.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Misses {
-    /// Size of the cache in bytes, ascending.
+    /// Cache sizes in bytes, ascending.
     pub bytes: Vec<u64>,
-    /// Miss ratio of reads and writes.
+    /// Miss ratio of reads and writes together.
     pub all: Vec<f64>,
     /// Miss ratio of reads, or zero without reads.
     pub reads: Vec<f64>,
@@ -106,7 +107,7 @@ pub struct Misses {
 }
 
 impl Misses {
-    /// The table for a curve in blocks of `block_bytes`.
+    /// Creates the table for a curve of blocks of `block_bytes` bytes.
     pub fn of(curve: &Curve, block_bytes: u64) -> Misses {
         let sizes = curve.sizes();
         let column = |op| sizes.iter().map(|&size| curve.miss_ratio(size, op).unwrap_or(0.0)).collect();
@@ -119,24 +120,24 @@ impl Misses {
     }
 }
 
-/// Time between accesses to the same block.
+/// Distribution of the time between accesses to the same block.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Reuse {
-    /// Share of accesses that are the first to their block.
+    /// Share of accesses that are the first access to their block.
     pub first_share: f64,
-    /// Time since the previous access in seconds, ascending.
+    /// Time since the previous access to the block in seconds, ascending.
     pub time_s: Vec<f64>,
     /// Share of accesses within that time, excluding first accesses.
     pub share: Vec<f64>,
 }
 
-/// Distinct blocks accessed within a time window, averaged over all windows (P. Denning, S. Schwartz,
-/// Properties of the working-set model, CACM 15(3), 1972).
+/// Size of the distinct blocks accessed within a time window, averaged over all windows (P. Denning, S.
+/// Schwartz, Properties of the working-set model, CACM 15(3), 1972).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WorkingSet {
-    /// Length of the window in seconds, ascending.
+    /// Lengths of the window in seconds, ascending.
     pub window_s: Vec<f64>,
-    /// Size of the accessed blocks, in bytes.
+    /// Mean total size of the accessed blocks, in bytes.
     pub bytes: Vec<f64>,
 }
 
@@ -147,8 +148,9 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// An empty profile for blocks of `block_bytes` (a power of two of at most 1 MiB), of which at most
-    /// `followed` are tracked.
+    /// Creates an empty profile for blocks of `block_bytes` bytes (a power of two of at most 1 MiB), of which
+    /// at most
+    /// `followed` blocks are tracked.
     pub fn new(block_bytes: u64, followed: u32) -> Profile {
         assert!(block_bytes <= EXTENT_BYTES, "blocks larger than extents");
         Profile {
@@ -163,7 +165,7 @@ impl Profile {
         }
     }
 
-    /// Adds `batch`.
+    /// Adds the requests of `batch`.
     pub fn add(&mut self, batch: &[Request]) {
         for request in batch {
             self.last_arrival = self.last_arrival.max(request.arrival);
@@ -182,7 +184,7 @@ impl Profile {
             }
             let block = &mut followed[number];
             if touched.distance == 0 {
-                // The number may have belonged to a block that is no longer tracked.
+                // This number may have belonged to a block that is no longer tracked.
                 *block = Block::default();
                 rhythm.grow(request.arrival, 1.0 / rate);
             } else {
@@ -194,7 +196,7 @@ impl Profile {
         });
     }
 
-    /// Description of the trace. `has_times` is whether it has arrival times.
+    /// Returns the description of the trace. `has_times` states whether the trace has arrival times.
     pub fn describe(&self, has_times: bool) -> Description {
         let timed = has_times && self.last_arrival > Time::ZERO;
         let estimate = self.blocks.estimate();
@@ -234,9 +236,9 @@ impl Profile {
         Reuse { first_share: (1.0 - again / accesses.max(1.0)).max(0.0), time_s, share }
     }
 
-    /// Computes the working set. Every access keeps its block in the working set for the window, or until the
-    /// next access to the block or the end of the trace, whichever comes first. `ends` are the times from
-    /// last accesses to the end.
+    /// Computes the working set. After each access, the block is in the working set for the length of the
+    /// window, or until the next access to the block or the end of the trace, whichever comes first. `ends`
+    /// contains the times from the last access of each block to the end of the trace.
     fn working_set(&self, ends: &[u64], rate: f64) -> WorkingSet {
         let duration = self.last_arrival.as_ps() as f64;
         let windows = WINDOWS.iter().copied().filter(|window| window * PS_PER_S <= duration);

@@ -1,28 +1,29 @@
-//! Skew of accesses.
+//! Popularity: concentration of accesses on few items.
 
 use crate::index::hash;
 use nacre_kernel::{Op, Request};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Maximum number of tracked extents. Beyond it, half of them are dropped, selected by a hash.
+/// Maximum number of tracked extents. When it is exceeded, half of the extents are dropped, selected by a
+/// hash.
 const EXTENTS_MAX: usize = 1 << 20;
 /// Number of points of a curve per decade of ranks.
 const POINTS: f64 = 16.0;
-/// Minimum number of accesses of a block for a reliable rank.
+/// Minimum number of accesses to an item for a reliable rank.
 const ACCESSES_MIN: f64 = 16.0;
-/// Maximum distance between a fitted Zipf curve and the curve of the trace.
+/// Maximum accepted distance between a fitted Zipf curve and the curve of the trace.
 const LAW_DISTANCE: f64 = 0.1;
-/// Minimum number of decades of reliable ranks for a fit.
+/// Minimum number of decades of reliable ranks that a fit requires.
 const DECADES_MIN: f64 = 1.0;
 
-/// Share of accesses to the hottest items as a function of their number: the CDF of I/O over capacity. The
-/// columns have equal length.
+/// Share of accesses to the hottest items as a function of their number. The curve is the CDF of accesses
+/// over capacity. The columns have equal length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Popularity {
-    /// Number of distinct accessed items, or an estimate if a sample was tracked.
+    /// Number of distinct items that were accessed, or an estimate if only a sample was tracked.
     pub count: f64,
-    /// Number of the hottest items as a share of `count`, ascending.
+    /// Numbers of hottest items as shares of `count`, ascending.
     pub hottest: Vec<f64>,
     /// Share of all accesses that go to these items.
     pub accesses: Vec<f64>,
@@ -30,12 +31,12 @@ pub struct Popularity {
     pub reads: Vec<f64>,
     /// Share of all writes that go to these items.
     pub writes: Vec<f64>,
-    /// Number of accesses to the last of these items.
+    /// Number of accesses to the least popular of these items.
     pub last: Vec<f64>,
 }
 
 impl Popularity {
-    /// The curve for the reads and writes of each item, with the sampling rate `rate`.
+    /// Creates the curve from the reads and writes of each item. `rate` is the sampling rate.
     pub(super) fn of(mut counts: Vec<[u64; 2]>, rate: f64) -> Popularity {
         counts.sort_unstable_by_key(|[reads, writes]| std::cmp::Reverse(reads + writes));
         let total = counts.iter().fold([0, 0], |sum, count| [sum[0] + count[0], sum[1] + count[1]]);
@@ -58,7 +59,7 @@ impl Popularity {
         popularity
     }
 
-    /// Share of accesses to this share of the hottest items, interpolated linearly.
+    /// Returns the share of accesses to the share `hottest` of the items, interpolated linearly.
     pub fn share(&self, hottest: f64) -> f64 {
         let after = self.hottest.partition_point(|&point| point < hottest);
         let at = |place: Option<usize>, column: &[f64]| place.map_or(0.0, |place| column[place]);
@@ -70,16 +71,16 @@ impl Popularity {
         y + (self.accesses[after] - y) * (hottest - x) / (end - x)
     }
 
-    /// Best-fitting Zipf exponent, i.e. the slope of accesses over ranks on logarithmic axes, with equal
-    /// weight for each decade of ranks. `None` if too few items have enough accesses.
+    /// Returns the best-fitting Zipf exponent, i.e. the slope of accesses over ranks on logarithmic axes,
+    /// with equal weight for each decade of ranks. Returns `None` if too few items have enough accesses.
     pub fn zipf_theta(&self) -> Option<f64> {
         let ranks = self.hottest.iter().map(|hottest| hottest * self.count);
         let points: Vec<(f64, f64)> = ranks
             .zip(&self.last)
             .take_while(|&(_, &last)| last >= ACCESSES_MIN)
             .map(|(rank, &last)| (libm::log10(rank), libm::log10(last)))
-            // The first ranks are closer together than the points of a curve, and their random errors matter
-            // most.
+            // The first ranks are more closely spaced than the points of a curve, and their random errors
+            // matter most.
             .filter(|&(rank, _)| rank >= 1.0)
             .collect();
         if points.last()?.0 - points.first()?.0 < DECADES_MIN {
@@ -97,10 +98,11 @@ impl Popularity {
         (self.distance_to_zipf(theta) <= LAW_DISTANCE).then_some(theta)
     }
 
-    /// Maximum distance between the curve and that of a Zipf distribution over as many items.
+    /// Returns the maximum distance between this curve and the curve of a Zipf distribution over the same
+    /// number of items.
     fn distance_to_zipf(&self, theta: f64) -> f64 {
-        // The sum of rank^-theta up to a rank. The first term is exact, and the others are an integral from
-        // 1/2 before the first to 1/2 after the last rank.
+        // Returns the sum of rank^-theta up to a rank. The first term is exact. The others are an integral
+        // from 1/2 before the second rank to 1/2 after the last rank.
         let sum = |rank: f64| {
             let [from, to] = [1.5, rank + 0.5];
             1.0 + if (theta - 1.0).abs() < 1e-9 {
@@ -115,7 +117,7 @@ impl Popularity {
     }
 }
 
-/// Access counts of extents, for all of them or a sample.
+/// Access counts of all extents, or of a sample of them.
 #[derive(Clone, Debug)]
 pub(super) struct Extents {
     shift: u32,

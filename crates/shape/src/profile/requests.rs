@@ -5,46 +5,47 @@ use nacre_kernel::{Op, Request, Time};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Maximum number of different sizes. Further sizes count as the next larger known size, or as the largest.
+/// Maximum number of distinct sizes. Each additional size counts as the next larger known size, or as the
+/// largest size.
 const SIZES_MAX: usize = 4096;
 const PS_PER_S: f64 = 1e12;
 
-/// Request sizes, in ascending order. The columns have equal length.
+/// Distribution of request sizes, in ascending order. The columns have equal length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Sizes {
-    /// Size of a request, in bytes.
+    /// Request sizes in bytes.
     pub bytes: Vec<u32>,
-    /// Number of reads of this size.
+    /// Number of reads of each size.
     pub reads: Vec<u64>,
-    /// Number of writes of this size.
+    /// Number of writes of each size.
     pub writes: Vec<u64>,
 }
 
-/// Lengths of runs, in which each request starts at the end of the previous one on its volume.
+/// Lengths of sequential runs. Each request of a run starts at the end of the previous request on its volume.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Runs {
     /// Share of reads and writes that continue a run.
     pub sequential_share: f64,
-    /// Number of requests of a run, ascending.
+    /// Numbers of requests per run, ascending.
     pub requests: Vec<u64>,
-    /// Share of reads and writes in runs of at most this length.
+    /// Share of reads and writes in runs of at most each length.
     pub share: Vec<f64>,
 }
 
-/// Gaps between arrivals.
+/// Distribution of the gaps between arrivals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Gaps {
     /// Mean gap in seconds.
     pub mean_s: f64,
-    /// Standard deviation divided by the mean, or 1 for Poisson arrivals.
+    /// Coefficient of variation, i.e. standard deviation divided by mean. It is 1 for Poisson arrivals.
     pub variation: f64,
-    /// Gap in seconds, ascending.
+    /// Gaps in seconds, ascending.
     pub gap_s: Vec<f64>,
-    /// Share of gaps that are not longer.
+    /// Share of gaps that are at most as long as each gap.
     pub share: Vec<f64>,
 }
 
-/// Counts of properties of single requests.
+/// Counts of sizes, runs, and gaps of requests.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Requests {
     sizes: FxHashMap<u32, [u64; 2]>,
@@ -64,7 +65,7 @@ struct Run {
 }
 
 impl Requests {
-    /// Adds a read or write.
+    /// Adds a read or write to the counts.
     pub(super) fn add(&mut self, request: &Request) {
         self.count += 1;
         let bytes = if self.sizes.len() < SIZES_MAX || self.sizes.contains_key(&request.bytes) {

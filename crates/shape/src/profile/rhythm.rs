@@ -1,22 +1,22 @@
-//! Amounts over time.
+//! Amounts of requests and data over time.
 
 use nacre_kernel::{Op, Request, Time};
 use serde::Serialize;
 
-/// Maximum number of bins in a timeline. When they are full, adjacent bins are merged.
+/// Maximum number of bins in a timeline. When all bins are used, pairs of adjacent bins are merged.
 const BINS: usize = 512;
 /// Initial width of a bin: one microsecond.
 const FIRST_WIDTH: Time = Time::from_us(1);
-/// Maximum number of hours: ten years. Later requests count in the last hour.
+/// Maximum number of hours, i.e. ten years. Later requests are added to the last hour.
 const HOURS_MAX: u64 = 10 * 366 * 24;
 const HOUR_PS: u64 = 3600 * 1_000_000_000_000;
 
-/// Amounts per interval. The columns have equal length.
+/// Amounts of requests and data per interval. The columns have equal length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Timeline {
-    /// Duration of each row, in seconds.
+    /// Duration of each interval, in seconds.
     pub width_s: f64,
-    /// Start of each row, in seconds from the first request.
+    /// Start of each interval, in seconds from the first request.
     pub start_s: Vec<f64>,
     /// Number of reads.
     pub reads: Vec<u64>,
@@ -26,7 +26,7 @@ pub struct Timeline {
     pub bytes_read: Vec<u64>,
     /// Number of bytes written.
     pub bytes_written: Vec<u64>,
-    /// Size of the blocks accessed so far, in bytes.
+    /// Size of all blocks accessed until the end of each interval, in bytes.
     pub footprint_bytes: Vec<f64>,
 }
 
@@ -47,7 +47,7 @@ impl Bin {
     }
 }
 
-/// Amounts over the whole trace in a few hundred bins, and per hour.
+/// Amounts over the whole trace in a few hundred bins, and amounts per hour.
 #[derive(Clone, Debug)]
 pub(super) struct Rhythm {
     width: Time,
@@ -60,7 +60,7 @@ impl Rhythm {
         Rhythm { width: FIRST_WIDTH, bins: Vec::new(), hours: Vec::new() }
     }
 
-    /// Adds a read or write.
+    /// Adds a read or write to the amounts.
     pub(super) fn add(&mut self, request: &Request) {
         let kind = usize::from(request.op == Op::Write);
         let mut bin = Bin::default();
@@ -69,7 +69,7 @@ impl Rhythm {
         self.join(request.arrival, bin);
     }
 
-    /// Adds blocks that are accessed for the first time.
+    /// Adds the number of blocks that are accessed for the first time at `arrival`.
     pub(super) fn grow(&mut self, arrival: Time, new_blocks: f64) {
         self.join(arrival, Bin { new_blocks, ..Bin::default() });
     }
@@ -95,12 +95,12 @@ impl Rhythm {
         }
     }
 
-    /// The timeline of the whole trace.
+    /// Returns the timeline of the whole trace.
     pub(super) fn timeline(&self, block_bytes: u64) -> Timeline {
         table(&self.bins, self.width.as_secs_f64(), block_bytes)
     }
 
-    /// Timelines in hours from the first request, and in days.
+    /// Returns the timelines per hour from the first request, and per day.
     pub(super) fn hours_and_days(&self, block_bytes: u64) -> (Timeline, Timeline) {
         let days: Vec<Bin> = self
             .hours

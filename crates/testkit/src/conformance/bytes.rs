@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// Unit in which data is tracked, in bytes.
 const SECTOR: u64 = 4096;
 
-/// Writes and reads of each sector.
+/// Writes and reads of all sectors, for checking the data of reads.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Contents {
     sectors: BTreeMap<u64, Sector>,
@@ -20,7 +20,8 @@ pub(super) struct Contents {
 #[derive(Clone, Debug, Default)]
 struct Sector {
     changes: Vec<Change>,
-    /// Data of the last read, and sequence number of its submission.
+    /// Data of the last read without mixed versions, and sequence number of its submission. `None` before the
+    /// first such read.
     read: Option<(u64, u64)>,
 }
 
@@ -31,7 +32,7 @@ struct Change {
     number: u64,
     is_trim: bool,
     from: u64,
-    /// Sequence number of the completion; [`u64::MAX`] if the request is outstanding or failed.
+    /// Sequence number of the completion. [`u64::MAX`] means that the request is outstanding or failed.
     to: u64,
     has_failed: bool,
 }
@@ -41,7 +42,7 @@ fn sectors(request: &Request) -> std::ops::Range<u64> {
 }
 
 impl Contents {
-    /// Records the submission of request `number`. Returns its data.
+    /// Records the submission of request `number`. Returns the data to write.
     pub(super) fn submitted(&mut self, number: u64, _now: Time, request: &Request) -> Payload {
         self.clock += 1;
         let at = Time::from_ps(self.clock);
@@ -72,7 +73,8 @@ impl Contents {
         }
     }
 
-    /// Records the completion of request `number` with `data`. Panics if a read must not return this data.
+    /// Records the completion of request `number` with `data`. Panics if a read returned data that is not
+    /// allowed.
     pub(super) fn completed(&mut self, number: u64, now: Time, status: Status, data: &Payload) {
         self.clock += 1;
         let clock = self.clock;
@@ -134,7 +136,7 @@ impl Contents {
 }
 
 impl Sector {
-    /// Whether a read submitted at `since` may return `word`.
+    /// Returns whether a read that was submitted at `since` may return `word`.
     fn may_hold(&self, word: u64, since: u64, is_unknown: bool) -> bool {
         let newest_settled = self.changes.iter().filter(|of| of.to < since && !of.is_trim && !of.has_failed);
         let floor = newest_settled.map(|of| of.from).max().unwrap_or(0);
@@ -142,7 +144,7 @@ impl Sector {
             return floor == 0 || self.changes.iter().any(|of| of.is_trim && of.to > floor);
         }
         match self.changes.iter().find(|of| of.number + 1 == word) {
-            // A completed write that was submitted after the completion of this one is newer.
+            // A change is obsolete if a later change was submitted after its completion and has completed.
             Some(change) => change.to >= floor || change.has_failed,
             None => is_unknown && floor == 0,
         }
@@ -155,7 +157,7 @@ impl Sector {
         }
         let settled = self.changes.iter().filter(|of| of.to < u64::MAX && !of.is_trim && !of.has_failed);
         let floor = settled.map(|of| of.from).max().unwrap_or(0);
-        // Outstanding reads may have been submitted earlier. The margin keeps the changes that they may
+        // Outstanding reads may have been submitted earlier. The margin preserves the changes that they may
         // return.
         self.changes.retain(|of| of.to >= floor.saturating_sub(2000));
     }

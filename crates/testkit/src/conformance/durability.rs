@@ -1,4 +1,4 @@
-//! Durability over power losses. Every word of every sector is checked after each power loss.
+//! Tests of durability over power losses. Every word of every sector is checked after each power loss.
 
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Op, Persistence, Random, Request, Status, Streams, Time};
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// Size of a sector in bytes, the unit of writes.
 const SECTOR: usize = 4096;
-/// Size of a word in bytes. No guarantee has a smaller unit.
+/// Size of a word in bytes. No guarantee has a smaller granularity.
 const WORD: usize = 8;
 /// Number of sectors that are written.
 const SECTORS: u64 = 48;
@@ -32,12 +32,13 @@ pub fn durability(pause: Time, mut build: impl FnMut() -> Box<dyn Device>) {
     }
 }
 
-/// State of a sector from the perspective of the host.
+/// State of a sector as known to the host.
 #[derive(Clone, Debug, Default)]
 struct Sector {
     /// Content of each word after the last power loss.
     words: Vec<u64>,
-    /// Later writes in order. Each write follows the completion of the previous one.
+    /// Writes after the last power loss, in order. Each write was submitted after the completion of the
+    /// previous one.
     writes: Vec<Write>,
 }
 
@@ -51,7 +52,7 @@ struct Write {
 #[derive(Clone, Debug)]
 enum Pending {
     Write(u64),
-    /// A flush, and the tags of the writes that had completed at its submission.
+    /// A flush, with the tags of the writes that had completed when it was submitted.
     Flush(Vec<u64>),
 }
 
@@ -138,7 +139,7 @@ impl Check {
         }
     }
 
-    /// Cuts power at an event or between two events, recovers, and reads every sector.
+    /// Cuts power at an event or between two events, recovers the device, and reads every sector.
     fn lose_power(&mut self, device: &mut dyn Device, pause: Time) {
         let next = device.next_event();
         let at = match next < Time::MAX && self.random.chance(0.5) {

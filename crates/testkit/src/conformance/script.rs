@@ -6,7 +6,7 @@ use crate::requests::{UNLIMITED_BYTES, any_request, in_zone};
 use nacre_kernel::event::{Canceled, Completions, Device, Payload, RequestId};
 use nacre_kernel::{ComponentReport, Op, Random, Span, Status, Streams, Time};
 
-/// Maximum number of events after the last request.
+/// Maximum number of events that may follow the last request.
 const EVENTS_MAX: u64 = 10_000_000;
 
 /// Submits random requests to one device.
@@ -15,7 +15,7 @@ pub(super) struct Script {
     random: Random,
     size: u64,
     carries_bytes: bool,
-    /// Time to which the device was run.
+    /// Time up to which the device was run.
     pub(super) now: Time,
     outstanding: Vec<Outstanding>,
     free: Vec<u32>,
@@ -35,7 +35,7 @@ pub(super) struct Completed {
     data: Payload,
 }
 
-/// Observations of a whole run.
+/// Observations of a whole run, for comparison with other runs.
 #[derive(Debug, PartialEq)]
 pub(super) struct Seen {
     completed: Vec<Completed>,
@@ -75,7 +75,8 @@ impl Script {
         Seen { completed: self.completed, report, drained: self.now }
     }
 
-    /// Arrival time of the next request. It is often now, and sometimes the time of an event.
+    /// Returns the arrival time of the next request. It is often the current time, and sometimes the time of
+    /// an event.
     pub(super) fn next_arrival(&mut self, pause: Time) -> Time {
         match self.random.below(8) {
             0 => self.now,
@@ -123,8 +124,8 @@ impl Script {
         while self.run_once(device, until) > 0 {}
     }
 
-    /// Runs the device to `until`, or to the next time at which requests complete. Returns the number of
-    /// completions.
+    /// Runs the device to `until`, or to the first earlier time at which requests complete. Returns the
+    /// number of completions.
     pub(super) fn run_once(&mut self, device: &mut dyn Device, until: Time) -> usize {
         let mut completions = Completions::new();
         device.run(until, &mut completions);

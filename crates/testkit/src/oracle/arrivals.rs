@@ -2,20 +2,20 @@
 
 use nacre_kernel::Time;
 
-/// Open or closed loop. Requests are numbered from 0 in list order.
+/// Arrival process: an open or a closed loop. Requests are numbered from 0 in list order.
 #[derive(Clone, Copy, Debug)]
 pub enum Load<'a> {
     /// Each request arrives at its time in this list. The times must not decrease.
     Open(&'a [Time]),
     /// Clients share one list of requests. Each client starts at time 0, and sends the next request of the
-    /// list when its previous request is complete.
+    /// list when its previous request completes.
     Closed {
         /// Number of clients.
         clients: usize,
     },
 }
 
-/// A request that has arrived.
+/// A request that has arrived and waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Waiting {
     /// Number of the request.
@@ -24,18 +24,19 @@ pub(super) struct Waiting {
     pub(super) arrived: Time,
 }
 
-/// Known arrival times: all times of an open loop, or one for each completion of a closed loop.
+/// Known arrival times: all times of an open loop, or one time per completion of a closed loop.
 #[derive(Debug)]
 pub(super) struct Arrivals {
     known: Vec<Time>,
     /// Number of requests in the list.
     count: usize,
-    /// The next request to take.
+    /// Number of the next request to take.
     next: usize,
 }
 
 impl Arrivals {
-    /// Panics if an open loop has an incorrect number of arrival times, or times that decrease.
+    /// Creates the arrivals of `count` requests. Panics if an open loop has an incorrect number of arrival
+    /// times, or times that decrease.
     pub(super) fn new(count: usize, load: Load<'_>) -> Arrivals {
         let known = match load {
             Load::Open(times) => {
@@ -48,7 +49,8 @@ impl Arrivals {
         Arrivals { known, count, next: 0 }
     }
 
-    /// Arrival time of the next request; `None` if the time is not known yet, or if there is no next request.
+    /// Returns the arrival time of the next request. Returns `None` if the time is not known yet, or if no
+    /// request is left.
     pub(super) fn next(&self) -> Option<Time> {
         self.known.get(self.next).copied()
     }
@@ -60,8 +62,8 @@ impl Arrivals {
         Some(Waiting { request: self.next - 1, arrived })
     }
 
-    /// Records that a request is complete at `at`, which is now or later and never decreases. In a closed
-    /// loop, the client then sends its next request.
+    /// Records that a request completed at `at`. Completion times must not decrease. In a closed loop, the
+    /// client then sends another request.
     pub(super) fn completed(&mut self, at: Time) {
         if self.known.len() < self.count {
             self.known.push(at);

@@ -1,5 +1,5 @@
-//! Reference model of Linux mq-deadline, implemented from its description: one list of waiting requests,
-//! which is searched for each decision.
+//! Reference model of Linux mq-deadline, implemented from its description. It has one list of waiting
+//! requests and searches this list for each decision.
 
 use super::arrivals::Waiting;
 use super::disk::on_arm;
@@ -8,27 +8,27 @@ use super::{Load, Visit};
 use nacre_kernel::{Op, Request, Time};
 use nacre_media::disk::Disk;
 
-/// Deadlines and batches.
+/// Deadlines and batch limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadlines {
     /// Time from the arrival of a read to its deadline.
     pub read_expire: Time,
     /// Time from the arrival of a write to its deadline.
     pub write_expire: Time,
-    /// Number of requests per batch.
+    /// Maximum number of requests per batch.
     pub batch: u32,
-    /// Number of batches of reads while writes wait.
+    /// Number of read batches that may start while writes wait.
     pub starved: u32,
 }
 
-/// Serves reads and writes on a disk without a cache that processes one request at a time.
+/// Simulates reads and writes on a disk without a cache that processes one request at a time.
 #[must_use]
 pub fn disk(disk: &Disk, deadlines: Deadlines, requests: &[Request], load: Load<'_>) -> Vec<Visit> {
     let mut scheduler = Scheduler::new(deadlines, requests);
     on_arm(disk, requests, load, |_, now, waiting| scheduler.choose(now, waiting))
 }
 
-/// Serves reads and writes on `servers` identical servers. Each request takes `service`.
+/// Simulates reads and writes on `servers` identical servers. Each request takes `service`.
 #[must_use]
 pub fn servers(
     servers: usize,
@@ -47,9 +47,9 @@ struct Scheduler<'a> {
     /// Whether the current batch consists of writes.
     is_write: bool,
     in_batch: u32,
-    /// Number of batches of reads that started while writes waited.
+    /// Number of read batches that started while writes waited.
     starved: u32,
-    /// Addresses of the last read and of the last write.
+    /// Addresses of the last read and of the last write that were served.
     last: [u64; 2],
 }
 
@@ -72,7 +72,7 @@ impl Scheduler<'_> {
         position
     }
 
-    /// The request of the current direction with the next higher address.
+    /// Returns the index of the waiting request with the next higher address in the current direction.
     fn higher(&self, waiting: &[Waiting]) -> Option<usize> {
         let last = self.last[usize::from(self.is_write)];
         let address = |position: &usize| self.requests[waiting[*position].request].address;
@@ -110,7 +110,8 @@ impl Scheduler<'_> {
 mod tests {
     use super::*;
 
-    /// Completion times of requests at these addresses that arrive simultaneously and take 1 ms each.
+    /// Returns the completion times in milliseconds of requests at these addresses that arrive simultaneously
+    /// and take 1 ms each.
     fn done_ms(read_expire_ms: u64, of: &[(Op, u64)]) -> Vec<u64> {
         let requests: Vec<Request> =
             of.iter().map(|&(op, address)| Request { address, op, ..Request::default() }).collect();
@@ -124,11 +125,12 @@ mod tests {
     #[test]
     fn batches_by_hand() {
         use Op::{Read, Write};
-        // There are two batches of reads in ascending order, the second of which passes over the writes, and
-        // then the writes in ascending order.
+        // Two batches of reads in ascending order are served first, of which the second passes over the
+        // writes. Then the writes are served in ascending order.
         let of = [(Read, 30), (Read, 10), (Read, 20), (Read, 40), (Write, 5), (Write, 1)];
         assert_eq!(done_ms(500, &of), [3, 1, 2, 4, 6, 5]);
-        // After the first batch, the deadline of the oldest read has passed, and no address is higher.
+        // After the first batch, the deadline of the oldest read has passed, and no waiting read has a higher
+        // address.
         let of = [(Read, 40), (Read, 10), (Read, 20), (Read, 30)];
         assert_eq!(done_ms(500, &of), [4, 1, 2, 3]);
         assert_eq!(done_ms(2, &of), [3, 1, 2, 4]);

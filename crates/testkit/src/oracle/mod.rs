@@ -35,7 +35,7 @@ pub use summary::Summary;
 
 use nacre_kernel::Time;
 
-/// Arrival and completion of a request.
+/// Arrival and completion times of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Visit {
     /// Arrival time.
@@ -45,7 +45,7 @@ pub struct Visit {
 }
 
 impl Visit {
-    /// Time from arrival to completion.
+    /// Returns the time from arrival to completion.
     #[must_use]
     pub fn latency(&self) -> Time {
         self.done - self.arrived

@@ -1,4 +1,4 @@
-//! One server that selects among waiting requests.
+//! Reference model of one server that selects among waiting requests.
 
 use super::arrivals::{Arrivals, Waiting};
 use super::{Load, Visit};

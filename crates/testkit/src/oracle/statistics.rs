@@ -1,12 +1,12 @@
-//! Statistical tolerance between simulated means and closed forms.
+//! Statistical tolerances for comparing simulated means with closed forms.
 
 use nacre_kernel::{Random, Streams};
 
 /// Number of independent runs for each estimate.
 const RUNS: usize = 20;
 /// Maximum deviation of an estimate in standard errors. With Student's t for 19 degrees of freedom, one in
-/// 1,300 estimates deviates more by chance. Seeds are fixed, so a test that has passed does not fail by
-/// chance later.
+/// 1,300 estimates deviates more by chance. Seeds are fixed, so a test that has passed cannot later fail by
+/// chance.
 const ERRORS_MOST: f64 = 4.0;
 
 /// Panics unless the mean of `run` over independent runs equals `expected` within its statistical error, and
@@ -29,12 +29,12 @@ pub(super) fn assert_mean(
         "{what}: runs of this length tell the mean within {:.2} % only",
         100.0 * allowed / expected.abs()
     );
-    // This allows for rounding to picoseconds if runs do not differ.
+    // The addition allows for rounding to picoseconds when runs do not differ.
     let allowed = allowed + 1e-9 * expected.abs();
     assert!((mean - expected).abs() <= allowed, "{what}: {mean} +- {allowed}, expected {expected}");
 }
 
-/// Mean of `values` without the first 10 %, which start from an empty system.
+/// Returns the mean of `values` without the first 10 %, during which the system fills.
 pub(super) fn settled_mean(values: &[f64]) -> f64 {
     let settled = &values[values.len() / 10..];
     settled.iter().sum::<f64>() / settled.len() as f64

@@ -1,4 +1,4 @@
-//! A new device needs one folder and one line of the table. CONTRIBUTING.md shows both.
+//! Tests that a new device requires only a folder and one line of the table. CONTRIBUTING.md shows both.
 
 mod battery_ram;
 

@@ -6,27 +6,28 @@ use super::{Load, Visit};
 use nacre_kernel::{Op, Request, Time};
 use nacre_media::disk::{Arm, Disk, Target};
 
-/// Policy that selects the next request.
+/// Policy that selects the request to serve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// Oldest request (FCFS).
     FirstCome,
-    /// Shortest seek (SSTF): the lowest number of cylinders between the arm and the first sector. Rotation
-    /// and the settling time of writes do not count.
+    /// Shortest seek (SSTF): the request with the fewest cylinders between the arm and its first sector.
+    /// Rotation and the settling time of writes are ignored.
     ShortestSeek,
-    /// Shortest access (SATF): the least time until the first sector is under the head, i.e. seek, settling,
-    /// and rotational latency. The transfer does not count.
+    /// Shortest access (SATF): the request whose first sector is under the head earliest, after seek,
+    /// settling, and rotational latency. The transfer is ignored.
     ShortestAccess,
 }
 
-/// Scheduling of the firmware.
+/// Scheduling settings of the disk firmware.
 #[derive(Clone, Copy, Debug)]
 pub struct Firmware {
     /// Scheduling policy.
     pub policy: Policy,
-    /// Number of the oldest waiting requests that the policy considers, at least 1.
+    /// Number of oldest waiting requests that the policy considers, at least 1.
     pub depth: usize,
-    /// Age above which a waiting request precedes all others. If there are several such requests, the oldest is first.
+    /// Age above which a waiting request precedes all younger ones. If several requests exceed it, the oldest
+    /// is first. `None` means no limit.
     pub age_limit: Option<Time>,
 }
 
@@ -47,7 +48,7 @@ fn target(disk: &Disk, request: &Request) -> Target {
 }
 
 /// Serves `requests` like [`serve`], in the order that `choose` determines. `choose` receives the arm, the
-/// time, and the waiting requests, oldest first. It returns the index of its choice.
+/// time, and the waiting requests, oldest first. It returns the index of the request to serve.
 pub(super) fn on_arm(
     disk: &Disk,
     requests: &[Request],
@@ -65,8 +66,8 @@ pub(super) fn on_arm(
 }
 
 impl Firmware {
-    /// Index in `waiting` of the request to serve from `now` on. `waiting` is not empty, and its first
-    /// request is the oldest.
+    /// Returns the index in `waiting` of the request to serve from `now` on. `waiting` is not empty, and its
+    /// first request is the oldest.
     fn choose(
         &self,
         disk: &Disk,

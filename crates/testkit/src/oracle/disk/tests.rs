@@ -7,7 +7,7 @@ use nacre_kernel::{Bandwidth, Bytes, Random};
 use nacre_media::disk::{Draw, Layout, SeekCurve, SeekTimes};
 
 const ROTATION: Time = Time::from_ms(4);
-/// Size of a track, which takes one rotation at 200 MB/s. A cylinder has one track.
+/// Size of a track in bytes, which takes one rotation at 200 MB/s. A cylinder has one track.
 const TRACK: u64 = 800_000;
 
 fn curve() -> SeekCurve {
@@ -15,14 +15,14 @@ fn curve() -> SeekCurve {
     SeekCurve::fit(SeekTimes { track_to_track: us(200), average: us(3400), full_stroke: us(6600) }).unwrap()
 }
 
-/// A disk of 1,001 cylinders with one surface, a constant data rate, and an additional settling time of
-/// writes of 3 ms.
+/// Returns a disk of 1,001 cylinders with one surface and a constant data rate. Writes need an additional
+/// settling time of 3 ms.
 fn disk() -> Disk {
     let layout = Layout::new(Bytes(1001 * TRACK), ROTATION, Bandwidth(200e6), Bandwidth(200e6), 1);
     Disk::new(layout, curve(), Draw::default(), Time::from_ms(3))
 }
 
-/// A disk with one cylinder of two tracks, which never seeks.
+/// Returns a disk with one cylinder of two tracks, which never seeks.
 fn one_cylinder() -> Disk {
     let layout = Layout::new(Bytes(2 * TRACK), ROTATION, Bandwidth(200e6), Bandwidth(200e6), 2);
     Disk::new(layout, curve(), Draw::default(), Time::ZERO)
@@ -41,19 +41,19 @@ fn firmware(policy: Policy, depth: usize) -> Firmware {
     Firmware { policy, depth, age_limit: None }
 }
 
-/// Numbers of the requests in completion order.
+/// Returns the numbers of the requests in completion order.
 fn order(visits: &[Visit]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..visits.len()).collect();
     order.sort_by_key(|&request| visits[request].done);
     order
 }
 
-/// Order in which `requests` that arrive simultaneously are served.
+/// Returns the order in which `requests` that arrive simultaneously are served.
 fn order_of(firmware: Firmware, requests: &[Request]) -> Vec<usize> {
     order(&serve(&disk(), firmware, requests, Load::Open(&vec![Time::ZERO; requests.len()])))
 }
 
-/// Order of requests to the starts of `cylinders`.
+/// Returns the order in which requests to the starts of `cylinders` are served.
 fn order_of_cylinders(firmware: Firmware, cylinders: &[u64]) -> Vec<usize> {
     order_of(firmware, &cylinders.iter().map(|&cylinder| read(cylinder, 0.0, 1)).collect::<Vec<_>>())
 }
@@ -94,8 +94,8 @@ fn the_shortest_seek_counts_cylinders_from_where_the_arm_stands() {
 #[test]
 fn of_equal_seeks_the_oldest_goes_first() {
     let shortest = firmware(Policy::ShortestSeek, 32);
-    // 200 is first because no other request has arrived. 100 and 300 have equal distances, and two requests
-    // are on one cylinder.
+    // Cylinder 200 is first because no other request has arrived. Then 100 and 300 have equal distances, and
+    // two requests are on one cylinder.
     let requests = [200, 300, 100, 300].map(|cylinder| read(cylinder, 0.0, 1));
     let times = [0, 1, 2, 3].map(Time::from_us);
     let visits = serve(&disk(), shortest, &requests, Load::Open(&times));
@@ -109,8 +109,8 @@ fn the_shortest_access_counts_seek_settling_and_rotation() {
     let shortest = firmware(Policy::ShortestAccess, 32);
     // On the cylinder of the arm, sectors are served in the order of their angles.
     assert_eq!(order_of(shortest, &[0.75, 0.5, 0.25].map(|share| read(0, share, 1))), [2, 1, 0]);
-    // A seek by one cylinder takes 0.2 ms. A sector there at 0.1 rotations (0.4 ms) can be reached in time,
-    // and precedes a sector at 0.15 rotations on the current cylinder.
+    // A seek by one cylinder takes 0.2 ms. A sector on that cylinder at 0.1 rotations (0.4 ms) can be reached
+    // in time, and precedes a sector at 0.15 rotations on the current cylinder.
     assert_eq!(order_of(shortest, &[read(0, 0.15, 1), read(1, 0.1, 1)]), [1, 0]);
     // A sector at 0.02 rotations (0.08 ms) has passed when the arm arrives.
     assert_eq!(order_of(shortest, &[read(0, 0.9, 1), read(1, 0.02, 1)]), [0, 1]);
@@ -118,10 +118,10 @@ fn the_shortest_access_counts_seek_settling_and_rotation() {
     // sector follows soon after the arrival of the arm.
     assert!(curve().time(0.5) > Time::from_ms(4) && curve().time(0.5) < Time::from_ms(5));
     assert_eq!(order_of(shortest, &[read(500, 0.25, 1), read(0, 0.5, 1)]), [1, 0]);
-    // A write needs 3 ms to settle, so it misses its sector at 0.1 rotations, which returns after 1.1
-    // rotations.
+    // A write needs 3 ms to settle, so it misses its sector at 0.1 rotations and is served one rotation
+    // later, at 1.1 rotations.
     assert_eq!(order_of(shortest, &[write(1, 0.1, 1), read(1, 0.15, 1)]), [1, 0]);
-    // The transfer does not count: the first request takes half a rotation longer but is still served first.
+    // The transfer is ignored: the first request takes half a rotation longer but is still served first.
     assert_eq!(order_of(shortest, &[read(0, 0.2, 1), read(0, 0.1, TRACK as u32 / 2)]), [1, 0]);
     // The oldest request wins ties.
     assert_eq!(order_of(shortest, &[read(0, 0.3, 8), read(0, 0.3, 4)]), [0, 1]);
@@ -161,7 +161,7 @@ fn what_has_waited_longer_than_the_limit_goes_first() {
     assert_eq!(served(Some(Time::ZERO)), [0, 1, 2, 3], "first come first served");
 }
 
-/// Reads of `bytes` bytes that begin at random bytes of the first track.
+/// Returns reads of `bytes` bytes that begin at random offsets in the first track.
 fn on_one_track(random: &mut Random, count: usize, bytes: u32) -> Vec<Request> {
     (0..count).map(|_| read(0, random.unit() * 0.99, bytes)).collect()
 }

@@ -1,4 +1,4 @@
-//! Reference model of a memory controller with one rank of DRAM, simulated clock by clock.
+//! Reference model of a memory controller with one rank of DRAM, simulated one clock at a time.
 
 mod rank;
 #[cfg(test)]
@@ -10,21 +10,21 @@ use nacre_kernel::Time;
 pub use rank::Timing;
 use rank::{Command, Rank};
 
-/// A memory controller with its rank.
+/// A memory controller with one rank.
 #[derive(Clone, Copy, Debug)]
 pub struct Controller {
-    /// Clock period. Commands are issued at multiples of it.
+    /// Clock period. Commands are issued at multiples of this period.
     pub clock: Time,
     /// Timing constraints between commands.
     pub timing: Timing,
     /// Number of banks.
     pub banks: usize,
-    /// Whether each access closes its row. Otherwise, rows stay open until another row is needed.
+    /// Whether each access closes its row. Otherwise, a row stays open until its bank needs another row.
     pub closes_rows: bool,
-    /// Number of the oldest waiting accesses that the controller considers, at least 1. An access waits until
-    /// its read or write command. With 1, accesses are served in order of arrival.
+    /// Number of oldest waiting accesses that the controller considers, at least 1. An access waits until its
+    /// read or write command is issued. With 1, accesses are served in order of arrival.
     pub queue: usize,
-    /// Whether writes are queued separately. Otherwise, reads and writes are treated equally.
+    /// Watermarks of a separate write queue. `None` means that reads and writes are treated equally.
     pub writes: Option<Watermarks>,
 }
 
@@ -34,13 +34,13 @@ pub struct Controller {
 /// only `low` of them are left and a read waits, or until no writes are left.
 #[derive(Clone, Copy, Debug)]
 pub struct Watermarks {
-    /// High watermark, which is more than `low` and at most the length of the queue.
+    /// High watermark. It exceeds `low` and is at most the length of the queue.
     pub high: usize,
-    /// Low watermark, which is less than `high`.
+    /// Low watermark. It is less than `high`.
     pub low: usize,
 }
 
-/// An access of one burst.
+/// An access that transfers one burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// Bank of the access.
@@ -87,7 +87,7 @@ pub fn serve(controller: &Controller, accesses: &[Access], load: Load<'_>) -> Ve
             is_writing = watermarks.is_writing(is_writing, seen.len() - writes, writes);
         }
         let is_served = |access: Access| controller.writes.is_none() || access.is_write == is_writing;
-        // Positions in `waiting`.
+        // Each access with its index in `waiting`.
         let served: Vec<(usize, Access)> = seen
             .iter()
             .map(|seen| accesses[seen.request])
@@ -112,7 +112,8 @@ pub fn serve(controller: &Controller, accesses: &[Access], load: Load<'_>) -> Ve
     }
 }
 
-/// Command to issue at `now` for one of the `served` accesses, which are sorted by age, oldest first.
+/// Returns the command to issue at `now` for one of the `served` accesses, which are sorted from oldest to
+/// newest.
 fn choose(rank: &Rank, now: u64, served: &[(usize, Access)]) -> Option<(Command, usize, Access)> {
     let is_hit = |access: &Access| rank.open_row(access.bank) == Some(access.row);
     let hit = served
@@ -136,7 +137,7 @@ fn choose(rank: &Rank, now: u64, served: &[(usize, Access)]) -> Option<(Command,
 }
 
 impl Watermarks {
-    /// Whether writes are served next. `was_writing` tells whether writes were served last.
+    /// Returns whether writes are served next. `was_writing` states whether writes were served last.
     fn is_writing(&self, was_writing: bool, reads: usize, writes: usize) -> bool {
         if was_writing {
             writes > 0 && (writes > self.low || reads == 0)

@@ -60,7 +60,7 @@ pub(super) enum Command {
     Precharge,
 }
 
-/// A bank. Times are the first clocks that allow a command.
+/// State of a bank. Times are the first clocks at which a command is allowed.
 #[derive(Clone, Debug, Default)]
 struct Bank {
     open: Option<u64>,
@@ -69,18 +69,18 @@ struct Bank {
     precharge: u64,
 }
 
-/// A rank and the data bus. Times are the first clocks that allow a command or a transfer.
+/// State of a rank and its data bus. Times are the first clocks at which a command or a transfer is allowed.
 #[derive(Clone, Debug)]
 pub(super) struct Rank {
     timing: Timing,
     banks: Vec<Bank>,
-    /// Clocks of the last four activations.
+    /// Clocks of the last four row activations.
     activates: VecDeque<u64>,
-    /// First clock that allows the data of a read.
+    /// First clock at which data of a read may be transferred.
     read_data: u64,
-    /// First clock that allows the data of a write.
+    /// First clock at which data of a write may be transferred.
     write_data: u64,
-    /// First clock that allows a read.
+    /// First clock at which a read may be issued.
     read: u64,
 }
 

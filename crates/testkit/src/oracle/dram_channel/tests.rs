@@ -20,14 +20,14 @@ fn write(bank: usize, row: u64) -> Access {
     Access { is_write: true, ..read(bank, row) }
 }
 
-/// Completion times in clocks of `accesses` that arrive at these clocks.
+/// Returns the completion times in clocks of `accesses` that arrive at `clocks`.
 fn done_from(controller: &Controller, accesses: &[Access], clocks: &[u64]) -> Vec<u64> {
     let times: Vec<Time> = clocks.iter().map(|&clock| CLOCK * clock).collect();
     let visits = serve(controller, accesses, Load::Open(&times));
     visits.iter().map(|visit| visit.done.as_ps() / CLOCK.as_ps()).collect()
 }
 
-/// Completion times in clocks of accesses that arrive simultaneously at time 0.
+/// Returns the completion times in clocks of accesses that arrive simultaneously at time 0.
 fn done(controller: &Controller, accesses: &[Access]) -> Vec<u64> {
     done_from(controller, accesses, &vec![0; accesses.len()])
 }
@@ -35,8 +35,8 @@ fn done(controller: &Controller, accesses: &[Access]) -> Vec<u64> {
 #[test]
 fn one_access_takes_the_sum_of_its_parts() {
     let controller = controller(32);
-    // The first access to a closed row takes tRCD, CL, and the burst. It is followed by a hit, and long after
-    // by a conflict.
+    // The first access, to a closed row, takes tRCD, CL, and the burst. A hit follows it, and a conflict
+    // follows much later.
     assert_eq!(
         done_from(&controller, &[read(0, 1), read(0, 1), read(0, 2)], &[0, 100, 200]),
         [26, 100 + 15, 200 + 11 + 11 + 15]

@@ -5,14 +5,14 @@ use super::{Load, Visit};
 use nacre_kernel::Time;
 use std::collections::VecDeque;
 
-/// Arbitration of a free channel.
+/// Policy that selects the transfer when the channel is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arbitration {
-    /// The command or page that has been ready longest.
+    /// Selects the command or page that has been ready longest.
     FirstCome,
-    /// Pages before commands. Among pages and among commands, the one that has been ready longest.
+    /// Selects pages before commands, and the longest-ready one within each group.
     PagesFirst,
-    /// Commands before pages. Among commands and among pages, the one that has been ready longest.
+    /// Selects commands before pages, and the longest-ready one within each group.
     CommandsFirst,
 }
 
@@ -21,14 +21,14 @@ pub enum Arbitration {
 pub struct Channel {
     /// Number of dies.
     pub dies: usize,
-    /// Number of page registers of a die. A read occupies a register from the start of its command to the end
+    /// Number of page registers per die. A read occupies a register from the start of its command to the end
     /// of the transfer of its page.
     pub registers: usize,
     /// Arbitration policy of the channel.
     pub arbitration: Arbitration,
-    /// Time of a command on the channel.
+    /// Transfer time of a command on the channel.
     pub command: Time,
-    /// Time from the end of the command until the page is in its register (tR).
+    /// Sensing time from the end of a command until the page is in its register (tR).
     pub sense: Time,
     /// Transfer time of a page on the channel.
     pub transfer: Time,
@@ -36,36 +36,36 @@ pub struct Channel {
     pub completion: Time,
 }
 
-/// A command or page that waits for the channel or is being transferred.
+/// A command or page that waits for the channel or is being transferred on it.
 #[derive(Clone, Copy, Debug)]
 struct Crossing {
     is_command: bool,
-    /// Time at which it became ready.
+    /// Time at which the command or page became ready.
     ready: Time,
     read: Waiting,
     die: usize,
 }
 
-/// One die.
+/// State of one die.
 #[derive(Clone, Debug, Default)]
 struct Die {
-    /// Reads whose command was not sent yet.
+    /// Reads whose commands have not been sent yet.
     queue: VecDeque<Waiting>,
-    /// Read that occupies the array, from the start of its command until its page is sensed.
+    /// Read that occupies the memory array, from the start of its command until its page is sensed.
     sensing: Option<Waiting>,
-    /// Time at which the page is sensed; `None` while the command is transferred.
+    /// Time at which the page will be sensed. `None` while the command is being transferred.
     sensed_at: Option<Time>,
-    /// Number of registers in use.
+    /// Number of page registers in use.
     held: usize,
-    /// Time at which the array became free, if it is free.
+    /// Time at which the memory array became free, if it is free.
     array_free: Time,
-    /// Time at which a register became free, if one is.
+    /// Time at which a register became free, if one is free.
     register_free: Time,
 }
 
-/// Serves reads. Read number i is on die `dies[i]`. Each die serves its reads in arrival order. A command is
-/// ready when its read is the oldest of its die, the die is not sensing, and the die has a free register. A
-/// page is ready when it is sensed. Transfers are not preempted.
+/// Simulates reads. Read number i is on die `dies[i]`. Each die serves its reads in arrival order. A command
+/// is ready when its read is the oldest of its die, the die is not sensing, and the die has a free register.
+/// A page is ready when it is sensed. Transfers are not preempted.
 #[must_use]
 pub fn serve(channel: &Channel, dies: &[usize], load: Load<'_>) -> Vec<Visit> {
     assert!(channel.registers >= 1, "a die has a register");
@@ -127,7 +127,7 @@ impl Channel {
 }
 
 impl Die {
-    /// Command that is ready for the channel.
+    /// Returns the command of this die that is ready for the channel, if any.
     fn command(&self, number: usize, channel: &Channel) -> Option<Crossing> {
         let &read = self.queue.front()?;
         let can_take = self.sensing.is_none() && self.held < channel.registers;
@@ -135,13 +135,13 @@ impl Die {
         can_take.then_some(Crossing { is_command: true, ready, read, die: number })
     }
 
-    /// Starts the transfer of the command of the oldest read.
+    /// Starts the transfer of the command of the oldest read on this die.
     fn take_command(&mut self) {
         self.sensing = self.queue.pop_front();
         self.held += 1;
     }
 
-    /// Page that is ready because it was sensed by `now`.
+    /// Returns the page of this die that was sensed by `now`, if any.
     fn sensed(&mut self, number: usize, now: Time) -> Option<Crossing> {
         let ready = self.sensed_at.filter(|&at| at <= now)?;
         self.sensed_at = None;
@@ -150,7 +150,7 @@ impl Die {
         Some(Crossing { is_command: false, ready, read, die: number })
     }
 
-    /// Frees the register of a page that was transferred by `now`.
+    /// Frees the register of a page whose transfer ended at `now`.
     fn give_register_back(&mut self, now: Time, registers: usize) {
         if self.held == registers {
             self.register_free = now;

@@ -13,7 +13,7 @@ fn channel(dies: usize, registers: usize, arbitration: Arbitration, times_us: [u
     Channel { dies, registers, arbitration, command, sense, transfer, completion: Time::ZERO }
 }
 
-/// Completion times in microseconds of reads of `dies` that arrive simultaneously.
+/// Returns the completion times in microseconds of reads on `dies` that arrive simultaneously.
 fn done_us(channel: &Channel, dies: &[usize]) -> Vec<u64> {
     let visits = serve(channel, dies, Load::Open(&vec![Time::ZERO; dies.len()]));
     visits.iter().map(|visit| visit.done.as_ps() / Time::from_us(1).as_ps()).collect()
@@ -84,8 +84,8 @@ fn what_arrives_when_the_channel_is_free_takes_part() {
 
 #[test]
 fn a_closed_loop_saturates_die_or_channel() {
-    // Reads per second of `clients` clients that read the dies in rotation, excluding the first and the last
-    // reads.
+    // Returns the reads per second of `clients` clients that read the dies in rotation, without the first and
+    // the last reads.
     let per_s = |channel: Channel, clients| {
         let dies: Vec<usize> = (0..10_000).map(|read| read % channel.dies).collect();
         let visits = serve(&channel, &dies, Load::Closed { clients });
@@ -105,13 +105,13 @@ fn a_closed_loop_saturates_die_or_channel() {
         assert_us(channel(4, 1, arbitration, [1, 30, 4]), 1, 1.0, 35.0);
     }
     // If commands have priority, the dies are not synchronized: four dies have the throughput of four
-    // separate dies, and 16 keep the channel busy.
+    // separate dies, and 16 dies keep the channel busy.
     assert_us(channel(4, 1, CommandsFirst, [1, 30, 4]), 4, 4.0, 35.0);
     for registers in [1, 2, 4] {
         assert_us(channel(16, registers, CommandsFirst, [1, 30, 4]), 256, 1.0, 5.0);
     }
-    // If pages have priority, the dies stay synchronized: all pages are transferred, then all commands, which
-    // end before the first page is ready.
+    // If pages have priority, the dies stay synchronized: all pages are transferred, then all commands. The
+    // commands end before the first page is ready.
     for (dies, clients) in [(4, 4), (16, 256)] {
         let turn_us = 4.0 * dies as f64 + 1.0 + 30.0;
         assert_us(channel(dies, 1, PagesFirst, [1, 30, 4]), clients, dies as f64, turn_us);

@@ -7,7 +7,8 @@ use nacre_kernel::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Serves requests on `servers` identical servers, first come, first served (G/G/c). Request number i takes
+/// Simulates requests on `servers` identical servers, first come, first served (G/G/c). Request number i
+/// takes
 /// `services[i]`.
 #[must_use]
 pub fn first_come(servers: usize, services: &[Time], load: Load<'_>) -> Vec<Visit> {
@@ -15,12 +16,13 @@ pub fn first_come(servers: usize, services: &[Time], load: Load<'_>) -> Vec<Visi
     serve(servers, services, load, |_, _| 0)
 }
 
-/// Queues of NVMe controllers, with their priority classes: 0 is urgent, 1 to 3 are high, medium, and low.
+/// Queues of an NVMe controller and their priority classes. Class 0 is urgent, and classes 1 to 3 are high,
+/// medium, and low.
 #[derive(Clone, Copy, Debug)]
 pub struct Fetching<'a> {
     /// Class of each queue.
     pub classes: &'a [usize],
-    /// Number of requests per round of the high, medium, and low class.
+    /// Number of requests per round for the high, medium, and low classes.
     pub weights: [usize; 3],
 }
 
@@ -68,8 +70,8 @@ pub fn weighted(
     })
 }
 
-/// Serves requests on `servers` identical servers. Whenever a server is free, `choose` receives the waiting
-/// requests, oldest first, and the time. It returns the index of its choice.
+/// Simulates requests on `servers` identical servers. Whenever a server is free, `choose` receives the
+/// waiting requests, oldest first, and the time. It returns the index of the request to serve.
 pub(super) fn serve(
     servers: usize,
     services: &[Time],
@@ -103,8 +105,8 @@ pub(super) fn serve(
     }
 }
 
-/// Serves requests on one server by non-preemptive priority. A free server serves the oldest request of the
-/// lowest class. Request number i belongs to `classes[i]` and takes `services[i]`.
+/// Simulates requests on one server with non-preemptive priorities. A free server serves the oldest request
+/// of the lowest class. Request number i belongs to `classes[i]` and takes `services[i]`.
 #[must_use]
 pub fn by_priority(classes: &[u8], services: &[Time], load: Load<'_>) -> Vec<Visit> {
     assert_eq!(classes.len(), services.len(), "each request has a class and a service time");

@@ -29,7 +29,8 @@ fn exponential(random: &mut Random, count: usize) -> Vec<Time> {
 
 fn arrivals(random: &mut Random, rate: f64) -> Vec<Time> {
     let other = random.clone();
-    // Service times are generated after these numbers.
+    // This advances `random` past the numbers of the arrival times, because the service times are generated
+    // next.
     (0..COUNT).for_each(|_| _ = random.exponential());
     poisson(other, rate).take(COUNT).collect()
 }
@@ -67,7 +68,8 @@ fn priorities_by_hand() {
 
 #[test]
 fn fetches_by_hand() {
-    // The queues are high with two requests per round, low with one, and urgent. All requests arrive at 0.
+    // The classes of the queues are high with two requests per round, low with one request, and urgent. All
+    // requests arrive at 0.
     let fetching = Fetching { classes: &[1, 3, 0], weights: [2, 1, 1] };
     let queues = [0, 0, 0, 1, 1, 2];
     let (times, services) = (ms(&[0; 6]), ms(&[1; 6]));
@@ -125,8 +127,8 @@ fn waits_of_several_servers_meet_erlang() {
 
 #[test]
 fn arrivals_find_as_many_inside_as_little_has_it() {
-    // Poisson arrivals see time averages, so they find rate x mean latency requests, which is that of M/M/2
-    // here.
+    // Poisson arrivals see time averages: on average, an arrival finds rate x mean latency requests, as in
+    // M/M/2.
     let rate = 1.4 / SERVICE_S;
     let latency = SERVICE_S + mmc_wait(2, rate, SERVICE_S);
     assert_mean("queue Little", rate * latency, 0.05, |random| {
