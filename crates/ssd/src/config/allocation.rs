@@ -129,7 +129,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// Positions of channels, ways, and planes in this order, fastest first.
+    /// Returns the dimensions in this order, fastest first: 0 for channels, 1 for ways, and 2 for planes.
     pub(crate) fn places(self) -> [usize; 3] {
         match self {
             Order::Cwp => [0, 1, 2],
@@ -165,7 +165,7 @@ pub struct Dynamic {
 }
 
 impl Allocation {
-    /// Settings of superblocks over all dies; `None` with allocation by plane.
+    /// Returns the settings of superblocks over all dies, or `None` with allocation by plane.
     fn superblock(&self) -> Option<&Superblock> {
         match self {
             Allocation::Superblock(of) => Some(of),
@@ -173,12 +173,12 @@ impl Allocation {
         }
     }
 
-    /// Whether each plane has its own write frontiers and garbage collection.
+    /// Returns whether each plane has separate write frontiers and garbage collection.
     pub(crate) fn is_by_plane(&self) -> bool {
         self.superblock().is_none()
     }
 
-    /// Whether garbage collection copies pages inside their plane.
+    /// Returns whether garbage collection copies pages inside their plane.
     pub(crate) fn copies_inside(&self) -> bool {
         match self {
             Allocation::Superblock(_) => false,
@@ -187,17 +187,18 @@ impl Allocation {
         }
     }
 
-    /// Number of reclaim groups; 1 with allocation by plane.
+    /// Returns the number of reclaim groups, which is 1 with allocation by plane.
     pub(crate) fn reclaim_groups(&self) -> u32 {
         self.superblock().map_or(1, |of| of.reclaim_groups)
     }
 
-    /// Blocks of a superblock in each of its planes.
+    /// Returns the number of blocks of a superblock in each of its planes.
     pub(crate) fn reclaim_unit(&self) -> u32 {
         self.superblock().map_or(1, |of| of.reclaim_unit)
     }
 
-    /// Operations of a stripe, including parity, if superblocks span this many `dies`; `None` without parity.
+    /// Returns the number of operations in a stripe, including parity, if superblocks span this number of
+    /// `dies`. Returns `None` without parity.
     pub(crate) fn stripe(&self, dies: u32) -> Option<u32> {
         Some(self.superblock()?.parity.as_ref()?.stripe.unwrap_or(dies))
     }

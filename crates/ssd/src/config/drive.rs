@@ -169,7 +169,7 @@ impl Drive {
         u64::from(self.channels) * u64::from(self.ways)
     }
 
-    /// Bytes of all flash, including spare blocks.
+    /// Returns the number of bytes of all flash, including spare blocks.
     pub(crate) fn raw_bytes(&self) -> u64 {
         let pages = self.dies_in_all() * u64::from(self.planes) * u64::from(self.pages);
         pages * u64::from(self.blocks) * self.page.0

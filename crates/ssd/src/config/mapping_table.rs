@@ -53,7 +53,7 @@ pub struct CachedTable {
 }
 
 impl MappingTable {
-    /// Entries and checkpoints.
+    /// Returns the settings of entries and checkpoints.
     pub(crate) fn entries(&self) -> &TableEntries {
         match self {
             MappingTable::InDram(entries) => entries,
@@ -61,7 +61,7 @@ impl MappingTable {
         }
     }
 
-    /// The table in flash with its cache; `None` if all of it is in DRAM.
+    /// Returns the settings of a table in flash with its cache, or `None` if the whole table is in DRAM.
     pub(crate) fn cached(&self) -> Option<&CachedTable> {
         match self {
             MappingTable::InDram(_) => None,
@@ -69,7 +69,7 @@ impl MappingTable {
         }
     }
 
-    /// Gives the cache this share of its size, and at least `least` bytes.
+    /// Reduces the cache to this share of its size, but not below `least` bytes.
     pub(crate) fn shrink_cache(&mut self, share: f64, least: u64) {
         if let MappingTable::CachedPages(table) | MappingTable::CachedEntries(table) = self {
             table.size = Bytes(((table.size.0 as f64 * share) as u64).max(least));

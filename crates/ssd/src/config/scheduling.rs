@@ -62,12 +62,12 @@ pub struct Suspension {
 }
 
 impl FlashScheduling {
-    /// Whether host reads go before all other waiting operations.
+    /// Returns whether host reads go before all other waiting operations.
     pub(crate) fn has_read_priority(&self) -> bool {
         !matches!(self, FlashScheduling::InOrder)
     }
 
-    /// Whether the planes of a die serve host reads independently.
+    /// Returns whether the planes of a die serve host reads independently.
     pub(crate) fn reads_by_plane(&self) -> bool {
         match self {
             FlashScheduling::ReadPriority(of) => of.independent_planes,
@@ -76,7 +76,7 @@ impl FlashScheduling {
         }
     }
 
-    /// Settings of suspension; `None` if reads do not suspend programs and erases.
+    /// Returns the settings of suspension, or `None` if reads do not suspend programs and erases.
     pub(crate) fn suspension(&self) -> Option<&Suspension> {
         match self {
             FlashScheduling::Suspension(of) => Some(of),

@@ -1,4 +1,4 @@
-//! Completion of requests: the result, and the time spent in each activity.
+//! Completion of requests: computes the status and the time spent in each activity.
 
 use super::Ssd;
 use crate::drive::active::Active;

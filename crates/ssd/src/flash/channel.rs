@@ -1,4 +1,4 @@
-//! A channel transfers commands, pages, and data one at a time.
+//! A channel, which transfers commands, pages, and data one at a time.
 
 use crate::config::Arbitration;
 use nacre_kernel::Time;
@@ -13,17 +13,16 @@ pub(crate) enum Crossing {
     Command,
     /// A sensed page.
     Page,
-    /// Command and data of a program.
+    /// The command and the data of a program.
     Data,
 }
 
 /// A transfer that waits for the channel.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(crate) struct Waiting {
-    /// Time when the transfer became ready.
+    /// Time at which the transfer became ready.
     pub(crate) since: Time,
-    /// Number of the command. If transfers become ready at the same time, the one with the lowest number is
-    /// first.
+    /// Number of the command. Among transfers that became ready at the same time, the lowest number is first.
     pub(crate) order: u64,
     pub(crate) command: u32,
     pub(crate) what: Crossing,
@@ -36,13 +35,13 @@ impl Waiting {
     }
 }
 
-/// A channel and its queues.
+/// A channel and its waiting transfers.
 #[derive(Clone, Debug, Default, State)]
 pub(crate) struct Channel {
-    /// Transfer in progress, whose end is an event.
+    /// Transfer in progress. An event occurs at its end.
     #[state(varies)]
     pub(crate) crossing: Option<Waiting>,
-    /// End time of the transfer in progress.
+    /// End time of the transfer in progress, or of the last one.
     pub(crate) until: Time,
     /// Commands of host reads.
     #[state(varies)]
@@ -50,12 +49,12 @@ pub(crate) struct Channel {
     /// Pages of host reads.
     #[state(varies)]
     pages: VecDeque<Waiting>,
-    /// Data to be programmed, and reads of copies.
+    /// Data to be programmed, and all transfers of copies.
     #[state(varies)]
     others: VecDeque<Waiting>,
 }
 
-/// Queues of a channel.
+/// Class of a transfer, which determines its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     /// Commands of host reads.
@@ -75,11 +74,11 @@ impl Channel {
         }
     }
 
-    /// Queues a transfer that is ready at the current time.
+    /// Queues a transfer that became ready at the current time.
     #[inline]
     pub(crate) fn offer(&mut self, class: Class, waiting: Waiting) {
         let queue = self.queue(class);
-        // Time only advances, so only transfers that became ready at the same time can follow it.
+        // Time only advances, so this transfer can precede only transfers that became ready at the same time.
         let place = queue.iter().rev().take_while(|other| other.key() > waiting.key()).count();
         match place {
             0 => queue.push_back(waiting),
@@ -92,7 +91,8 @@ impl Channel {
         self.queue(class).retain(|waiting| waiting.command != command);
     }
 
-    /// Removes and returns the next transfer according to the arbitration policy `how`.
+    /// Removes and returns the transfer that the arbitration policy `how` selects, or `None` if no transfer
+    /// waits.
     #[inline]
     pub(crate) fn choose(&mut self, how: Arbitration) -> Option<Waiting> {
         let Channel { commands, pages, others, .. } = self;
@@ -113,7 +113,7 @@ impl Channel {
         *self = Channel::default();
     }
 
-    /// Whether no transfer is in progress or waiting.
+    /// Returns whether no transfer is in progress or waiting.
     pub(crate) fn is_idle(&self) -> bool {
         self.crossing.is_none() && self.commands.is_empty() && self.pages.is_empty() && self.others.is_empty()
     }

@@ -3,7 +3,7 @@
 use nacre_kernel::state::Value;
 use nacre_kernel::{Activity, Time};
 
-/// Marks the absence of a command.
+/// Index that means that there is no command.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// Operation of a command.
@@ -18,7 +18,7 @@ pub(crate) enum Kind {
     Erase,
 }
 
-/// Request or part that waits for a command.
+/// Object that waits for the end of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) enum Owner {
     /// Nothing waits for the command.
@@ -26,9 +26,9 @@ pub(crate) enum Owner {
     None,
     /// A host read, by request number.
     Request(u32),
-    /// A part, by number.
+    /// A part of a request, by number.
     Part(u32),
-    /// A copy. Programs or erases follow it.
+    /// A copy, on which programs or erases depend.
     Copy,
 }
 
@@ -42,12 +42,12 @@ pub(crate) struct Command {
     /// Activity to which the time of the command is charged.
     pub(crate) activity: Activity,
     pub(crate) die: u32,
-    /// Lanes of the die that the command reads. A lane is one plane if planes read independently, and
-    /// otherwise the whole die.
+    /// Lanes of the die that the command reads, as a bit set. A lane is one plane if planes read
+    /// independently, and otherwise the whole die.
     pub(crate) lanes: u64,
     /// Number of pages that the command reads or programs, or of blocks that it erases.
     pub(crate) pages: u32,
-    /// Superblock of the command. Commands for one superblock execute in order on each die.
+    /// Superblock of the command. Each die executes the commands for one superblock in order.
     pub(crate) superblock: u32,
     /// Number of a program on its die.
     pub(crate) program: u32,
@@ -55,23 +55,23 @@ pub(crate) struct Command {
     pub(crate) array: Time,
     /// Time of the command and address cycles on the channel.
     pub(crate) command: Time,
-    /// Time of the data on the channel; zero if no data is transferred.
+    /// Transfer time of the data on the channel, or zero if no data is transferred.
     pub(crate) data: Time,
     /// Decoding time, from the end of the transfer until the data is usable.
     pub(crate) decoding: Time,
     /// Whether the command has no unfinished prerequisites.
     pub(crate) is_ready: bool,
-    /// Whether the command has a slot in the write buffer.
+    /// Whether the command occupies a slot in the write buffer.
     pub(crate) has_slot: bool,
-    /// Sequence number among the programs that flushes wait for, or among the copies.
+    /// Sequence number among the programs for which flushes wait, or among the copies.
     pub(crate) number: u64,
-    /// Next command of the chain.
+    /// Next command of the chain, or [`NONE`].
     pub(crate) next: u32,
-    /// Time of issue.
+    /// Time at which the command was issued.
     pub(crate) issued: Time,
-    /// Time when the first cycle of the command was transferred.
+    /// Time at which the transfer of the command started.
     pub(crate) began: Time,
-    /// Time to suspend the operation in progress. It is included in the waiting time of the command.
+    /// Time for suspending the operation in progress. It is part of the waiting time of the command.
     pub(crate) suspending: Time,
 }
 

@@ -5,7 +5,7 @@ use nacre_kernel::Time;
 use nacre_kernel::state::{State, Value};
 use std::collections::VecDeque;
 
-/// A set of small numbers.
+/// A set of small integers, as a bitmap.
 #[derive(Clone, Debug, Default, State)]
 pub(crate) struct Bits(#[state(sparse)] Vec<u64>);
 
@@ -27,13 +27,13 @@ impl Bits {
     }
 }
 
-/// State of the array, ignoring reads with priority.
+/// State of the array of a die. Reads with priority do not change it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) enum Phase {
     /// Idle.
     #[default]
     Idle,
-    /// Reserved for a command whose cycles or data are being transferred.
+    /// Reserved for a command whose command cycles or data are being transferred.
     Taken,
     /// Busy until the next event.
     Running,
@@ -43,28 +43,28 @@ pub(crate) enum Phase {
     Suspended,
 }
 
-/// Commands for one superblock that cannot start yet, oldest first.
+/// Commands for one superblock that cannot start yet. The oldest command is first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct Parked {
     pub(crate) superblock: u32,
     pub(crate) commands: VecDeque<u32>,
 }
 
-/// Entry in the queue of a die, with the fields of the command that decide when it may start. The copy is
-/// faster than the commands themselves: queues are long during garbage collection, and commands are far apart
-/// in memory.
+/// Entry in the queue of a die, with copies of the command fields that determine when the command may start.
+/// The copy is faster than access to the commands: queues are long during garbage collection, and commands
+/// are far apart in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct Lined {
-    /// Number of the command, in issue order.
+    /// Number of the command in issue order.
     pub(crate) order: u64,
     pub(crate) command: u32,
     pub(crate) kind: Kind,
 }
 
-/// One die.
+/// State of one die.
 #[derive(Clone, Debug, Default, State)]
 pub(crate) struct Die {
-    /// Reads with priority that wait for the transfer of their command, oldest first.
+    /// Reads with priority whose commands were not transferred yet, oldest first.
     #[state(varies)]
     pub(crate) reads: VecDeque<u32>,
     /// All other commands that can start, oldest first.
@@ -74,41 +74,41 @@ pub(crate) struct Die {
     /// superblock that depends on copies.
     #[state(varies)]
     pub(crate) parked: Vec<Parked>,
-    /// Lanes that are sensing or receiving a command.
+    /// Lanes that are sensing or receiving a read command, as a bit set.
     pub(crate) sensing: u64,
-    /// Read that is sensed in each lane.
+    /// Read that each lane is sensing, or [`NONE`].
     pub(crate) sensed: Vec<u32>,
-    /// Lanes whose next read waits for the channel.
+    /// Lanes whose next read waits for the channel, as a bit set.
     pub(crate) offered: u64,
-    /// Number of pages that are sensed or wait for their transfer in each lane. Empty if registers are not
-    /// limited.
+    /// Number of occupied page registers per lane. A page occupies its register while it is sensed and until
+    /// its transfer ends. Empty if registers are not limited.
     pub(crate) held: Vec<u32>,
     /// State of the array for queued commands.
     pub(crate) phase: Phase,
-    /// Command that the array executes.
+    /// Command that the array executes, or [`NONE`].
     pub(crate) job: u32,
-    /// End of that command, or its remaining time while the command is suspended.
+    /// End time of this command. While it is suspended, its remaining time.
     pub(crate) until: Time,
-    /// Time when a resumed command continues, or the remaining resumption time while the command is
-    /// suspended.
+    /// Time at which a resumed command continues. While the command is suspended, the remaining resumption
+    /// time.
     pub(crate) resumed: Time,
-    /// Time when the suspension is complete.
+    /// Time at which the suspension is complete.
     pub(crate) suspended: Time,
-    /// Number of times that the command was suspended.
+    /// Number of times that this command was suspended.
     pub(crate) suspensions: u32,
-    /// Queued command that waits for the channel.
+    /// Queued command that waits for the channel, or [`NONE`].
     pub(crate) wanted: u32,
-    /// Program whose data is being transferred, possibly while the array is busy.
+    /// Program whose data is being transferred, or [`NONE`]. The array may be busy meanwhile.
     pub(crate) loading: u32,
-    /// Program whose data is in the die.
+    /// Program whose data is in the die, or [`NONE`].
     pub(crate) loaded: u32,
-    /// Numbers of programs in progress.
+    /// Set of the numbers of programs in progress.
     programs: Bits,
-    /// Program numbers that are already in `programs`, once per repetition. A superblock may be erased and
-    /// programmed again before its earlier program ends.
+    /// Numbers of further programs in progress whose number is already in `programs`. A superblock may be
+    /// erased and programmed again before its earlier program ends.
     #[state(varies)]
     programs_again: Vec<u32>,
-    /// Total duration of the queued commands and of the command whose data is loaded.
+    /// Total duration of the queued commands and of the command whose data is in the die.
     pub(crate) queued: Time,
     /// Whether the die needs a decision about its next operation.
     pub(crate) is_due: bool,
@@ -129,14 +129,14 @@ impl Die {
         }
     }
 
-    /// Whether no read with priority waits or is being sensed. If so, the array is available to other
-    /// commands.
+    /// Returns whether no read with priority waits or is being sensed, so that the array is available to
+    /// other commands.
     #[inline]
     pub(crate) fn has_no_reads(&self) -> bool {
         self.reads.is_empty() && self.sensing == 0
     }
 
-    /// Whether one of `lanes` has no free page register.
+    /// Returns whether one of `lanes` has no free page register.
     #[inline]
     pub(crate) fn is_full(&self, lanes: u64, registers: Option<u32>) -> bool {
         let Some(registers) = registers else { return false };
@@ -153,7 +153,7 @@ impl Die {
         }
     }
 
-    /// Removes `command` from the queue, where it is usually the first entry.
+    /// Removes `command` from the queue. Usually, it is the first entry.
     #[inline]
     pub(crate) fn leave_line(&mut self, command: u32) {
         if self.line.front().is_some_and(|first| first.command == command) {
@@ -174,7 +174,7 @@ impl Die {
         }
     }
 
-    /// Removes the oldest program with this number after the program has ended.
+    /// Removes the oldest program with this number, because it has ended.
     #[inline]
     pub(crate) fn end_program(&mut self, number: u32) {
         match self.programs_again.iter().position(|&other| other == number) {
@@ -183,13 +183,13 @@ impl Die {
         }
     }
 
-    /// Whether a program with this number is in progress.
+    /// Returns whether a program with this number is in progress.
     #[inline]
     pub(crate) fn is_programming(&self, number: u32) -> bool {
         self.programs.has(number)
     }
 
-    /// Whether the die is idle and has no waiting command.
+    /// Returns whether the die is idle and has no waiting command.
     pub(crate) fn is_idle(&self) -> bool {
         self.reads.is_empty()
             && self.line.is_empty()
@@ -203,7 +203,7 @@ impl Die {
 }
 
 impl Die {
-    /// Expected time at which all waiting commands have finished, if no further read arrives.
+    /// Returns the expected time at which all waiting commands have ended if no read arrives until then.
     pub(crate) fn expected_free(&self, now: Time) -> Time {
         let under_way = match self.phase {
             Phase::Running => self.until.max(now),

@@ -1,26 +1,26 @@
-//! Prerequisites of commands: copies before dependent programs and erases, and programs before a flush.
+//! Prerequisites of commands. Programs and erases wait for copies, and flushes wait for programs.
 
 use nacre_kernel::state::State;
 use std::collections::VecDeque;
 
-/// Work items in start order, and the commands or flushes that wait for all earlier items.
+/// Operations in start order, and the commands or flushes that wait for all earlier operations.
 #[derive(Clone, Debug, Default, State)]
 pub(crate) struct Prerequisites {
-    /// Number of items that have started.
+    /// Number of operations that have started.
     begun: u64,
-    /// Number below which all items have ended.
+    /// All operations with a lower number have ended.
     ended_below: u64,
-    /// Whether each item from number `ended_below` on has ended.
+    /// Whether each operation has ended, starting with number `ended_below`.
     #[state(varies)]
     ended: VecDeque<bool>,
-    /// Waiting commands or flushes in ascending order, each with the number of the first item that it does
-    /// not depend on.
+    /// Waiting commands or flushes in ascending order. Each has the number of the first operation on which it
+    /// does not depend.
     #[state(varies)]
     waiting: VecDeque<(u64, u32)>,
 }
 
 impl Prerequisites {
-    /// Starts an item and returns its number.
+    /// Starts an operation and returns its number.
     #[inline]
     pub(crate) fn begin(&mut self) -> u64 {
         self.ended.push_back(false);
@@ -28,8 +28,8 @@ impl Prerequisites {
         self.begun - 1
     }
 
-    /// Ends the item with this number. [`Prerequisites::take_over`] then returns the waiters that have no
-    /// unfinished prerequisites.
+    /// Ends the operation with this number. Waiters that have no unfinished prerequisites are then available
+    /// from [`Prerequisites::take_over`].
     #[inline]
     pub(crate) fn end(&mut self, number: u64) {
         self.ended[(number - self.ended_below) as usize] = true;
@@ -39,7 +39,8 @@ impl Prerequisites {
         }
     }
 
-    /// Makes `who` wait for all items that have started. Returns whether any of these items has not ended.
+    /// Makes `who` wait for all operations that have started. Returns false if all of them have already
+    /// ended.
     #[inline]
     pub(crate) fn wait(&mut self, who: u32) -> bool {
         if self.ended_below == self.begun {
@@ -49,7 +50,7 @@ impl Prerequisites {
         true
     }
 
-    /// Removes and returns the next waiter without unfinished prerequisites.
+    /// Removes and returns a waiter that has no unfinished prerequisites, if any.
     #[inline]
     pub(crate) fn take_over(&mut self) -> Option<u32> {
         let &(before, who) = self.waiting.front()?;
@@ -60,12 +61,12 @@ impl Prerequisites {
         Some(who)
     }
 
-    /// Number of items that have started and not ended.
+    /// Returns the number of operations that have started and not ended.
     pub(crate) fn open(&self) -> usize {
         self.ended.iter().filter(|ended| !**ended).count()
     }
 
-    /// Removes all items and waiters.
+    /// Removes all operations and waiters.
     pub(crate) fn clear(&mut self) {
         self.ended_below = self.begun;
         self.ended.clear();

@@ -4,10 +4,10 @@ use crate::book::Programs;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Column, Time};
 
-/// Maximum number of intervals. Adjacent intervals are merged if there are more.
+/// Maximum number of intervals. When it is exceeded, adjacent intervals are merged.
 const SPANS_MAX: usize = 1024;
 
-/// Units programmed until a given time.
+/// Numbers of units programmed until a given time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 struct Sum {
     at: Time,
@@ -15,18 +15,18 @@ struct Sum {
     cleaned: u64,
 }
 
-/// Sums that are recorded at intervals of a number of host units.
+/// Numbers of programmed units, recorded after every fixed number of host units.
 #[derive(Clone, Debug, PartialEq, State)]
 pub(crate) struct History {
-    /// Sum at the start of measurement.
+    /// Numbers at the start of measurement.
     start: Sum,
     #[state(varies)]
     sums: Vec<Sum>,
-    /// Latest sum, which may not belong to an interval yet.
+    /// Most recent numbers, which may not belong to an interval yet.
     newest: Sum,
-    /// Minimum number of host units per interval.
+    /// Minimum number of host units in an interval.
     each: u64,
-    /// Number of host units at which the next sum is recorded.
+    /// Number of host units at which the numbers are recorded next.
     next: u64,
 }
 
@@ -45,7 +45,7 @@ impl History {
         self.next = programs.host + self.each;
     }
 
-    /// Records the units programmed until `at`.
+    /// Records the numbers of units programmed until `at`.
     #[inline]
     pub(crate) fn note(&mut self, at: Time, programs: &Programs) {
         self.newest = Sum { at: self.newest.at.max(at), host: programs.host, cleaned: programs.cleaned };
@@ -64,8 +64,8 @@ impl History {
         self.next = self.newest.host + self.each;
     }
 
-    /// Columns with one row per interval: the end of the interval since measurement started, the units
-    /// programmed in it, and its write amplification.
+    /// Returns columns with one row per interval: the end time since measurement started, the numbers of
+    /// units programmed in the interval, and the write amplification.
     pub(crate) fn columns(&self) -> [Column; 4] {
         let last = self.sums.last().unwrap_or(&self.start);
         let rest = (self.newest.host > last.host).then_some(self.newest);

@@ -14,22 +14,22 @@ use nacre_kernel::{Op, Request, Resource, Time};
 use queues::Queues;
 use std::collections::VecDeque;
 
-/// A stage that a request has reached.
+/// The end of the path that a request has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(crate) enum Reached {
     /// The drive, which can start the request.
     Drive(u32),
-    /// The host. The request is complete.
+    /// The host, so that the request is complete.
     Host(u32),
 }
 
-/// Times of a request on the path.
+/// Times that a request has spent on the path.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(crate) struct Transit {
     bytes: u64,
     op: Op,
     volume: u32,
-    /// Processing time of host CPUs and drive processors.
+    /// Processing time on host CPUs and on drive processors.
     pub(crate) software: Time,
     /// Transfer time on the link.
     pub(crate) link: Time,
@@ -88,7 +88,7 @@ pub(crate) struct Host {
     port: Port,
     queues: Queues,
     processors: Cpus<u32>,
-    /// Requests on the path, indexed by request number.
+    /// Requests on the path, indexed by their numbers.
     #[state(varies)]
     transits: Vec<Transit>,
     #[state(varies)]
@@ -138,7 +138,7 @@ impl Host {
         }
     }
 
-    /// Handles the end of a stage of request `number`, which took `spent`.
+    /// Handles the end of stage `leg` of request `number`. The stage took `spent`.
     #[inline]
     fn end_leg(&mut self, now: Time, number: u32, leg: Leg, spent: &Spent) {
         let transit = &mut self.transits[number as usize];
@@ -157,7 +157,7 @@ impl Host {
         }
     }
 
-    /// Transfers or fetches the data of the request.
+    /// Starts the stage of the host interface in which e.g. the data of a write is transferred.
     #[inline]
     fn bring(&mut self, now: Time, number: u32) {
         let Transit { op, bytes, .. } = self.transits[number as usize];
@@ -174,7 +174,7 @@ impl Host {
         }
     }
 
-    /// Starts processing the request on a processor of the drive.
+    /// Starts processing request `number` on a processor of the drive.
     #[inline]
     fn process(&mut self, now: Time, number: u32) {
         if self.at_device.is_zero() {
@@ -200,20 +200,20 @@ impl Host {
         }
     }
 
-    /// Whether a free slot can be assigned to a waiting request.
+    /// Returns whether a free slot can be assigned to a waiting request.
     #[inline]
     pub(crate) fn has_decisions(&self) -> bool {
         self.queues.has_decision()
     }
 
-    /// Assigns free slots to waiting requests, after all requests of this time have arrived.
+    /// Assigns free slots to waiting requests. Called after all requests of this instant have arrived.
     pub(crate) fn decide(&mut self, now: Time) {
         while let Some(number) = self.queues.fetch() {
             self.bring(now, number);
         }
     }
 
-    /// Frees the slot of a request whose result was sent, and assigns the slot to a waiting request.
+    /// Frees the slot of a request after its result was sent, and assigns the slot to a waiting request.
     #[inline]
     fn end(&mut self, now: Time, number: u32) {
         let Transit { op, volume, .. } = self.transits[number as usize];
@@ -229,13 +229,13 @@ impl Host {
         }
     }
 
-    /// Times of request `number` on the path.
+    /// Returns the times of request `number` on the path.
     #[inline]
     pub(crate) fn transit(&self, number: u32) -> &Transit {
         &self.transits[number as usize]
     }
 
-    /// Time of the next event; [`Time::MAX`] if there is none.
+    /// Returns the time of the next event, or [`Time::MAX`] if there is no event.
     #[inline]
     pub(crate) fn next_event(&self) -> Time {
         let port = match &self.port {
@@ -265,19 +265,19 @@ impl Host {
         }
     }
 
-    /// Whether a request has reached a stage.
+    /// Returns whether a request has reached the drive or the host.
     #[inline]
     pub(crate) fn has_reached(&self) -> bool {
         !self.reached.is_empty()
     }
 
-    /// Removes and returns a request that has reached a stage.
+    /// Removes and returns a request that has reached the drive or the host.
     #[inline]
     pub(crate) fn take_reached(&mut self) -> Option<Reached> {
         self.reached.pop_front()
     }
 
-    /// Handles a power loss at `at`. All requests are lost.
+    /// Handles a power loss at `at`, which cancels all requests.
     pub(crate) fn power_fail(&mut self, at: Time) {
         self.port.get_mut().power_fail(at);
         self.processors.power_fail(at);

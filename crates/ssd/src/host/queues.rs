@@ -6,7 +6,7 @@ use nacre_kernel::event::Arbiter;
 use nacre_kernel::state::{State, Value};
 use std::collections::VecDeque;
 
-/// Maximum number of submission queues in NVMe. Further tenants share these queues.
+/// Maximum number of submission queues in NVMe. Additional tenants share these queues.
 const QUEUES_MAX: usize = 65_535;
 
 /// The queues of a drive.
@@ -14,13 +14,13 @@ const QUEUES_MAX: usize = 65_535;
 pub(super) enum Queues {
     /// No limit on outstanding requests.
     Unlimited,
-    /// One queue, or one per tenant, each with separate slots.
+    /// One queue for all tenants, or one queue per tenant. Each queue has separate slots.
     Separate(Vec<Queue>),
-    /// Queues of tenants that share the slots.
+    /// Queues of tenants that compete for shared slots.
     Arbitrated(Arbitrated),
 }
 
-/// Requests of one tenant, or of all tenants, in order of arrival.
+/// Requests of one tenant or of all tenants, in order of arrival.
 #[derive(Clone, Debug, Value)]
 pub(super) struct Queue {
     slots: u32,
@@ -28,16 +28,16 @@ pub(super) struct Queue {
     waiting: VecDeque<u32>,
 }
 
-/// Submission queues, one per tenant. A free slot is assigned after all requests of that time have arrived.
+/// Submission queues, one per tenant. Free slots are assigned after all requests of an instant have arrived.
 #[derive(State)]
 pub(super) struct Arbitrated {
     arbiter: Arbiter,
-    /// Priority class of each tenant. The list repeats if there are more tenants.
+    /// Priority class of each tenant. The list repeats if there are more tenants than entries.
     #[state(skip = "from the configuration")]
     classes: Vec<Priority>,
     #[state(varies)]
     waiting: Vec<VecDeque<u32>>,
-    /// Number of waiting requests.
+    /// Number of requests that wait in all queues.
     count: u32,
 }
 
@@ -72,8 +72,8 @@ impl Queues {
         }
     }
 
-    /// Frees the slot of a request of tenant `volume`. Returns the request that takes the slot, unless
-    /// arbitration selects one later.
+    /// Frees the slot of a request of tenant `volume`. Returns the request that gets the slot. Returns `None`
+    /// if no request waits or if arbitration selects the request later.
     #[inline]
     pub(super) fn leave(&mut self, volume: u32) -> Option<u32> {
         match self {
@@ -86,13 +86,13 @@ impl Queues {
         }
     }
 
-    /// Whether a request waits for arbitration and a slot is free.
+    /// Returns whether a request waits for arbitration while a slot is free.
     #[inline]
     pub(super) fn has_decision(&self) -> bool {
         matches!(self, Queues::Arbitrated(queues) if queues.count > 0 && queues.arbiter.has_slot())
     }
 
-    /// Assigns a free slot to the request that arbitration selects.
+    /// Removes and returns the request that arbitration selects for a free slot, if any.
     pub(super) fn fetch(&mut self) -> Option<u32> {
         match self {
             Queues::Arbitrated(queues) if queues.arbiter.has_slot() => queues.fetch(),
@@ -127,7 +127,7 @@ impl Queues {
     }
 }
 
-/// The queue of tenant `volume`.
+/// Returns the queue of tenant `volume`.
 fn of_tenant(queues: &mut [Queue], volume: u32) -> &mut Queue {
     let count = queues.len();
     &mut queues[volume as usize % count]

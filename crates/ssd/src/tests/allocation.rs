@@ -1,4 +1,4 @@
-//! Allocation by plane, according to the address or to the die that is free first.
+//! Tests of allocation by plane, which depends on the address or on the die that is free first.
 
 use super::*;
 use nacre_testkit::cleaning_laws as laws;
@@ -6,7 +6,7 @@ use nacre_testkit::cleaning_laws as laws;
 /// Two channels with two dies of two planes each, where the flash limits the bandwidth.
 const PLANES: &str = "planes = 2\nbus = \"4 GB/s\"\ncommand = \"0 s\"\nlink = \"40 GB/s\"";
 
-/// Steady-state write amplification under uniform writes to a die of two planes.
+/// Returns the steady-state write amplification under uniform writes to a die of two planes.
 fn amplification(allocation: &str, over_provisioning: f64) -> f64 {
     let settings = format!(
         "channels = 1\nways = 1\nplanes = 2\npages = 512\nblocks = 1024\nallocation = \"{allocation}\"\n\
@@ -37,7 +37,8 @@ fn each_plane_amplifies_writes_as_a_drive_of_its_spare_factor() {
     }
 }
 
-/// Bandwidth in bytes per second of `count` requests of one unit to `address`, with 64 outstanding.
+/// Returns the bandwidth in bytes per second of `count` requests of one unit to `address`, with 64
+/// outstanding requests.
 fn rate(device: &mut Driven, op: Op, address: impl Fn(u64) -> u64) -> f64 {
     const COUNT: u64 = 20_000;
     let places = device.unit_count();
@@ -82,8 +83,8 @@ fn a_drive_by_plane_in_steady_cleaning_takes_its_dies_as_long_as_their_operation
     }
 }
 
-/// Time at which the last of four pages is programmed. Two pages are in each plane of a die. They are written
-/// together, alternating between the planes.
+/// Returns the time at which the last of four pages is programmed. Two pages are in each plane of a die. They
+/// are written together, alternating between the planes.
 fn four_pages(settings: &str) -> Time {
     let die = "channels = 1\nways = 1\nplanes = 2\nallocation = { kind = \"static\", order = \"pcw\" }";
     let mut device = driven(&format!("{die}\n{settings}"));
@@ -100,7 +101,7 @@ fn four_pages(settings: &str) -> Time {
 #[test]
 fn pages_of_two_planes_that_wait_with_the_same_number_are_programmed_together() {
     // The first page crosses the link and starts alone. The second page, in the other plane, arrives too late
-    // to join it. The third and the fourth page wait.
+    // to join it. The third and fourth pages wait.
     let (link, crossing, program) = (Time::from_ns(1024), Time::from_ns(10_540), Time::from_us(500));
     assert_eq!(four_pages(""), link + crossing + program * 3);
     assert_eq!(four_pages("multi_plane = false"), link + crossing + program * 4);
@@ -154,7 +155,7 @@ fn pages_that_cross_one_after_the_other_hold_their_die_that_long_and_no_longer()
 
 #[test]
 fn dies_that_are_free_first_fill_their_planes_in_turn() {
-    // Both planes of a die then have the same page number and are programmed together.
+    // Both planes of a die then have the same next page number, and are programmed together.
     let mut device = driven(&format!("{PLANES}\nallocation = \"dynamic\"\nbuffer_places = \"pool\""));
     let found = rate(&mut device, Op::Write, |number| number);
     assert_close("writes", found, 4.0 * 2.0 * 4096.0 / 500e-6, 0.03);

@@ -5,7 +5,7 @@ use crate::ops::{Cause, FlashOps};
 use crate::tests::array::small;
 use nacre_kernel::Time;
 
-/// Records the planes that pages are programmed on.
+/// Records the planes on which pages are programmed.
 #[derive(Default)]
 struct Planes {
     superblocks: Vec<u32>,

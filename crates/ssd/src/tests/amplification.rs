@@ -3,18 +3,20 @@
 use super::*;
 use nacre_testkit::cleaning_laws as laws;
 
-/// Number of superblocks that hold data. The others are the reserve, minus the superblock that garbage
-/// collection has just reclaimed on average, and half of each of the two open superblocks.
+/// Number of superblocks, and mean number of superblocks without data. The latter consists of the reserve,
+/// minus the superblock that garbage collection has just reclaimed on average, and half of each of the two
+/// open superblocks.
 const SUPERBLOCKS: f64 = 1024.0;
 const IDLE: f64 = 4.5;
 
-/// Utilization of the superblocks that hold data, in a drive whose host data is the fraction `live` of the
+/// Returns the utilization of the superblocks that hold data. The host data is the fraction `live` of the
 /// flash.
 fn utilization(live: f64) -> f64 {
     live * SUPERBLOCKS / (SUPERBLOCKS - IDLE)
 }
 
-/// Steady-state write amplification under uniform writes to all units except the fraction `trimmed`.
+/// Returns the steady-state write amplification under uniform writes. The fraction `trimmed` of the units is
+/// trimmed and not written.
 fn amplification(cleaning: &str, over_provisioning: f64, trimmed: f64) -> f64 {
     amplification_with("", cleaning, over_provisioning, trimmed)
 }
@@ -83,12 +85,12 @@ fn parity_is_programmed_too_and_leaves_less_spare_space() {
     }
 }
 
-/// Write amplification if 90 % of the writes go to 10 % of the data.
+/// Returns the write amplification if 90 % of the writes go to 10 % of the data.
 fn of_hot_and_cold(settings: &str) -> f64 {
     with_hot_share(settings, 0.9)
 }
 
-/// Write amplification if the fraction `hot` of the writes goes to 10 % of the data.
+/// Returns the write amplification if the fraction `hot` of the writes goes to 10 % of the data.
 fn with_hot_share(settings: &str, hot: f64) -> f64 {
     let mut device = driven(&format!("pages = 32\nblocks = 256\nover_provisioning = \"28 %\"\n{settings}"));
     let count = device.unit_count();
@@ -105,7 +107,8 @@ fn with_hot_share(settings: &str, hot: f64) -> f64 {
     device.amplification()
 }
 
-/// Write amplification if hot and cold data are separate and the spare space is divided optimally.
+/// Returns the write amplification if hot and cold data are separate and the spare space is divided
+/// optimally.
 fn separated(u: f64) -> f64 {
     let [hot, cold] = [0.1, 0.9];
     let spare = 1.0 / u - 1.0;

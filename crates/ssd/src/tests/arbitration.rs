@@ -1,5 +1,5 @@
-//! Order of transfers on a channel, and number of pages that a die holds. [`super::scheduling`] compares
-//! latencies and rates with an event simulation.
+//! Tests of the order of transfers on a channel, and of the number of pages that a die holds.
+//! [`super::scheduling`] compares latencies and rates with an event simulation.
 
 use super::*;
 

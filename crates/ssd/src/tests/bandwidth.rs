@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Bandwidth in bytes per second of `count` requests of `size` units at cyclic addresses, with `depth`
-/// outstanding.
+/// Returns the bandwidth in bytes per second of `count` requests of `size` units at cyclic addresses, with
+/// `depth` outstanding requests.
 fn rate(device: &mut Driven, op: Op, depth: u32, size: u32, count: u64) -> f64 {
     let places = device.unit_count() / u64::from(size);
     let seen = device.closed_loop(depth, count, |number| units(op, number % places * u64::from(size), size));
@@ -25,7 +25,7 @@ fn reads_are_limited_by_dies() {
 fn reads_without_cached_commands_hold_their_die_until_the_page_is_across() {
     let mut device = driven("bus = \"400 MB/s\"\ncommand = \"0 s\"\nregisters = 1");
     let found = rate(&mut device, Op::Read, 64, 1, 20_000);
-    // Each channel has two dies. A page of each takes 60.24 us, and the channel is busy for 20.48 us.
+    // Each channel has two dies. A page of each die takes 60.24 us, and the channel is busy for 20.48 us.
     assert_close("dies and channels", found, 4.0 * 4096.0 / 60.24e-6, 0.01);
 }
 
@@ -122,7 +122,7 @@ fn writes_in_steady_cleaning_take_the_dies_as_long_as_their_operations() {
 fn a_read_takes_driver_processor_page_channel_and_link_and_says_so() {
     let mut device = driven("driver = \"5 us\"\nfirmware = \"2 us\"");
     let answer = device.ask(Time::ZERO, &unit(Op::Read, 9));
-    // Driver and drive processor are one span.
+    // The driver and the drive processor form one span.
     let expected = [("software", 7e-6), ("read", 50e-6), ("transfer", 10.54e-6), ("link", 1.024e-6)];
     let found: Vec<_> =
         answer.spans.iter().map(|span| (span.activity.name(), span.time.as_secs_f64())).collect();
@@ -136,7 +136,7 @@ fn a_read_takes_driver_processor_page_channel_and_link_and_says_so() {
 
 #[test]
 fn a_write_is_done_in_the_buffer_until_that_is_full() {
-    // 64 operations of one unit are outstanding: 63 in progress and one open.
+    // 64 operations of one unit are outstanding: 63 are in progress, and one is open.
     let mut device = driven("program = [\"1 s\"]");
     device.write_all(Time::ZERO, 0..65);
     device.rest();

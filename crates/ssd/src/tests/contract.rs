@@ -1,9 +1,9 @@
-//! The drive satisfies the contract of devices with all settings.
+//! Tests that the drive satisfies the device contract with all settings.
 
 use super::*;
 use nacre_testkit::{conformance, durability};
 
-/// Drives of every type that are small enough for constant garbage collection.
+/// Drives of every type. They are so small that garbage collection runs continuously.
 const DRIVES: &[&str] = &[
     "blocks = 32",
     "blocks = 32\nplanes = 2\nscheduling = { kind = \"suspension\", suspend = \"10 us\", resume = \"5 us\", suspensions = 2 }",

@@ -1,4 +1,4 @@
-//! Data after power losses, in drives that are small enough for constant garbage collection.
+//! Tests of data after power losses, in drives that are so small that garbage collection runs continuously.
 
 use super::driven::Driven;
 use super::*;
@@ -29,7 +29,7 @@ fn keeps_its_bytes(drive: &str, settings: &str) {
 
 /// Returns a drive of two dies with superblocks of 64 units.
 fn tiny(blocks: u32, spare_blocks: u32) -> String {
-    // The space is slightly larger than the data and the reserve of four superblocks.
+    // The flash is slightly larger than the data and the reserve of four superblocks.
     let spare = blocks * 100 / (blocks - spare_blocks - 4) - 100 + 5;
     format!(
         "kind = \"ssd\"\nblocks = {blocks}\nspare_blocks = {spare_blocks}\nchannels = 2\nways = 1\npages = 32\npage = \"512 B\"\nunit = \"512 B\"\n\
@@ -80,8 +80,8 @@ fn a_flash_drive_with_a_mapping_in_flash_keeps_its_bytes() {
     flash(12, 0, &format!("{mapping}\nbuffer_kept = \"25 %\""));
 }
 
-/// Expected state of a zone: the tags of its units and the request in progress, which is a number of further
-/// units or a reset.
+/// Expected state of a zone: the tags of its units, and the request in progress. A request writes additional
+/// units or resets the zone.
 #[derive(Clone, Default)]
 struct Known {
     tags: Vec<u8>,
@@ -89,7 +89,7 @@ struct Known {
 }
 
 impl Known {
-    /// Applies a request.
+    /// Applies a request to the expected state. `None` means a reset.
     fn settle(&mut self, wanted: Option<Vec<u8>>) {
         match wanted {
             Some(tags) => self.tags.extend(tags),
@@ -111,8 +111,8 @@ impl Known {
 
 const UNIT: u64 = 512;
 
-/// Writes and resets zones, with power losses at or between events. Completed requests must persist.
-/// Incomplete requests may persist up to any unit.
+/// Writes and resets zones, with power losses at events or between events. Completed requests must persist.
+/// An incomplete write may persist up to any unit.
 fn zones_keep_their_bytes(settings: &str, seed: u64, pause: Time) {
     let device = workbench(1).with_bytes().build(&with(&tiny(11, 0), settings));
     let mut device = Driven::of(device.unwrap_or_else(|problems| panic!("{problems}")));

@@ -1,4 +1,4 @@
-//! The drive as a whole: every request completes, and the counters are consistent.
+//! Tests of the drive as a whole: every request completes, and the counters are consistent.
 
 use super::*;
 use crate::mapping_table::Table;
@@ -91,7 +91,7 @@ fn every_page_that_is_copied_takes_its_energy() {
     let report = device.report();
     let copied = counter(&report, "units_cleaned") as f64;
     assert!(copied > 1.2 * counter(&report, "copy_reads") as f64, "some reads copy both pages");
-    // The last copies in progress have been counted as programmed but not read yet.
+    // The last copies in progress have already been counted as programmed, but were not read yet.
     let expected = copied * (10e-6 + 100e-6);
     assert_close("copies", report.energy(Activity::Clean).0, expected, 0.001);
 }
@@ -103,7 +103,7 @@ fn unwritten_units_are_read_where_a_filled_drive_has_them() {
     assert!(read("unwritten = \"zeros\"") < Time::from_us(5));
 }
 
-/// Memory of the tables of a drive after every unit was written.
+/// Compares the memory of the tables of a drive after every unit was written with nine bytes per page.
 #[test]
 fn tables_take_at_most_nine_bytes_a_page() {
     let geometry = super::array::small("blocks = 512", "greedy").geometry;

@@ -1,4 +1,4 @@
-//! A drive and its host, which submits requests in time order and stores their results.
+//! A drive and its host. The host submits requests in time order and stores their results.
 
 use super::*;
 use nacre_kernel::event::{Completions, Payload, RequestId};
@@ -19,7 +19,7 @@ pub(crate) struct Driven {
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) arrived: Time,
-    /// Completion time; [`Time::MAX`] while the request is outstanding.
+    /// Completion time, or [`Time::MAX`] while the request is outstanding.
     pub(crate) done: Time,
     pub(crate) status: Status,
     pub(crate) spans: Vec<Span>,
@@ -36,7 +36,7 @@ impl Answer {
         self.latency().as_secs_f64()
     }
 
-    /// Time charged to `activity`.
+    /// Returns the time that was charged to `activity`.
     pub(crate) fn spent(&self, activity: Activity) -> Time {
         let spans = self.spans.iter().filter(|span| span.activity == activity);
         spans.fold(Time::ZERO, |sum, span| sum + span.time)
@@ -61,7 +61,7 @@ impl Seen {
         self.latency.mean_ps().expect("something was driven") / 1e12
     }
 
-    /// Number of requests per second.
+    /// Returns the number of requests per second.
     pub(crate) fn per_second(&self) -> f64 {
         self.count() as f64 / (self.end - self.start).as_secs_f64()
     }
@@ -90,7 +90,7 @@ impl Driven {
         self.submit_data(at, request, Payload::NONE)
     }
 
-    /// Like [`Driven::submit`], with data.
+    /// Like [`Driven::submit`], with the data `data`.
     pub(crate) fn submit_data(&mut self, at: Time, request: &Request, data: Payload) -> usize {
         let number = self.arrive(at);
         self.device.submit(at, RequestId(number as u32), request, data);
@@ -126,7 +126,7 @@ impl Driven {
         self.answer(number)
     }
 
-    /// Submits writes of these units at `at`.
+    /// Submits writes of the units `numbers` at `at`.
     pub(crate) fn write_all(&mut self, at: Time, numbers: impl IntoIterator<Item = u64>) {
         for number in numbers {
             self.submit(at, &unit(Op::Write, number));
@@ -160,12 +160,13 @@ impl Driven {
         self.answers[number].clone()
     }
 
-    /// Result of request `number` so far.
+    /// Returns the current result of request `number`.
     pub(crate) fn seen(&self, number: usize) -> &Answer {
         &self.answers[number]
     }
 
-    /// Runs the drive until the next completions before `until`. Returns the number of completions.
+    /// Runs the drive to the first time before `until` at which requests complete. Returns the number of
+    /// completions.
     pub(crate) fn run_once(&mut self, until: Time) -> usize {
         self.completions.clear();
         self.device.run(until, &mut self.completions);
@@ -204,7 +205,7 @@ impl Driven {
         }
     }
 
-    /// Keeps `depth` requests outstanding until `count` have completed.
+    /// Keeps `depth` requests outstanding until `count` requests have completed.
     pub(crate) fn closed_loop(
         &mut self,
         depth: u32,
@@ -230,7 +231,7 @@ impl Driven {
         seen
     }
 
-    /// Writes `count` units selected by `draw`, without simulated time.
+    /// Writes `count` units that `draw` selects, without simulated time.
     pub(crate) fn precondition(&mut self, count: u64, mut draw: impl FnMut(u64) -> u64) {
         let mut batch = Vec::with_capacity(64);
         for number in 0..count {
@@ -259,12 +260,12 @@ impl Driven {
         self.device.check_invariants();
     }
 
-    /// Report since the start of simulated time.
+    /// Returns the report since the start of simulated time.
     pub(crate) fn report(&self) -> ComponentReport {
         self.device.report(self.now)
     }
 
-    /// Report over `elapsed`.
+    /// Returns the report for the elapsed time `elapsed`.
     pub(crate) fn report_over(&self, elapsed: Time) -> ComponentReport {
         self.device.report(elapsed)
     }
@@ -273,12 +274,12 @@ impl Driven {
         counter(&self.report(), name)
     }
 
-    /// First value of a report column.
+    /// Returns the first value of a report column.
     pub(crate) fn column(&self, name: &str) -> f64 {
         column(&self.report(), name)
     }
 
-    /// Write amplification since measurement started.
+    /// Returns the write amplification since measurement started.
     pub(crate) fn amplification(&self) -> f64 {
         self.report().wear.and_then(|wear| wear.write_amplification()).expect("something was written")
     }

@@ -1,8 +1,9 @@
-//! Erases in rotation, and the waiting times of writes.
+//! Tests of erases in rotation, and of the waiting times of writes.
 
 use super::*;
 
-/// Four dies that program 4 KiB in 500 us and erase in 20 ms. Writes are cyclic, so no unit is copied.
+/// Simulates four dies that program 4 KiB in 500 us and erase in 20 ms. Writes are cyclic, so no unit is
+/// copied. Returns the longest latency in seconds, and the writes per second.
 fn saturated(settings: &str) -> (f64, f64) {
     let mut device = driven(&format!(
         "channels = 4\nways = 1\npages = 256\nblocks = 64\nerase = \"20 ms\"\nbus = \"4 GB/s\"\ncommand = \"0 s\"\n\
@@ -20,8 +21,8 @@ fn saturated(settings: &str) -> (f64, f64) {
 
 /// If all dies erase simultaneously, or buffer slots form a ring, a write waits for a whole erase. With a
 /// pool, a write waits as if one die were missing: for three programs of 500 us, because three of the eight
-/// requests proceed with each, plus the rest of the program in progress. The pool must hold the operations
-/// that the erasing die does not program in the meantime: 3 x 20 ms / 500 us = 120 of 255 slots.
+/// requests proceed with each program, plus the rest of the program in progress. The pool must hold the
+/// operations that the erasing die does not program in the meantime: 3 x 20 ms / 500 us = 120 of 255 slots.
 #[test]
 fn no_write_waits_for_an_erase_if_dies_erase_in_turn_and_slots_are_a_pool() {
     // A die erases once per 256 programs.
@@ -35,7 +36,7 @@ fn no_write_waits_for_an_erase_if_dies_erase_in_turn_and_slots_are_a_pool() {
         let (found, per_second) = saturated(settings);
         assert_close(&format!("writes a second, {settings}"), per_second, rate, 0.02);
         match longest {
-            // A program is in progress, followed by an erase.
+            // A program is in progress, and an erase follows it.
             None => assert_close(&format!("the longest wait, {settings}"), found, 20e-3, 0.1),
             Some(longest) => assert!(found < 1.01 * longest, "a write takes {found} with {settings}"),
         }

@@ -1,13 +1,13 @@
-//! Flexible data placement: reclaim units, isolation, statistics, and events.
+//! Tests of flexible data placement: reclaim units, isolation, statistics, and events.
 
 use super::*;
 use nacre_testkit::cleaning_laws as laws;
 
-/// Number of erased superblocks on average: the reserve minus half of the superblock that garbage collection
-/// is reclaiming.
+/// Mean number of erased superblocks: the reserve minus half of the superblock that garbage collection is
+/// reclaiming.
 const ERASED: f64 = 3.5;
 
-/// Creates a drive with two handles and these settings of its flash.
+/// Creates a drive with the reclaim unit handles `handles` and these flash settings.
 fn drive_with(handles: &str, blocks: u32, settings: &str) -> Driven {
     let spare = if settings.contains("parity") { 80 } else { 28 };
     driven(&format!(
@@ -25,10 +25,12 @@ fn of_handles(device: &Driven, name: &str) -> Vec<f64> {
     report.columns.iter().find(|column| column.name == name).expect("it has handles").values.clone()
 }
 
-/// Write amplification of each class of data under FIFO garbage collection. Each class has a fraction of the
+/// Returns the write amplification of each class of data under FIFO garbage collection. Each class has a
+/// fraction of the
 /// data and of the writes. The data of the drive is the fraction `u` of its superblocks.
 ///
-/// A page stays for a time T, measured in host writes, until FIFO selects its superblock. It is then still
+/// A page stays for a time T, measured in host writes, until FIFO selects its superblock. The page is then
+/// still
 /// valid with the probability s = exp(-r T / (f n)), and is written again. Each write of its class therefore
 /// causes 1 / (1 - s) programs, and T is the time in which all classes fill the drive once.
 fn fifo_by_kind(u: f64, kinds: [(f64, f64); 2]) -> [f64; 2] {
@@ -83,7 +85,7 @@ fn two_lifetimes_amplify_as_the_law_of_one_stream_says_for_each_handle() {
         device.restart_ledger();
         go(&mut device, 3 * count);
         device.check_invariants();
-        // Half of each open superblock holds no data yet.
+        // Half of each open superblock does not contain data yet.
         let idle = ERASED + (2.0 + parts) / 2.0;
         let u = 1.0 / 1.28 * f64::from(superblocks) / (f64::from(superblocks) - idle);
         let law = fifo_by_kind(u, [(0.2, 0.5), (0.8, 0.5)]);
@@ -95,7 +97,8 @@ fn two_lifetimes_amplify_as_the_law_of_one_stream_says_for_each_handle() {
 
 #[test]
 fn data_of_an_initially_isolated_handle_never_enters_the_units_of_a_persistent_one() {
-    // A persistent handle with a log next to two with random data that garbage collection mixes.
+    // A persistent handle receives a log. Two other handles receive random data that garbage collection
+    // mixes.
     let settings = "pages = 128\ngarbage_collection.policy = \"fifo\"";
     let mut device = drive_with("initially_isolated = 2, persistently_isolated = 1", 512, settings);
     let (count, mut random) = (device.unit_count(), random("mixed"));
@@ -114,7 +117,7 @@ fn data_of_an_initially_isolated_handle_never_enters_the_units_of_a_persistent_o
     go(&mut device, 6 * count);
     device.restart_ledger();
     go(&mut device, 3 * count);
-    // The invariants include that each valid unit is in a superblock of its data group.
+    // The invariants include that each valid unit is in a superblock of the same part of the data.
     device.check_invariants();
     let [one, other, of_log] = of_handles(&device, "write_amplification")[..] else {
         panic!("three handles")
@@ -146,8 +149,8 @@ fn a_log_fills_and_erases_reclaim_units_as_wholes() {
         assert_eq!(device.amplification(), 1.0, "{reclaim_unit}");
         assert_eq!(counter(&report, "host_bytes_with_metadata_written"), written * 4096);
         assert_eq!(counter(&report, "media_bytes_with_metadata_written"), written * 4096);
-        // The handle referenced another unit after each full unit, and its unit was full when measurement
-        // started.
+        // The handle referenced another reclaim unit after each full one. Its reclaim unit was full when
+        // measurement started.
         assert_eq!(of_handles(&device, "implicitly_modified"), [(written / units) as f64, 0.0]);
         assert_eq!(of_handles(&device, "not_fully_written"), [0.0, 0.0]);
         // All superblocks that were filled before are erased by now, except those that the drive needs for
@@ -211,7 +214,7 @@ fn statistics_count_every_byte_that_the_flash_programs_and_erases() {
         let parity = report.counters.iter().find(|(name, _)| *name == "units_parity").map_or(0, |of| of.1);
         let media = writes - counts("units_coalesced") + moved as u64 + parity;
         assert_eq!(counts("media_bytes_with_metadata_written"), media * 4096, "{settings}");
-        // A page holds one unit, and a command to a die programmed every page.
+        // A page contains one unit, and each die receives a separate command for every page.
         assert_eq!(counts("flash_programs"), media, "{settings}");
         assert_eq!(counts("media_bytes_erased"), counts("flash_erases") * 64 * 4096, "{settings}");
     }

@@ -1,5 +1,4 @@
-//! Requests that wait in submission queues of tenants, against a step-by-step simulation of queues and slots,
-//! request by request.
+//! Compares the completion times of requests in submission queues with a simulation of the queues and slots.
 
 use super::*;
 use nacre_testkit::oracle::Summary;
@@ -7,7 +6,7 @@ use nacre_testkit::oracle::queue::{Fetching, weighted};
 
 const NAMES: [&str; 4] = ["urgent", "high", "medium", "low"];
 
-/// A setting of the drive, and the corresponding parameters of the simulation.
+/// A setting of the drive, with the equivalent parameters of the simulation.
 struct Case {
     name: &'static str,
     classes: &'static [usize],
@@ -39,7 +38,8 @@ impl Case {
     }
 }
 
-/// Tenants of `count` requests. If `is_skewed`, 90 % belong to the first half of the tenants.
+/// Returns the tenants of `count` requests. If `is_skewed`, 90 % of the requests belong to the first half of
+/// the tenants.
 fn tenants(count: usize, tenants: usize, is_skewed: bool, random: &mut Random) -> Vec<usize> {
     let mut draw = || {
         let within = if is_skewed && random.chance(0.9) { tenants.div_ceil(2) } else { tenants };
@@ -48,7 +48,7 @@ fn tenants(count: usize, tenants: usize, is_skewed: bool, random: &mut Random) -
     (0..count).map(|_| draw()).collect()
 }
 
-/// Arrival times of `count` requests at a rate of `rate` per second.
+/// Returns the arrival times of `count` requests at `rate` requests per second.
 fn open(count: usize, rate: f64, random: &mut Random) -> Vec<Time> {
     let mut now = 0.0;
     let mut next = || {
@@ -64,7 +64,7 @@ fn agree(what: &str, found: &[Visit], right: &[Visit]) {
     assert_eq!(differs, None, "{what}: {:?}, expected {:?}", Summary::of(found), Summary::of(right));
 }
 
-/// There is one processor per slot, and a flush occupies it for 50 us.
+/// Each slot has a processor, and each flush occupies its processor for 50 us.
 #[test]
 fn every_request_is_done_when_a_simulation_of_the_queues_says() {
     const COUNT: usize = 3_000;
@@ -93,7 +93,7 @@ fn every_request_is_done_when_a_simulation_of_the_queues_says() {
     }
 }
 
-/// With one slot, a read of several pages takes the same time as alone, including its waits for dies and
+/// With one slot, a read of several pages takes as long as on an idle drive, including its waits for dies and
 /// channels.
 #[test]
 fn every_read_of_a_whole_drive_with_one_slot_is_done_when_a_simulation_of_the_queues_says() {
@@ -118,7 +118,7 @@ fn every_read_of_a_whole_drive_with_one_slot_is_done_when_a_simulation_of_the_qu
     }
 }
 
-/// Tenants that always have waiting requests share the rate of a drive in proportion to their weights,
+/// Tenants that always have waiting requests share the throughput of a drive in proportion to their weights,
 /// regardless of its flash.
 #[test]
 fn classes_share_a_drive_by_weight() {

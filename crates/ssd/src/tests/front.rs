@@ -1,11 +1,11 @@
-//! A drive with a host interface: times added by driver, queues, and link.
+//! Tests of a drive with a host interface: times that driver, queues, and link add.
 
 use super::*;
 use nacre_config::{Configuration, Slot};
 use nacre_controller::host_interface::{self, HostInterfaceFamily, HostPort, Part, Spent};
 use nacre_testkit::conformance;
 
-/// A die that reads in 50 us. Everything else takes no time.
+/// A die that reads in 50 us. All other operations take no time.
 const DRIVE: &str = "channels = 1\nways = 1\nblocks = 64\nbus = \"100000 GB/s\"\ncommand = \"0 s\"\n\
     buffer = \"64 KiB\"\nlink = \"100000 GB/s\"\n";
 
@@ -16,15 +16,15 @@ struct Document {
     host: Slot<HostInterfaceFamily>,
 }
 
-/// Completion time of a request of `bytes` whose data a device serves immediately, and the maximum number of
-/// bytes per transfer of the interface.
+/// Returns the completion time of a request of `bytes` bytes that a device serves immediately, and the
+/// maximum number of bytes per transfer of the interface.
 fn served_at_once(host: &str, op: Op, bytes: u64) -> (Time, u64) {
     let workbench = workbench(1);
     let document: Document = workbench.read(&format!("[host]\n{host}")).expect("it is legal");
     let families = nacre_device::Builder::families(&workbench);
     let mut port = host_interface::build(&document.host, families).expect("it can be built");
     let request = Request { bytes: bytes as u32, ..unit(op, 0) };
-    // End of a stage that started at `now`.
+    // Returns the end time of a stage that started at `now`.
     let over = |port: &mut dyn HostPort, now: Time, spent: Option<Spent>| match spent {
         Some(_) => now,
         None => port.pop_before(Time::MAX).expect("it is under way").at,
@@ -41,7 +41,7 @@ fn served_at_once(host: &str, op: Op, bytes: u64) -> (Time, u64) {
     (over(&mut *port, now, spent), port.piece())
 }
 
-/// Result of a request of 4 KiB to the drive with `host`, or without a host interface.
+/// Returns the result of a request of 4 KiB to the drive with `host`, or without a host interface.
 fn alone(host: &str, op: Op) -> driven::Answer {
     let host = if host.is_empty() { String::new() } else { format!("[device.host]\n{host}\n") };
     let mut device = driven(&format!("{DRIVE}{host}"));
@@ -51,8 +51,8 @@ fn alone(host: &str, op: Op) -> driven::Answer {
     answer
 }
 
-/// The tests of the interfaces cover their times. This test adds the time of the drive to that of an
-/// interface with an instant device.
+/// Tests of the interfaces check their times. This test checks that the time of the drive is added to that of
+/// an interface with an instant device.
 #[test]
 fn a_drive_behind_an_interface_takes_its_way_on_top() {
     for host in [

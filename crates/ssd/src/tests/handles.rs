@@ -1,19 +1,19 @@
-//! Reclaim unit handles.
+//! Tests of reclaim unit handles.
 
 use super::*;
 use nacre_testkit::cleaning_laws as laws;
 
 const SUPERBLOCKS: f64 = 1024.0;
 
-/// A writer with a fraction of the drive, and its next unit.
+/// A writer of part of the drive's units, with the function that selects its next unit.
 struct Writer {
     first: u64,
     units: u64,
     next: Box<dyn FnMut(u64) -> u64>,
 }
 
-/// Steady-state write amplification of this number of writes by all `writers` in rotation: for each handle,
-/// and in total.
+/// Lets all `writers` write in rotation. Returns the steady-state write amplification of each handle, and
+/// that of the whole drive.
 fn amplifications(settings: &str, writers: &mut [Writer]) -> (Vec<f64>, f64) {
     let pages = if settings.contains("pages") { "" } else { "pages = 128\n" };
     let settings = format!(
@@ -50,7 +50,7 @@ fn at_random(name: &str, first: u64, units: u64) -> Writer {
     Writer { first, units, next: Box::new(move |units| random.below(units)) }
 }
 
-/// Creates a writer of random units that alternates between two planes, i.e. between even and odd units.
+/// Creates a writer of random units that alternates between even and odd units, i.e. between two planes.
 fn at_random_in_turn(name: &str, first: u64, units: u64) -> Writer {
     let (mut random, mut turn) = (random(name), 0);
     let next = move |units| {
@@ -69,7 +69,7 @@ fn in_order(first: u64, units: u64) -> Writer {
     Writer { first, units, next: Box::new(next) }
 }
 
-/// Usable capacity in units of the drive of these tests.
+/// Returns the usable capacity in units of the drive of these tests.
 fn all_units() -> u64 {
     driven(&format!("pages = 128\nblocks = {SUPERBLOCKS}\nover_provisioning = \"28 %\"\n")).unit_count()
 }
@@ -78,9 +78,10 @@ fn all_units() -> u64 {
 fn a_log_with_a_separate_handle_is_never_copied_and_leaves_its_spare_space_to_the_others() {
     let all = all_units();
     let log = all / 2;
-    // Frontiers of a log and of data fill up at the same time. This also applies to allocation by plane.
+    // The write frontiers of a log and of data fill up at the same time. This also applies to allocation by
+    // plane.
     let writers = || [in_order(0, log), at_random_in_turn("data", log, all - log)];
-    // A die of two planes whose blocks have as many pages as superblocks of four dies.
+    // The blocks of this die of two planes have as many pages as the superblocks of four dies.
     let planes = "channels = 1\nways = 1\nplanes = 2\npages = 256\n";
     for (isolation, others, units_of_superblock) in [
         ("initially", String::new(), 512.0),
@@ -94,8 +95,8 @@ fn a_log_with_a_separate_handle_is_never_copied_and_leaves_its_spare_space_to_th
         let [of_log, of_data] = by_handle[..] else { panic!("two handles: {by_handle:?}") };
         // All pages of a log superblock are invalid before greedy garbage collection selects it.
         assert!(of_log < 1.001, "{settings}: {of_log}");
-        // Number of superblocks per region for the data: all except those of the log, half of each open
-        // superblock, and the average number of erased superblocks.
+        // Number of superblocks per region for the data: all superblocks except those of the log, half of
+        // each open superblock, and the mean number of erased superblocks.
         let idle = 1.5 + 3.5;
         let regions = all as f64 * 1.28 / SUPERBLOCKS / units_of_superblock;
         let superblocks = |units: u64| units as f64 / units_of_superblock / regions.round();
@@ -139,8 +140,8 @@ fn volumes_go_round_the_handles() {
     assert_eq!(host.values, [2.0, 1.0]);
 }
 
-/// Each handle has a log. Then the writes through one handle end, while garbage collection continues to move
-/// its data.
+/// Each handle has a log. Then writes through one handle stop, while garbage collection continues to move its
+/// data.
 #[test]
 fn a_handle_that_nothing_is_written_through_has_no_amplification() {
     let mut device = driven("fdp = { initially_isolated = 3 }\nblocks = 64\nover_provisioning = \"28 %\"");
@@ -206,7 +207,7 @@ fn writes_through_handles(allocation: &str) {
     device.check_invariants();
     let report = device.report();
     let host = report.columns.iter().find(|column| column.name == "handles.units_host").unwrap();
-    // Overwrites in the buffer are not counted again as host units of a handle.
+    // Units that are overwritten in the buffer are counted only once as host units of a handle.
     let coalesced = counter(&report, "units_coalesced") as f64;
     assert_eq!(host.values[0] + host.values[1] + coalesced, 3.0 * count as f64);
     assert!((host.values[0] - host.values[1]).abs() <= 1.0 + coalesced, "{:?}", host.values);
@@ -228,7 +229,7 @@ fn levels_apart(allocation: &str) {
         let volume = (2 * number / count) as u32;
         device.precondition_with(&[Request { volume, ..unit(Op::Write, number) }]);
     }
-    // A quarter of each half is overwritten repeatedly, and the rest stays cold.
+    // A quarter of each half is overwritten repeatedly, and the remaining data stays cold.
     for number in 0..20 * count {
         let volume = (number % 2) as u32;
         let request = unit(Op::Write, u64::from(volume) * (count / 2) + random.below(count / 8));

@@ -1,21 +1,21 @@
-//! Garbage collection while the host is idle.
+//! Tests of garbage collection while the host is idle.
 
 use super::*;
 
 /// Four dies that program 4 KiB in 500 us; superblocks of 256 units.
 const DRIVE: &str = "blocks = 512\nbus = \"4 GB/s\"\ncommand = \"0 s\"\nlink = \"40 GB/s\"\ngarbage_collection.policy = \"fifo\"\n";
 
-/// Writes `count` units selected by `draw`, with 32 outstanding. Returns the completion time of the last
-/// write.
+/// Writes `count` units that `draw` selects, with 32 outstanding requests. Returns the completion time of the
+/// last write.
 fn burst(device: &mut Driven, count: u64, mut draw: impl FnMut() -> u64) -> Time {
     device.closed_loop(32, count, |_| unit(Op::Write, draw())).end
 }
 
-/// Writes this number of units with some pattern.
+/// A function that writes a number of units in some pattern.
 type Writes<'a> = Box<dyn FnMut(&mut Driven, u64) + 'a>;
 
-/// Number of units copied, and duration in seconds, of a burst of `superblocks` superblocks after an idle
-/// hour.
+/// Returns the number of units copied during a burst of `superblocks` superblocks after an idle hour, and the
+/// duration of the burst in seconds.
 fn burst_after_quiet(settings: &str, superblocks: u64) -> (u64, f64) {
     let mut device = driven(&format!("{DRIVE}{settings}"));
     let (count, mut random) = (device.unit_count(), random("bursts"));
@@ -36,7 +36,8 @@ fn a_burst_within_the_thresholds_is_as_fast_as_on_an_empty_drive() {
     let (copied, _) = burst_after_quiet("garbage_collection.idle_reserve = 36", 60);
     assert!(copied > 0, "the reserve is kept");
     let (copied, seconds) = burst_after_quiet("", 30);
-    // Programs of host data and copies, reads of copies, and one erase per 64 pages of a die.
+    // The dies work on programs of host data and copies, reads of copies, and one erase per 64 pages of a
+    // die.
     let (written, copied) = (30.0 * 256.0, copied as f64);
     let expected = (written + copied) / 4.0 * (500e-6 + 3e-3 / 64.0) + copied / 4.0 * 50e-6;
     assert_close("with cleaning in it", seconds, expected, 0.05);
@@ -54,7 +55,7 @@ fn the_idle_reserve_is_not_spare_space() {
             device.check_invariants();
             device.amplification()
         };
-        // One superblock of writes, and the time to reclaim a superblock.
+        // Each burst has one superblock of writes. Then the drive has enough time to reclaim a superblock.
         let mut draws = random("idle");
         let idle = amplification(
             &format!("garbage_collection.idle_reserve = {}", kept - 4),

@@ -1,4 +1,4 @@
-//! A mapping table in flash with a cache.
+//! Tests of a mapping table in flash with a cache.
 
 use super::*;
 use crate::ftl::mapping_cache::CachedPages;
@@ -103,7 +103,8 @@ fn reads_the_table_first(allocation: &str) {
         let answer = device.ask(at, &unit(Op::Read, number));
         (answer.latency_s(), answer.spent(Activity::Translate).as_secs_f64())
     };
-    // These reads evict dirty pages first, whose programs would otherwise delay the reads below.
+    // These reads evict dirty pages first. Otherwise, the programs of these pages would delay the reads
+    // below.
     for page in 40..60 {
         read(&mut device, page * 1024, Time::from_ms(10 * page));
     }
@@ -114,7 +115,7 @@ fn reads_the_table_first(allocation: &str) {
     assert_eq!(none, 0.0);
 }
 
-/// Writes and reads arrive far faster than dies serve them, and reads of the table and of data have priority
+/// Writes and reads arrive much faster than dies serve them, and reads of the table and of data have priority
 /// over programs and erases.
 #[test]
 fn dies_with_a_table_in_flash_are_busy_no_longer_than_the_drive() {

@@ -1,17 +1,18 @@
-//! Planes that read independently.
+//! Tests of planes that read independently.
 
 use super::*;
 
 const INDEPENDENT: &str = "scheduling = { kind = \"read_priority\", independent_planes = true }";
 
-/// A die of two planes with programs of 500 us and reads of 50 us. Everything else takes almost no time.
+/// Creates a die of two planes with programs of 500 us and reads of 50 us. All other operations take almost
+/// no time.
 fn one_die(settings: &str) -> Driven {
     driven(&format!(
         "channels = 1\nways = 1\nplanes = 2\nbus = \"400 GB/s\"\ncommand = \"0 s\"\nlink = \"40000 GB/s\"\n{settings}"
     ))
 }
 
-/// Latencies of reads in microseconds. Each read has a time, a first unit, and a number of units.
+/// Returns the latencies of reads in microseconds. Each read has a time, a first unit, and a number of units.
 fn latencies<const COUNT: usize>(device: &mut Driven, reads: [(u64, u64, u32); COUNT]) -> [f64; COUNT] {
     let reads = reads.map(|(at, number, count)| {
         device.submit(device.now.max(Time::from_us(at)), &units(Op::Read, number, count))
@@ -27,7 +28,7 @@ fn assert_all<const COUNT: usize>(what: &str, found: [f64; COUNT], expected: [f6
 
 #[test]
 fn pages_of_two_planes_are_read_at_one_time() {
-    // Both planes are read at the same time, one of them again, and then a page of each.
+    // The reads access both planes at the same time, then one of them again, and then a page of each plane.
     let reads = [(0, 0, 1), (0, 1, 1), (0, 2, 1), (0, 4, 2)];
     let found = latencies(&mut one_die(INDEPENDENT), reads);
     assert_all("independent", found, [50.0, 50.0, 100.0, 150.0]);

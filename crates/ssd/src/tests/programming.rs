@@ -1,9 +1,10 @@
-//! Limits on the number of dies that program simultaneously.
+//! Tests of limits on the number of dies that program simultaneously.
 
 use super::*;
 use nacre_testkit::conformance;
 
-/// Four dies on separate channels that program 4 KiB in 500 us and erase a block of 256 pages in 3 ms.
+/// Creates four dies on separate channels that program 4 KiB in 500 us and erase a block of 256 pages in 3
+/// ms.
 fn limited(settings: &str) -> Driven {
     driven(&format!(
         "channels = 4\nways = 1\npages = 256\nblocks = 128\nbus = \"4 GB/s\"\ncommand = \"0 s\"\n\
@@ -29,7 +30,7 @@ fn a_limited_number_of_programs_runs_in_rounds() {
     ] {
         let mut device = limited(&format!("programs_at_once = {most}\nregisters = {registers}"));
         device.write_all(Time::ZERO, 0..12);
-        // The last page of each round waits for that of the first round.
+        // The last page of each round waits for the last page of the first round.
         let link = Time::from_ps(102_400) * most.min(4);
         let expected = link + Time::from_ns(1_024) * crossings + Time::from_us(500) * rounds;
         assert_eq!(device.rest(), expected, "{most} at once, {registers} registers");
@@ -37,8 +38,8 @@ fn a_limited_number_of_programs_runs_in_rounds() {
     }
 }
 
-/// Rates with a limit: programs per program time, or the work of all dies including erases, whichever is
-/// lower.
+/// Checks rates with a limit: the number of programs per program time, or the rate at which all dies do all
+/// work including erases, whichever is lower.
 #[test]
 fn saturated_writes_are_programmed_by_as_many_dies_as_may() {
     for settings in
@@ -63,7 +64,8 @@ fn saturated_writes_are_programmed_by_as_many_dies_as_may() {
     }
 }
 
-/// Programs of garbage collection also count, so each host unit adds its copies.
+/// Programs of garbage collection also count towards the limit, so each host unit takes additional programs
+/// for its copies.
 #[test]
 fn copies_take_their_turns_among_writes_of_the_host() {
     let settings = "programs_at_once = 2\nover_provisioning = \"28 %\"\nbuffer = \"1 MiB\"";

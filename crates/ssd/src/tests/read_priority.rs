@@ -14,7 +14,7 @@ use nacre_testkit::queueing::priority_waits;
 
 const READ: Time = Time::from_us(50);
 
-/// A die with programs of 500 us and reads of 50 us. Everything else takes almost no time.
+/// Creates a die with programs of 500 us and reads of 50 us. All other operations take almost no time.
 fn one_die(settings: &str) -> Driven {
     driven(&format!(
         "channels = 1\nways = 1\npages = 128\nbus = \"400 GB/s\"\ncommand = \"0 s\"\nlink = \"40000 GB/s\"\n\
@@ -22,7 +22,7 @@ fn one_die(settings: &str) -> Driven {
     ))
 }
 
-/// Latencies of reads at these times, in seconds.
+/// Returns the latencies in seconds of reads at these times.
 fn latencies<const COUNT: usize>(device: &mut Driven, at_us: [u64; COUNT]) -> [f64; COUNT] {
     let reads = at_us.map(|at| device.submit(Time::from_us(at), &unit(Op::Read, 2 + at)));
     reads.map(|read| device.answer(read).latency_s())

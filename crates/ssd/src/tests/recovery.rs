@@ -1,4 +1,5 @@
-//! Power loss and recovery: recovery time against the closed form, and charges.
+//! Tests of power loss and recovery: compares the recovery time with the closed form, and checks charged
+//! times.
 
 use super::driven::driven_with_bytes;
 use super::*;
@@ -14,21 +15,21 @@ const COMMAND: Time = Time::from_ns(300);
 /// Channel time of a page of 4 KiB at 400 MB/s.
 const PAGE: Time = Time::from_ns(10_240);
 
-/// Writes this number of units sequentially.
+/// Writes the first `units` units sequentially.
 fn written(device: &mut Driven, units: u64) {
     for number in 0..units {
         device.ask(device.now, &unit(Op::Write, number));
     }
 }
 
-/// Writes this number of units and waits for their programs. Returns the end time.
+/// Writes the first `units` units and waits for their programs. Returns the end time.
 fn filled(device: &mut Driven, units: u64) -> Time {
     written(device, units);
     device.rest()
 }
 
-/// Time to read the checkpoint, with four bytes per logical unit, and this number of spare areas. Dies sense
-/// in parallel. The dies of a channel transfer sequentially if transfers take longer than sensing.
+/// Returns the time to read the checkpoint, with four bytes per logical unit, and `scanned` spare areas. Dies
+/// sense in parallel. The dies of a channel transfer sequentially if transfers take longer than sensing.
 fn closed_form(scanned: u64) -> Time {
     let table = (LOGICAL * 4).div_ceil(4096).div_ceil(DIES);
     let page = (READ + COMMAND + PAGE).max((COMMAND + PAGE) * WAYS);
@@ -44,7 +45,7 @@ fn recovery_reads_the_checkpoint_and_later_spare_areas() {
         let recovery = device.fail(at);
         assert_eq!(recovery.pages_scanned, scanned);
         assert_eq!(recovery.done - at, closed_form(scanned));
-        // Recovery ended with a checkpoint, and no page was programmed since.
+        // Recovery ended with a checkpoint, and no page has been programmed since then.
         let again = device.fail(recovery.done);
         assert_eq!((again.pages_scanned, again.done - recovery.done), (0, closed_form(0)));
         let report = device.report();
@@ -83,8 +84,8 @@ fn a_request_that_comes_during_recovery_waits_for_its_end() {
 const ENERGIES: &str = "read_energy = \"25 uJ\"\nprogram_energy = \"150 uJ\"\nerase_energy = \"500 uJ\"\n\
     transfer_energy = \"2 uJ\"\n";
 
-/// Creates a drive with 32 simultaneous writes of one unit, eight per die. Its power fails at `at` and is
-/// restored immediately.
+/// Creates a drive with 32 simultaneous writes of one unit, eight per die. Cuts its power at `at` and
+/// restores it immediately. Returns the time at which the drive is ready, and the report.
 fn failed_at(at: Time, settings: &str) -> (Time, ComponentReport) {
     let mut device = driven_with_bytes(&format!("{ENERGIES}{settings}"));
     (0..32).for_each(|number| _ = device.submit_bytes(Time::ZERO, number, 1));
@@ -93,7 +94,7 @@ fn failed_at(at: Time, settings: &str) -> (Time, ComponentReport) {
     (recovery.done, device.report_over(recovery.done))
 }
 
-/// Time of the resource `name` charged to `activity`, and its energy.
+/// Returns the time of the resource `name` that was charged to `activity`, and its energy.
 fn charged(report: &ComponentReport, name: &str, activity: Activity) -> (Time, f64) {
     let found = resource(report, name);
     (Time::from_secs_f64(found.ledger.busy_s(activity)), found.ledger.energy(activity).0)
@@ -103,11 +104,11 @@ fn charged(report: &ComponentReport, name: &str, activity: Activity) -> (Time, f
 fn programs_that_a_loss_of_power_cancels_are_charged_to_nothing() {
     let at = Time::from_us(800);
     let (done, report) = failed_at(at, "power_protected = false");
-    // Dies start when their data is transferred, sequentially on each channel, and are then always busy. They
-    // perform the second program when power fails. The data of these programs, and of those that wait in the
-    // registers, has been transferred.
+    // Each die starts when its data is transferred, sequentially on each channel, and is then always busy.
+    // When power fails, the dies perform their second program. The data of these programs, and of the next
+    // ones in the registers, has been transferred.
     let (crossing, link) = (COMMAND + PAGE, Time::from_secs_f64(4096.0 / 4e9));
-    // The first unit crosses the link for one channel, and the second for the other.
+    // The first unit crosses the link for one channel, and the second unit for the other channel.
     let [first, second] = [1, 2].map(|place| at - link * place);
     let busy = (first - crossing) + (first - crossing * 2) + (second - crossing) + (second - crossing * 2);
     let (time, energy) = charged(&report, "dies", Activity::Drain);
@@ -135,7 +136,7 @@ fn reads_that_a_loss_of_power_cancels_are_charged_to_nothing() {
         (0..4).for_each(|number| _ = device.write_bytes(device.now, number, 1));
         let begin = device.rest();
         device.restart_ledger();
-        // All spare areas of one unit use one die and its channel.
+        // All reads of unit 0 use the same die and channel.
         for _ in 0..100 {
             device.submit(begin, &unit(Op::Read, 0));
         }
@@ -151,7 +152,8 @@ fn reads_that_a_loss_of_power_cancels_are_charged_to_nothing() {
         assert!(pages <= reads && pages + 2 >= reads, "{settings}: {pages} pages of {reads}");
         assert!(time <= (COMMAND + PAGE) * reads, "{settings}: {pages} pages in {time}");
         if settings.is_empty() {
-            // A die senses while the previous page is transferred: 19 reads have ended, and one is partial.
+            // A die senses while the previous page is transferred: 19 reads have ended, and one read is
+            // incomplete.
             assert_eq!((reads, pages), (20, 19));
             assert_eq!(charged(&report, "dies", Activity::Read).0, Time::from_us(975) - COMMAND * 20);
         }
@@ -181,7 +183,7 @@ fn capacitors_finish_the_programs_and_without_them_units_are_lost() {
 }
 
 /// A superblock is full, and eight of its units are rewritten. Their old pages are invalid until power fails
-/// before the programs of the new pages have ended.
+/// before the programs of the new pages end.
 #[test]
 fn recovery_finds_the_older_page_of_a_unit_whose_program_was_cut() {
     let mut device = driven_with_bytes("power_protected = false");
@@ -234,7 +236,7 @@ fn a_flush_waits_for_data_of_the_host_that_a_page_of_the_mapping_completes() {
          unwritten = \"zeros\"",
     );
     device.submit(Time::ZERO, &unit(Op::Write, 0));
-    // Another mapping page is needed, so the dirty page is programmed in addition to the host unit.
+    // Another mapping page is required, so the dirty page is programmed in addition to the host unit.
     let at = Time::from_us(10);
     device.submit(at, &unit(Op::Read, 64));
     let flush = Request { bytes: 0, ..unit(Op::Flush, 0) };
@@ -243,7 +245,7 @@ fn a_flush_waits_for_data_of_the_host_that_a_page_of_the_mapping_completes() {
 }
 
 /// Four dies program their first page and then their second page. With two program times, both pages share a
-/// word line. A power loss during the second program then damages the first page and no other page.
+/// word line. A power loss during the second program then damages the first page, but no other page.
 #[test]
 fn an_interrupted_program_damages_the_page_before_it_on_its_word_line() {
     let two = "program = [\"500 us\", \"900 us\"]\nread = [\"50 us\"]";
@@ -259,7 +261,7 @@ fn an_interrupted_program_damages_the_page_before_it_on_its_word_line() {
     for (times, settings, units, damaged) in cases {
         let settings = format!("{times}\n{settings}");
         let end = filled(&mut driven(&settings), units);
-        // The last pages are in progress until then.
+        // The last pages are still being programmed at this time.
         let mut device = driven(&settings);
         written(&mut device, units);
         let recovery = device.fail(end - Time::from_us(100));

@@ -1,4 +1,4 @@
-//! Reads of a channel with its dies against an event simulation, request by request.
+//! Compares the completion time of each read on a channel with an event simulation.
 
 use super::*;
 use nacre_testkit::oracle::flash_channel::{Arbitration, Channel, serve};
@@ -9,11 +9,12 @@ const POLICIES: [(&str, Arbitration); 3] = [
     ("commands_first", Arbitration::CommandsFirst),
 ];
 
-/// Number of registers per die, and the corresponding settings.
+/// Numbers of registers per die, with the equivalent settings.
 const REGISTERS: [(usize, &str); 4] =
     [(1, "registers = 1"), (2, "registers = 2"), (4, "registers = 4"), (usize::MAX, "")];
 
-/// Random dies of `count` reads. If `is_skewed`, 90 % are in the first half.
+/// Returns random dies for `count` reads. If `is_skewed`, 90 % of the reads are on the first half of the
+/// dies.
 fn dies_of(count: usize, dies: u64, is_skewed: bool, random: &mut Random) -> Vec<usize> {
     let mut draw = || {
         let within = if is_skewed && random.chance(0.9) { dies / 2 } else { dies };
@@ -22,7 +23,7 @@ fn dies_of(count: usize, dies: u64, is_skewed: bool, random: &mut Random) -> Vec
     (0..count).map(|_| draw()).collect()
 }
 
-/// Completion times of reads on these dies, from the drive and from the event simulation.
+/// Returns the completion times of reads on these dies, from the drive and from the event simulation.
 fn both(
     dies: u64,
     policy: (&str, Arbitration),
@@ -36,7 +37,7 @@ fn both(
         "channels = 1\nways = {dies}\nread = [\"75 us\"]\nbus = \"200 MB/s\"\ncommand = \"1 us\"\n\
          link = \"40.96 GB/s\"\narbitration = \"{name}\"\n{setting}"
     ));
-    // Unwritten units are located as in a drive that was filled sequentially, i.e. with the dies in rotation.
+    // Unwritten units are located as in a drive that was filled sequentially, i.e. on the dies in rotation.
     let requests: Vec<Request> = of.iter().map(|&die| unit(Op::Read, die as u64)).collect();
     let seen = visits(&mut *device, &requests, load);
     device.check_invariants();

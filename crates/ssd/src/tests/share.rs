@@ -1,4 +1,4 @@
-//! Shares of a drive: price, power, capacity, and lifetime compared with the whole drive.
+//! Compares shares of a drive with the whole drive: price, power, capacity, and lifetime.
 
 use super::*;
 use nacre_kernel::Bytes;
@@ -6,8 +6,8 @@ use nacre_kernel::Bytes;
 const PRICED: &str = "price = \"2 /GiB\"\nidle_power = \"8 W\"\nread_energy = \"1 uJ\"\nprogram_energy = \"1 uJ\"\n\
                       erase_energy = \"1 uJ\"\ntransfer_energy = \"1 uJ\"\nendurance = 1000\nspare_blocks = 16\n";
 
-/// Capacity, price, and idle power of a drive or a share, and its write amplification and lifetime in days
-/// after every unit was written `turnovers` times at random in 1,000 s.
+/// Returns the capacity in units, price, and idle energy over 1,000 s of a drive or a share, and its write
+/// amplification and lifetime in days. Both result from `turnovers` random writes per unit in 1,000 s.
 fn bought(settings: &str, turnovers: u64) -> (u64, f64, f64, f64, f64) {
     let mut device = driven(&format!("{PRICED}{settings}"));
     let count = device.unit_count();
@@ -42,7 +42,7 @@ fn shares_of_a_drive_add_up_to_the_drive() {
         let most = fifo(blocks, 400.0 / parts as f64) / fifo(512.0, 400.0);
         let more = share.3 / amplification;
         assert!((0.98..=1.02 * most).contains(&more), "{capacity} is cleaned as the whole: {more}, {most}");
-        // The lifetime is shorter by the same factor. The number of blocks is whole.
+        // The lifetime is shorter by the same factor. The tolerance allows for a whole number of blocks.
         let shorter = share.4 / days;
         assert!((0.96 / most..1.04).contains(&shorter), "{capacity} lasts as the whole: {shorter}, {most}");
     }

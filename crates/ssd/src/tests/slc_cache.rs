@@ -1,4 +1,4 @@
-//! SLC cache: bandwidth, capacity, and migration of its data to cells with all bits.
+//! Tests of the SLC cache: bandwidth, capacity, and migration of its data to cells with all bits.
 
 use super::*;
 
@@ -42,22 +42,22 @@ fn a_full_drive_has_folded_its_slc_cache() {
     let mut random = random("fold");
     device.precondition(3 * count, |_| random.below(count));
     device.check_invariants();
-    // No superblock is erased in addition to the reserve, so SLC mode is not used anymore.
+    // No superblock is erased in addition to the reserve, so SLC mode is no longer used.
     assert_eq!(device.column("blocks_by_state.superblocks_slc"), 0.0);
     assert_eq!(device.column("space.valid_units"), count as f64);
     device.restart_ledger();
     let seen = device.closed_loop(32, 20_000, |_| unit(Op::Write, random.below(count)));
     let wear = device.report().wear.expect("it wears");
     let copies = wear.cleaned as f64 / wear.host as f64;
-    // Work per unit written of four dies: programs of the unit and of copies, reads of copies, and erases of
-    // blocks of 64 pages.
+    // This is the work of four dies per unit written: programs of the unit and of copies, reads of copies,
+    // and erases of blocks of 64 pages.
     let each = (1.0 + copies) * 1500e-6 + copies * 60e-6 + (1.0 + copies) / 64.0 * 3e-3;
     assert_close("cleaning takes its share", seen.per_second(), 4.0 / each, 0.03);
     device.check_invariants();
 }
 
-/// A superblock of two blocks per plane: in SLC mode, its first 32 rows of pages are in the first block of each plane, and
-/// the others in the second.
+/// Checks read disturb in a superblock of two blocks per plane. In SLC mode, its first 32 rows of pages are
+/// in the first block of each plane, and the other rows in the second block.
 #[test]
 fn reads_in_slc_mode_disturb_the_block_of_their_page() {
     let settings = "allocation = { kind = \"superblock\", reclaim_unit = 2 }\n\

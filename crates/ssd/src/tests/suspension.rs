@@ -1,4 +1,4 @@
-//! Suspension of programs and erases by reads.
+//! Tests of reads that suspend programs and erases.
 
 use crate::tests::driven::{Driven, driven};
 use crate::tests::{random, resource, unit};
@@ -12,7 +12,7 @@ fn one_die(settings: &str) -> Driven {
     ))
 }
 
-/// Latency of a read at `at` during a program of 10 ms.
+/// Returns the latency in seconds of a read at `at` during a program of 10 ms, and the drive.
 fn read_during_a_program(settings: &str, at: Time) -> (f64, Driven) {
     let mut device = one_die(settings);
     device.submit(Time::ZERO, &unit(Op::Write, 1));
@@ -77,7 +77,7 @@ fn reads_of_a_busy_die_meet_the_law_of_residual_time() {
         let (mut random, mut sum, mut number) = (random("residual"), 0.0, 0_u64);
         let rounds = 2_000;
         for round in 0..rounds {
-            // There are enough programs for the whole round, so the die is never idle.
+            // There are enough programs for the whole round, so the die is never idle during the round.
             let now = Time::from_ms(40 * round);
             device.write_all(now, (number..number + 19).map(|number| number % 1000));
             number += 19;

@@ -1,9 +1,10 @@
-//! Wear: leveling, worn-out blocks, and end of life.
+//! Tests of wear: wear leveling, worn-out blocks, and end of life.
 
 use super::*;
 use nacre_kernel::Status;
 
-/// Erases of superblocks after `turnovers` overwrites of the capacity with writes to 10 % of a full drive.
+/// Returns the erase counts of superblocks after overwriting the capacity `turnovers` times with writes to 10
+/// % of a full drive.
 fn erases(settings: &str, turnovers: u64) -> Vec<f64> {
     let mut device = driven(&format!("blocks = 64\nover_provisioning = \"40 %\"\n{settings}"));
     let count = device.unit_count();
@@ -26,7 +27,8 @@ fn static_leveling_bounds_the_spread_that_cold_data_causes() {
     assert!(without > 60.0, "{without}");
     for limit in [5, 20] {
         let with = spread(&erases(&format!("garbage_collection.wear_spread = {limit}"), 40));
-        // The superblock ahead may be erased a few more times while another one is emptied.
+        // The superblock with the most erases may be erased a few more times while another superblock is
+        // emptied.
         assert!(with <= f64::from(limit) + 10.0, "{with} with a limit of {limit}");
     }
 }
@@ -45,7 +47,7 @@ fn uniform_writes_wear_evenly() {
     assert!(mean > 50.0 && deviation < 0.03 * mean, "mean {mean}, deviation {deviation}");
 }
 
-/// Writes up to `most` random units sequentially until a write is rejected. Returns the number of units
+/// Writes up to `most` random units, one at a time, until a write is rejected. Returns the number of units
 /// written, the time of the rejection, and the device.
 fn write_at_most(settings: &str, most: u64) -> (u64, Option<Time>, Driven) {
     let mut device = driven(&format!("blocks = 64\nover_provisioning = \"40 %\"\n{settings}"));
@@ -60,8 +62,8 @@ fn write_at_most(settings: &str, most: u64) -> (u64, Option<Time>, Driven) {
     (most, None, device)
 }
 
-/// Writes random units sequentially until a write is rejected. Returns the number of units written, the time
-/// of the rejection, and the device.
+/// Writes random units, one at a time, until a write is rejected. Returns the number of units written, the
+/// time of the rejection, and the device.
 fn wear_out(settings: &str) -> (u64, Time, Driven) {
     let (written, refused, device) = write_at_most(settings, u64::MAX);
     (written, refused.expect("the drive wears out"), device)
@@ -69,7 +71,7 @@ fn wear_out(settings: &str) -> (u64, Time, Driven) {
 
 #[test]
 fn life_ends_as_endurance_blocks_and_write_amplification_predict() {
-    // Spare blocks replace others when these are nearly worn out, and add little lifetime.
+    // Spare blocks replace other blocks when these are nearly worn out, so spare blocks add little lifetime.
     for (settings, blocks) in
         [("endurance = 50", 64), ("endurance = 50\nendurance_spread = \"5 %\"\nspare_blocks = 8", 56)]
     {
@@ -128,7 +130,7 @@ fn the_lifetime_that_is_reported_is_the_time_until_writes_are_refused() {
         let now = younger.rest();
         let expected = younger.report_over(now).lifetime_days.expect("it has an endurance");
         assert_close(settings, expected * 86_400.0, refused.as_secs_f64(), 0.1);
-        // Time in which the drive rejects writes is not part of its lifetime.
+        // The time in which the drive rejects writes is not part of its lifetime.
         assert_close("later", days(end + end), days(end), 1e-6);
     }
 }
@@ -148,6 +150,6 @@ fn blocks_that_differ_last_shorter_than_equal_ones() {
     // average. This gives 2,870 erases of 3,840.
     let share = days("endurance_spread = \"25 %\"") / even;
     assert!((0.65..0.82).contains(&share), "{share}");
-    // Spare blocks replace others when these are worn out.
+    // Spare blocks replace other blocks when these are worn out.
     assert_close("56 of 64", days("spare_blocks = 8") / even, 56.0 / 64.0, 1e-9);
 }

@@ -1,4 +1,4 @@
-//! Zones.
+//! Tests of zoned drives.
 
 mod commands;
 mod dies;
@@ -27,7 +27,7 @@ fn zone(device: &Driven, number: u64) -> Zone {
     device.device.zones().expect("it has zones").zone(number * UNITS * 4096)
 }
 
-/// Gives `command` to zone `number`, with `count` units of an append.
+/// Submits `command` to zone `number`. An append has `count` units.
 fn command(device: &mut Driven, command: ZoneCommand, number: u64, count: u32) -> Answer {
     let op = if command == ZoneCommand::Append { Op::Write } else { Op::Trim };
     let request = units(op, number * UNITS, count);
@@ -39,7 +39,7 @@ fn reset(number: u64) -> Request {
     units(Op::Trim, number * UNITS, UNITS as u32)
 }
 
-/// Writes zone `number` to its end, `count` units a request.
+/// Writes zone `number` to its end, with `count` units per request.
 fn fill(device: &mut Driven, number: u64, count: u32) {
     for part in 0..UNITS / u64::from(count) {
         let request = units(Op::Write, number * UNITS + part * u64::from(count), count);
@@ -103,10 +103,10 @@ fn so_many_zones_are_active_and_open() {
     };
     assert_eq!(by_phase(&device), [2.0, 1.0, 0.0]);
     assert_eq!(ask(&mut device, &unit(Op::Write, 3 * UNITS)).status, Status::WriteRefused);
-    // A closed zone is opened again.
+    // A write opens the closed zone again.
     assert_eq!(ask(&mut device, &unit(Op::Write, 1)).status, Status::Done);
     assert_eq!(by_phase(&device), [2.0, 1.0, 0.0]);
-    // One that is finished leaves its place.
+    // A zone that is finished frees its open and active resources.
     ask(&mut device, &units(Op::Trim, UNITS + 1, UNITS as u32 - 1));
     assert_eq!(zone(&device, 1).write_pointer, 2 * UNITS * 4096);
     assert_eq!(by_phase(&device), [2.0, 0.0, 1.0]);
@@ -133,7 +133,7 @@ fn nothing_is_copied_and_every_unit_is_programmed_once() {
     assert_eq!(wear.host, 3 * count * UNITS);
     assert_eq!((wear.cleaned, wear.leveled, wear.metadata, wear.padding), (0, 0, 0, 0));
     assert_eq!(counter(&report, "flash_programs") * counter(&report, "units_host") / wear.host, wear.host);
-    // Every zone that was reset while it held something was erased, and one that held nothing was not reset.
+    // Every zone that was reset while it contained data was erased. A zone without data was not erased.
     let held = column(&report, "zones.full") as u64;
     assert_eq!(wear.erases, (3 * count - held) * 4);
     assert_eq!(counter(&report, "zone_resets"), 3 * count - held);
@@ -146,7 +146,7 @@ fn units_reset_in_the_buffer_are_neither_programmed_nor_erased() {
         let at = Time::from_ms(round);
         assert_eq!(device.ask(at, &unit(Op::Write, 0)).status, Status::Done);
         if round == 50 {
-            // Units from before are dropped after it.
+            // Units that were written before this restart are dropped after it, by the reset.
             device.restart_ledger();
         }
         assert_eq!(ask(&mut device, &reset(0)).status, Status::Done);
@@ -178,7 +178,7 @@ fn the_youngest_superblocks_are_filled_first() {
 
 #[test]
 fn a_zone_is_written_as_fast_as_its_dies_program() {
-    // 4 dies program 4 KiB each in 500 us; what crosses their channels meanwhile does not count.
+    // 4 dies program 4 KiB each in 500 us. The transfers on their channels overlap with the programs.
     let mut device = zoned("");
     for number in 0..40 {
         fill(&mut device, number, 16);
@@ -189,7 +189,7 @@ fn a_zone_is_written_as_fast_as_its_dies_program() {
 
 #[test]
 fn a_write_waits_for_the_erase_of_its_zone_alone() {
-    // All superblocks are in zones: one that is reset is written again at once.
+    // All superblocks are in zones. A zone that is reset is written again immediately.
     let settings = "blocks = 64\nover_provisioning = \"0.1 %\"\nbuffer = \"64 KiB\"\nactive_zones = 1";
     let mut device = zoned(settings);
     let count = device.unit_count() / UNITS;
@@ -201,8 +201,8 @@ fn a_write_waits_for_the_erase_of_its_zone_alone() {
     assert_close("an erase and 64 programs", took, 3e-3 + 64.0 * 500e-6, 0.01);
 }
 
-/// One superblock is in no zone, so that a zone that is reset twice is written into those it had: what it held at first is
-/// still being programmed by then.
+/// Only one superblock is not in a zone. A zone that is reset twice is therefore written to its original
+/// superblocks, whose earlier data is still being programmed.
 #[test]
 fn what_is_written_behind_a_reset_is_in_the_buffer_until_it_is_programmed() {
     let settings = "blocks = 64\nover_provisioning = \"0.1 %\"\nbuffer = \"1 MiB\"\nactive_zones = 1";
@@ -217,7 +217,7 @@ fn what_is_written_behind_a_reset_is_in_the_buffer_until_it_is_programmed() {
         ask(&mut device, &reset(0));
     }
     (0..8).for_each(|number| _ = ask(&mut device, &unit(Op::Write, number)));
-    // Each die does two programs, an erase, two programs, an erase and two programs.
+    // Each die performs two programs, an erase, two programs, an erase, and two programs.
     for at_us in [200, 700, 1_200, 4_200, 4_700, 5_200, 8_100] {
         let read = device.ask(start + Time::from_us(at_us), &unit(Op::Read, 3));
         assert!(
@@ -243,7 +243,7 @@ fn what_was_never_written_and_what_is_buffered_is_not_read_from_flash() {
     }
     device.rest();
     let read = ask(&mut device, &unit(Op::Read, 3));
-    // The page, its command and transfer at 400 MB/s, and the link at 4 GB/s.
+    // This is the time of the page, of its command and transfer at 400 MB/s, and of the link at 4 GB/s.
     let law = 50e-6 + 300e-9 + 4096.0 / 400e6 + 4096.0 / 4e9;
     assert_close("a read", read.latency_s(), law, 1e-6);
     let report = device.report();
@@ -251,7 +251,8 @@ fn what_was_never_written_and_what_is_buffered_is_not_read_from_flash() {
     assert_eq!(counter(&report, "flash_reads"), 1);
 }
 
-/// A read precedes the erase of its block if it was submitted first, in every scheduling.
+/// Checks with every scheduling policy that a read precedes the erase of its block if the read was submitted
+/// first.
 #[test]
 fn a_read_does_not_wait_for_the_reset_of_its_zone() {
     for settings in [
@@ -266,7 +267,7 @@ fn a_read_does_not_wait_for_the_reset_of_its_zone() {
         device.rest();
         let read = device.submit(device.now, &unit(Op::Read, 3));
         ask(&mut device, &reset(0));
-        // Command, page and its transfer, and the link.
+        // This is the time of the command, of the page and its transfer, and of the link.
         let law = Time::from_ns(300 + 50_000 + 10_240 + 1_024);
         assert_eq!(device.answer(read).latency(), law, "{settings}");
         device.rest();
@@ -288,7 +289,7 @@ fn it_wears_out_when_no_superblock_is_left_for_a_zone() {
     });
     assert!(refused.is_some());
     device.check_invariants();
-    // All 64 superblocks are erased five times; what is erased the fifth time is given up.
+    // All 64 superblocks are erased five times. After the fifth erase, a superblock is retired.
     assert_eq!(written, 64 * 5);
     assert!(device.counter("refused_worn_out") > 0);
 }
@@ -326,7 +327,7 @@ fn zones_that_do_not_fit_are_refused() {
     let settings = "blocks = 64\nover_provisioning = \"7 %\"\nkind = \"zns_ssd\"\nzone_superblocks = 100\nactive_zones = 1";
     let refused = problems(settings);
     assert!(refused.contains("is larger than the capacity"), "{refused}");
-    // 64 superblocks of 1.07 times what the host sees.
+    // The drive has 64 superblocks for 1.07 times the usable capacity.
     assert!(refused.contains("the largest allowed is 59, or give more blocks"), "{refused}");
     drive(&settings.replace("= 100", "= 59"));
 }

@@ -58,7 +58,7 @@ impl Backend {
         }
     }
 
-    /// Frees a page register in each of these lanes.
+    /// Frees one page register in each of `lanes` of die `number`.
     fn release_register(&mut self, number: u32, lanes: u64) {
         if self.timing.registers.is_some() {
             self.dies[number as usize].hold(lanes, u32::MAX);
@@ -103,7 +103,7 @@ impl Backend {
         }
     }
 
-    /// Handles the end of the read of a copy: the data can be programmed.
+    /// Handles the end of a read for a copy. The data can then be programmed.
     fn end_copy(&mut self, command: u32) {
         let Command { die, number, .. } = self.commands[command];
         self.commands.give_back(command);
@@ -114,7 +114,8 @@ impl Backend {
         }
     }
 
-    /// Makes a program, or the erases of a superblock, ready to start after the copies that they depended on.
+    /// Makes a program, or the erases of a superblock, ready to start because the copies that they depended
+    /// on have ended.
     fn make_ready(&mut self, first: u32) {
         let has_turn = self.erase_turns.are_kept() && self.commands[first].kind == Kind::Erase;
         let mut command = first;
@@ -124,7 +125,7 @@ impl Backend {
             let (die, superblock) = (entry.die, entry.superblock);
             let is_at_die = !(has_turn && entry.has_slot);
             command = entry.next;
-            // An erase that waits for a grant is not in the queue of a die yet.
+            // An erase that waits for a grant is not yet in the queue of a die.
             if is_at_die {
                 self.unpark(die, superblock);
             }
@@ -134,7 +135,7 @@ impl Backend {
         }
     }
 
-    /// Handles the end of the operation of a die's array.
+    /// Handles the end of the operation that a die's array executes.
     fn end_array(&mut self, number: u32) {
         self.look_at(number);
         let die = &mut self.dies[number as usize];
@@ -182,7 +183,7 @@ impl Backend {
         }
         if self.program_turns.are_kept() {
             self.program_turns.end();
-            // Dies that wait for a grant are handled with the next decisions.
+            // The next decisions include the dies that wait for a grant.
             self.look_at(number);
         }
     }

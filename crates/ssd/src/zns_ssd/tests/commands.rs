@@ -1,4 +1,4 @@
-//! Zone commands: appends, and opening, closing, finishing, and resetting zones.
+//! Tests of zone commands: appends, and opening, closing, finishing, and resetting zones.
 
 use super::{UNITS, ask, command, fill, zone, zoned};
 use crate::tests::driven::{Driven, driven_with_bytes};
@@ -6,7 +6,7 @@ use crate::tests::{unit, units};
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Op, Status, ZoneCommand, ZoneRefusal, ZoneState};
 
-/// The refusal of `asked` by zone `number`.
+/// Submits command `asked` to zone `number`. Returns the reason if the command is rejected.
 fn refusal(device: &mut Driven, asked: ZoneCommand, number: u64, count: u32) -> Option<ZoneRefusal> {
     let answer = command(device, asked, number, count);
     assert_eq!(answer.status == Status::WriteRefused, answer.zone.refusal.is_some());
@@ -84,7 +84,7 @@ fn only_zones_opened_by_a_write_are_closed_for_another() {
     assert_eq!(states(&device, 0..3), [ExplicitlyOpen, Closed, ImplicitlyOpen]);
     assert_eq!(refusal(&mut device, ZoneCommand::Open, 1, 0), None);
     assert_eq!(states(&device, 0..3), [ExplicitlyOpen, ExplicitlyOpen, Closed]);
-    // Now no zone can be opened, by command or by a write.
+    // At this point, no zone can be opened, by command or by a write.
     assert_eq!(refusal(&mut device, ZoneCommand::Open, 3, 0), Some(ZoneRefusal::TooManyOpen));
     assert_eq!(refusal(&mut device, ZoneCommand::Append, 2, 1), Some(ZoneRefusal::TooManyOpen));
     let write = ask(&mut device, &unit(Op::Write, 2 * UNITS + 1));
@@ -116,7 +116,7 @@ fn a_finished_zone_is_full_and_pads_one_operation() {
     assert_eq!(refusal(&mut device, ZoneCommand::Close, 0, 0), Some(ZoneRefusal::InvalidTransition));
     device.rest();
     device.check_invariants();
-    // 4 dies erase 2 blocks each of the zone that had data; the other zone had none.
+    // Each of 4 dies erases 2 blocks of the zone that contained data. The other zone was empty.
     assert_eq!((device.counter("zone_resets"), device.counter("flash_erases")), (1, 8));
 }
 

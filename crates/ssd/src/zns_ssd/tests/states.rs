@@ -1,16 +1,20 @@
-//! The state machine of zones against an independent one, written from the NVMe Zoned Namespace Command Set 1.1.
+//! Compares the state machine of zones with an independent one, written from the NVMe Zoned Namespace Command
+//! Set 1.1.
 //!
-//! An empty zone needs an active and an open resource to be opened, by a write or by command; a closed zone needs an open
-//! one. If no open resource is left, a zone that was opened by a write is closed; if all were opened by command, the
-//! command is refused. A zone is full when it is written to its end or finished. Resetting a zone makes it empty; an empty
-//! zone stays so. A power loss closes open zones; zones without data become empty.
+//! An empty zone needs an active and an open resource to be opened, by a write or by command. A closed zone
+//! needs only an
+//! open resource. If no open resource is left, a zone that was opened by a write is closed. If all open zones
+//! were opened
+//! by command, the command is rejected. A zone is full when it is written to its end or finished. Resetting a
+//! zone makes
+//! it empty; an empty zone stays empty. A power loss closes open zones; zones without data become empty.
 
 use super::{UNITS, ask, command, zone, zoned};
 use crate::tests::driven::Driven;
 use crate::tests::{column, counter, random, units};
 use nacre_kernel::{Op, Random, Status, ZoneCommand, ZoneRefusal, ZoneState};
 
-/// A zone of [`Spec`].
+/// A zone in [`Spec`].
 #[derive(Clone, Debug)]
 struct Described {
     state: ZoneState,
@@ -20,7 +24,7 @@ struct Described {
 
 const EMPTY: Described = Described { state: ZoneState::Empty, written: 0, last_write: 0 };
 
-/// Zones as the specification has them.
+/// Zones according to the specification.
 struct Spec {
     zones: Vec<Described>,
     active: usize,
@@ -60,7 +64,8 @@ impl Spec {
         Ok(())
     }
 
-    /// Writes `count` units from `offset` on, or at the write pointer. Errors: the write is refused.
+    /// Writes `count` units from `offset` on, or at the write pointer if `offset` is `None`. Errors: the
+    /// write is rejected.
     fn write(&mut self, number: usize, offset: Option<u64>, count: u64) -> Result<(), ZoneRefusal> {
         let Described { state, written, .. } = self.zones[number];
         let offset = offset.unwrap_or(written);
@@ -84,7 +89,7 @@ impl Spec {
         Ok(())
     }
 
-    /// A command other than an append. Errors: it is refused.
+    /// Performs a command other than an append. Errors: the command is rejected.
     fn command(&mut self, command: ZoneCommand, number: usize) -> Result<(), ZoneRefusal> {
         use ZoneState::{Closed, Empty, ExplicitlyOpen, Full, ImplicitlyOpen};
         let state = self.zones[number].state;
@@ -145,7 +150,8 @@ fn check(device: &Driven, spec: &Spec, step: &str) {
     }
 }
 
-/// One random command of a host: mostly writes at write pointers, so that zones get full and limits are met.
+/// Submits one random command. Most commands are writes at write pointers, so that zones become full and
+/// limits are reached.
 fn step(device: &mut Driven, spec: &mut Spec, random: &mut Random) {
     let number = random.below(spec.zones.len() as u64) as usize;
     let (start, written) = (number as u64 * UNITS, spec.zones[number].written);
@@ -166,7 +172,7 @@ fn step(device: &mut Driven, spec: &mut Spec, random: &mut Random) {
         }
         kind @ 2..7 => {
             let asked = ZoneCommand::ALL[kind.max(3) as usize - 2];
-            // Few finishes, so that zones are written.
+            // Finish commands are rare, so that zones are written.
             if asked == ZoneCommand::Finish && random.below(3) > 0 {
                 return;
             }
@@ -217,7 +223,7 @@ fn zones_have_the_states_of_the_specification_after_every_command() {
             check(&device, &spec, &format!("{active} active, {open} open, step {number}"));
         }
         device.check_invariants();
-        // If all active zones may be open, the limit of active zones is met first.
+        // If all active zones may be open, the limit of active zones is reached first.
         let is_met = |refusal: ZoneRefusal| spec.refused.iter().any(|(known, _)| *known == refusal);
         let reasons = [
             ZoneRefusal::Full,
