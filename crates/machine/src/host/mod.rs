@@ -47,15 +47,17 @@ pub struct HostConfig {
     pub zone_writes: Option<ZoneWrites>,
 }
 
-/// How a host writes to a device with zones.
+/// Method with which a host writes to a device with zones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum ZoneWrites {
-    /// At its address, whatever is outstanding. Writes that overtake each other are rejected.
+    /// Each write is sent at its address, regardless of outstanding writes. Writes that overtake each other
+    /// are rejected.
     Write,
-    /// At its address, one write of a zone at a time, as Linux does. Further ones wait in the host.
+    /// Each write is sent at its address, one write of a zone at a time, as in Linux. Further writes wait in
+    /// the host.
     OnePerZone,
-    /// By zone append: the device writes each at the write pointer of its zone. Any number may be outstanding, in any
-    /// order.
+    /// Each write is sent as a zone append, which the device writes at the write pointer of the zone. Any
+    /// number of appends may be outstanding, in any order.
     Append,
 }
 
