@@ -16,6 +16,7 @@ pub mod network;
 mod pages_held;
 pub mod pcm_disk_cache;
 pub mod placement;
+mod programmable;
 mod recency;
 pub mod replacement;
 pub mod server_cache;

@@ -3,6 +3,7 @@
 use super::array::Sensed;
 use super::cache::FlashCache;
 use super::counts::{Cause, Life, Worn};
+use crate::programmable::Remedy;
 use nacre_controller::ecc::Verdict;
 use nacre_kernel::Time;
 use nacre_media::dual_mode_flash::Mode;
@@ -61,14 +62,11 @@ impl<S: Store> FlashCache<S> {
         let slot = self.tables.slots[(page >> 1) as usize];
         let can_raise = self.config.raises_strength && usize::from(slot.code) + 1 < self.array.codes.len();
         let can_lower = self.config.lowers_density && slot.mode == Mode::Mlc;
-        let raises = match (can_raise, can_lower) {
-            (false, false) => return false,
-            (true, true) => self.cost_of_strength(page) <= self.cost_of_density(page),
-            (can_raise, _) => can_raise,
-        };
+        let costs = || [self.cost_of_strength(page), self.cost_of_density(page)];
+        let Some(remedy) = Remedy::cheaper(can_raise, can_lower, costs) else { return false };
         let block = self.array.flash.block_of(page) as usize;
         let slot = &mut self.tables.slots[(page >> 1) as usize];
-        if raises {
+        if remedy == Remedy::Strength {
             slot.code += 1;
             self.tables.blocks[block].strengths += 1;
             self.counts.strength_raised += 1;
@@ -81,29 +79,17 @@ impl<S: Store> FlashCache<S> {
         true
     }
 
-    /// Share of all accesses that `page` receives.
-    fn frequency(&self, page: u32) -> f64 {
-        let status = &self.tables.pages[page as usize];
-        f64::from(status.hits) / (self.tables.global.accesses - status.since).max(1) as f64
-    }
-
-    /// Cost of correcting one more bit error in `page`, in seconds per access: the share of accesses to the
-    /// page times the additional decoding time.
+    /// Cost in seconds per access of correcting one more bit in `page`.
     fn cost_of_strength(&self, page: u32) -> f64 {
         let code = self.tables.slots[(page >> 1) as usize].code;
-        let longer =
-            self.array.decode_time(code + 1).as_secs_f64() - self.array.decode_time(code).as_secs_f64();
-        self.frequency(page) * longer
+        let decode = [code, code + 1].map(|code| self.array.decode_time(code));
+        self.tables.global.cost_of_strength(self.tables.pages[page as usize].used(), decode)
     }
 
-    /// Cost of SLC mode for `page`, in seconds per access: the cost of having one page less, minus the gain
-    /// from faster reads.
+    /// Cost in seconds per access of SLC mode for the slot of `page`.
     fn cost_of_density(&self, page: u32) -> f64 {
-        let global = &self.tables.global;
-        let cells = &self.config.cells;
-        let faster = cells.nand.read(Mode::Mlc).as_secs_f64() - cells.nand.read(Mode::Slc).as_secs_f64();
-        let penalty = (global.miss() - global.hit()).max(0.0);
-        global.misses_for_a_page() * penalty - self.frequency(page) * faster
+        let reads = [Mode::Slc, Mode::Mlc].map(|mode| self.config.cells.nand.read(mode));
+        self.tables.global.cost_of_density(self.tables.pages[page as usize].used(), reads)
     }
 
     fn retire(&mut self, slot: u32) {

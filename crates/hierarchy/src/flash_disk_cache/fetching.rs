@@ -80,8 +80,7 @@ impl<S: Store> FlashCache<S> {
                 _ => self.end_part(now, part, status, Activity::Queue, Payload::NONE),
             }
         } else {
-            self.tables.global.misses += pages;
-            self.tables.global.miss_s += pages as f64 * (now - part.since).as_secs_f64();
+            self.tables.global.add_misses(pages, now - part.since);
             let mut wanted = Payload::NONE;
             if status == Status::Done {
                 (0..pages).for_each(|at| self.fill(first + at, &page_of(at), now));

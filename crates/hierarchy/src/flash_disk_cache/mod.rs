@@ -187,9 +187,10 @@ mod writes;
 
 pub use config::{Cells, Config, Density};
 
+use crate::programmable;
 use cache::FlashCache;
-use nacre_config::{Descriptor, ErrorCode, Problem, Problems, Room};
-use nacre_controller::ecc::{self, Ecc, Page};
+use nacre_config::{Descriptor, Problems, Room};
+use nacre_controller::ecc::{Ecc, Page};
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::Bytes;
 use nacre_media::store::{Layout, Nothing};
@@ -244,31 +245,7 @@ pub(crate) fn stored_bytes(cells: &Cells) -> u64 {
 
 /// Builds the codes of a page, from the initial strength up to the strongest code.
 fn codes(config: &Config, builder: &dyn Builder) -> Result<Vec<Box<dyn Ecc>>, Problems> {
-    let path = config.ecc.path();
-    let families = builder.families();
-    let first = ecc::build(&config.ecc, Page { families, bytes: Bytes(FLASH_PAGE) })?;
-    let wrong = |text: String, remedy: &str| {
-        Problems::from(Problem::new(ErrorCode::NotSupported, path, None, text).remedy(remedy))
-    };
-    let mut codes = vec![first];
-    if config.raises_strength {
-        let from = codes[0].corrects();
-        for strength in from + 1..=config.strongest.max(from) {
-            let stronger = codes[0].of_strength(strength);
-            let stronger = stronger.ok_or_else(|| {
-                let text = format!("there is no such code for {strength} bit errors of 2 KiB");
-                wrong(text, "use kind = \"bch\", a smaller strongest, or raises_strength = false")
-            })?;
-            codes.push(stronger);
-        }
-    }
-    let spare = codes.last().map_or(0, |code| code.layout().spare_bytes);
-    if spare > config.cells.spare.0 {
-        let text = format!(
-            "the strongest code needs {spare} B next to a page, and there are {}",
-            config.cells.spare
-        );
-        return Err(wrong(text, "give a larger spare, or a smaller strongest"));
-    }
-    Ok(codes)
+    let page = Page { families: builder.families(), bytes: Bytes(FLASH_PAGE) };
+    let strongest = config.raises_strength.then_some(config.strongest);
+    programmable::codes(&config.ecc, page, strongest, config.cells.spare)
 }

@@ -1,6 +1,7 @@
 //! The tables of the cache, with the location and state of pages.
 
 use super::operation::NONE as NOTHING;
+use crate::programmable::{GlobalStatus, PageUse};
 use crate::replacement::index::Index;
 use nacre_kernel::state::{State, Value};
 use nacre_media::dual_mode_flash::Mode;
@@ -31,7 +32,15 @@ impl Default for PageStatus {
     }
 }
 
-/// Mode and code that a slot will have after its next erase, and whether it is retired.
+impl PageStatus {
+    /// Use of the page.
+    #[inline]
+    pub(super) fn used(&self) -> PageUse {
+        PageUse { since: self.since, hits: self.hits }
+    }
+}
+
+/// Mode and code that a slot has after its next erase, and whether it is retired.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct SlotStatus {
     pub(super) mode: Mode,
@@ -75,41 +84,7 @@ pub(super) struct BlockStatus {
     pub(super) is_relieved: bool,
 }
 
-/// The global status table (FGST): total costs of hits and misses, and the hits of pages that have left the
-/// cache.
-#[derive(Clone, Copy, Debug, Default, Value)]
-pub(super) struct GlobalStatus {
-    /// Number of pages requested.
-    pub(super) accesses: u64,
-    pub(super) hits: u64,
-    pub(super) hit_s: f64,
-    pub(super) misses: u64,
-    pub(super) miss_s: f64,
-    /// Number of hits of pages that have left the cache.
-    pub(super) left_hits: u64,
-    /// Total number of accesses that occurred while pages that have left the cache were in it.
-    pub(super) left_accesses: u64,
-}
-
-impl GlobalStatus {
-    /// Mean latency of a hit, in seconds.
-    pub(super) fn hit(&self) -> f64 {
-        self.hit_s / self.hits.max(1) as f64
-    }
-
-    /// Mean latency of a miss, in seconds.
-    pub(super) fn miss(&self) -> f64 {
-        self.miss_s / self.misses.max(1) as f64
-    }
-
-    /// Additional misses per access if the cache had one page less, i.e. the access rate of pages that have
-    /// left the cache.
-    pub(super) fn misses_for_a_page(&self) -> f64 {
-        self.left_hits as f64 / self.left_accesses.max(1) as f64
-    }
-}
-
-/// The tables of the cache.
+/// The tables.
 #[derive(Debug, State)]
 pub(super) struct Tables {
     /// The hash table (FCHT), which maps disk pages to flash pages.
@@ -176,8 +151,7 @@ impl Tables {
     pub(super) fn invalidate(&mut self, page: u32, block: u32) {
         let status = &mut self.pages[page as usize];
         self.index.vacate(status.key, page);
-        self.global.left_hits += u64::from(status.hits);
-        self.global.left_accesses += self.global.accesses - status.since;
+        self.global.leaves(status.used());
         (status.key, status.program) = (NONE, NOTHING);
         self.blocks[block as usize].valid -= 1;
     }

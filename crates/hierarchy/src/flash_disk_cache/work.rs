@@ -129,8 +129,7 @@ impl<S: Store> FlashCache<S> {
     fn sensed(&mut self, now: Time, number: u32) {
         let Operation { created, time, code, wrong, is_hit, .. } = self.operations[number];
         if is_hit {
-            self.tables.global.hits += 1;
-            self.tables.global.hit_s += (now - created).as_secs_f64();
+            self.tables.global.add_hit(now - created);
         }
         let correct = self.array.decoding(code, wrong).time;
         let queue = now - created - time - correct;
