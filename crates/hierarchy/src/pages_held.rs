@@ -87,9 +87,14 @@ fn flash(random: &mut Random) -> String {
 
 fn pcm(random: &mut Random) -> String {
     let (capacity, endurance) = (draw(random, [64, 256]), draw(random, [50, 1_000_000]));
+    let (raises, lowers, at) = (random.chance(0.5), random.chance(0.5), draw(random, [1, 3, 1_000]));
+    let controller = format!(
+        "controller = {{ raises_strength = {raises}, lowers_density = {lowers}, promotes_at = {at}, strongest = 3 }}\n"
+    );
+    let controller = if random.chance(0.5) { controller } else { String::new() };
     format!(
         "kind = \"pcm_disk_cache\"\ncapacity = \"{capacity} KiB\"\nendurance = {endurance}\n\
-         ecc = {{ kind = \"bch\", t = 1, crc32 = true, decode = \"10 ns\" }}\n"
+         ecc = {{ kind = \"bch\", t = 1, crc32 = true, decode = \"10 ns\" }}\n{controller}"
     )
 }
 

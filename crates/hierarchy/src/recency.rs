@@ -70,7 +70,17 @@ impl Recency {
         }
     }
 
-    /// Least recently used item of `list`; `None` if the list is empty.
+    /// Puts `new`, which must be in no list, at the position of `old`, which is then in no list.
+    pub(crate) fn replace(&mut self, old: u32, new: u32) {
+        debug_assert!(self.holds(old) && !self.holds(new), "{old} leaves its position to {new}");
+        let links = self.links[old as usize];
+        self.links[new as usize] = links;
+        self.links[links.newer as usize].older = new;
+        self.links[links.older as usize].newer = new;
+        self.links[old as usize] = Links { newer: NOWHERE, older: NOWHERE };
+    }
+
+    /// The least recently used item of `list`.
     #[inline]
     pub(crate) fn oldest(&self, list: usize) -> Option<u32> {
         let oldest = self.links[self.head(list) as usize].newer;

@@ -976,6 +976,32 @@ class FlashDiskCacheDevice(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PcmDiskCacheDeviceController(Table):
+    """Programmable controller: SLC mode of rows, and stronger codes. The cells are then in MLC mode at first."""
+
+    slc_read: str | None = None
+    """Time to read a page in SLC mode. Default: 62.5 ns."""
+    slc_write: str | None = None
+    """Time to write a page in SLC mode. Default: 13.9 us."""
+    slc_endurance: int | None = None
+    """Rated writes of a row in SLC mode. Default: 100000000000."""
+    slc_read_energy: str | None = None
+    """Energy to read a page in SLC mode."""
+    slc_write_energy: str | None = None
+    """Energy to write a page in SLC mode."""
+    lowers_density: bool | None = None
+    """Change rows with pages at the limit of their code to SLC mode. Default: true."""
+    promotes: bool | None = None
+    """Change rows with frequently used pages to SLC mode. Default: true."""
+    promotes_at: int | None = None
+    """Number of hits after which the row of a page changes to SLC mode. Default: 63."""
+    raises_strength: bool | None = None
+    """Assign a stronger code to pages at the limit of their code. Default: true."""
+    strongest: int | None = None
+    """Number of bit errors that the strongest code corrects. Default: 12."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class PcmDiskCacheDevice(Table):
     """A disk cache in phase-change memory, written in place."""
 
@@ -993,6 +1019,10 @@ class PcmDiskCacheDevice(Table):
     """Time to write a page. Default: 50 us."""
     lookup: str | None = None
     """Time to look up a page in the tables. Default: 125 ns."""
+    update: str | None = None
+    """Time to update the entry of a page in the tables. Updates do not delay their page, but later lookups. Default: 0 s."""
+    tables: Tables | None = None
+    """Location of the tables. Default: pcm."""
     ecc: Ecc
     """Error-correcting code of a page."""
     endurance: int | None = None
@@ -1003,6 +1033,8 @@ class PcmDiskCacheDevice(Table):
     """Exponent of the writes in the bit error rate. Default: 3.0."""
     endurance_spread: float | None = None
     """Standard deviation of the logarithm of the endurance of frames. Default: 0.1."""
+    controller: PcmDiskCacheDeviceController | None = None
+    """Programmable controller: SLC mode of rows, and stronger codes. The cells are then in MLC mode at first. Absent means one mode and one code."""
     wear_leveling: WearLeveling | None = None
     """Wear leveling of frames. Default: start_gap."""
     read_energy: str | None = None
@@ -2650,6 +2682,34 @@ class LatencyLogLatency(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PcmTables(Table):
+    """In the phase-change memory, next to the pages."""
+
+    lookup_energy: str | None = None
+    """Energy of a lookup."""
+    update_energy: str | None = None
+    """Energy of an update of the entry of a page."""
+    kind: Literal["pcm"] = "pcm"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DramTables(Table):
+    """In DRAM."""
+
+    idle_power: str | None = None
+    """Idle power of a DRAM chip, including refresh. The tables take their share of it."""
+    chip: str | None = None
+    """Capacity of a DRAM chip. Default: 128 MiB."""
+    lookup_energy: str | None = None
+    """Energy of a lookup, in addition to idle power."""
+    update_energy: str | None = None
+    """Energy of an update of the entry of a page, in addition to idle power."""
+    kind: Literal["dram"] = "dram"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReadPriorityFlashScheduling(Table):
     """Host reads go before all other operations that wait for their die."""
 
@@ -3101,6 +3161,11 @@ Latency: TypeAlias = (
     | Preset
     | str
 )
+Tables: TypeAlias = (
+    PcmTables
+    | DramTables
+    | str
+)
 FlashScheduling: TypeAlias = (
     ReadPriorityFlashScheduling
     | SuspensionFlashScheduling
@@ -3160,6 +3225,7 @@ __all__ = [
     "DirectHostInterface",
     "DisconnectFault",
     "DramDiskCacheDevice",
+    "DramTables",
     "DynamicAllocation",
     "DynamicPlacement",
     "Ecc",
@@ -3225,6 +3291,8 @@ __all__ = [
     "OnyxDevice",
     "Pattern",
     "PcmDiskCacheDevice",
+    "PcmDiskCacheDeviceController",
+    "PcmTables",
     "PeriodicArrival",
     "Placement",
     "PoissonArrival",
@@ -3270,6 +3338,7 @@ __all__ = [
     "SuperblockAllocation",
     "SuperblockAllocationParity",
     "SuspensionFlashScheduling",
+    "Tables",
     "TenantsWorkload",
     "TenantsWorkloadTenant",
     "TenantsWorkloadWeights",

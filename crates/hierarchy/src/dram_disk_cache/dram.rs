@@ -61,7 +61,7 @@ impl<S: Store> Dram<S> {
         self.ledger.charge(activity, self.transfer);
         let time = self.transfer + self.config.latency;
         let spans = [(Activity::Queue, start - now), (activity, time), (Activity::Correct, Time::ZERO)];
-        Access { begin: start, done: start + time, spans, is_good: true }
+        Access { begin: start, done: start + time, rests: start + time, spans, is_good: true }
     }
 
     fn idle_energy(&self, elapsed: Time) -> Option<Energy> {

@@ -98,6 +98,8 @@ pub(super) struct Fetch {
     pub(super) visit: u32,
     pub(super) since: Time,
     pub(super) first: u64,
+    /// Number of pages.
+    pub(super) pages: u64,
     /// The busy frame of each page.
     pub(super) frames: Vec<u32>,
     /// Number of pages that are not in their frames yet.

@@ -2,6 +2,7 @@
 
 use super::busy::{Busy, Fetch, Waiter};
 use super::counts::Counts;
+use super::modes::Modes;
 use super::operation::{NONE, Operation, Purpose};
 use super::{Memory, NONE as NO_PAGE, Settings};
 use crate::map::Map;
@@ -30,6 +31,8 @@ pub(super) enum Event {
     Frame(u32),
     /// One of the waits of an operation has ended.
     Operation(u32),
+    /// The memory has copied a page for the controller, or moved one for wear leveling.
+    Copied,
 }
 
 /// A request during look-up.
@@ -67,6 +70,7 @@ pub(crate) struct FrameCache<M> {
     /// Dirty frames, in the order in which they became dirty.
     pub(super) dirty: Recency,
     pub(super) dirty_count: u32,
+    pub(super) modes: Modes,
     pub(super) backing: Box<dyn Device>,
     /// Time of the next event of the backing.
     #[state(skip = "asked of the backing")]
@@ -135,6 +139,7 @@ impl<M: Memory> FrameCache<M> {
         let carries_bytes = memory.carries_bytes() && backing.capabilities().carries_bytes;
         let persistence = backing.capabilities().persistence;
         let page = if carries_bytes { settings.page.0 as usize } else { 0 };
+        let modes = Modes::new(memory.mode_rules(), settings.frames);
         FrameCache {
             id,
             path,
@@ -147,6 +152,7 @@ impl<M: Memory> FrameCache<M> {
             used: Recency::new(frames, 1),
             dirty: Recency::new(frames, 1),
             dirty_count: 0,
+            modes,
             next: backing.next_event(),
             flushes: !M::IS_VOLATILE && (persistence.needs_flush() || persistence.is_up_to_energy()),
             backing,
@@ -209,6 +215,8 @@ impl<M: Memory> FrameCache<M> {
         self.frames[frame as usize].key = NO_PAGE;
         self.used.remove(frame);
         self.make_clean(frame);
+        self.leave_row(frame);
+        self.memory.leaves();
         self.free.push(frame);
     }
 
@@ -259,6 +267,7 @@ impl<M: Memory> FrameCache<M> {
         self.index.occupy(vacancy.expect_err("a page is in the cache once"), frame);
         self.frames[frame as usize] = Frame { key, busy: NONE };
         self.used.insert(0, frame);
+        self.modes.enters(frame);
         Some((frame, behind))
     }
 
@@ -312,11 +321,13 @@ impl<M: Memory> FrameCache<M> {
     /// Handles uncorrectable data of page `key` in `frame`, which must not be busy. Returns whether the page
     /// is lost.
     #[cold]
-    pub(super) fn misread(&mut self, frame: u32, key: u64) -> bool {
+    pub(super) fn misread(&mut self, now: Time, frame: u32, key: u64) -> bool {
         self.counts.uncorrectable += 1;
         self.counts.pages_given_up += 1;
         let is_lost = self.dirty.holds(frame) || self.lost.contains_key(&key);
+        let remedy = if self.memory.is_at_limit(frame) { self.remedy(frame) } else { None };
         self.vacate(frame);
+        self.adapt_empty(now, frame, remedy);
         if is_lost {
             self.lose(key);
         }

@@ -3,6 +3,7 @@
 use super::Memory;
 use super::cache::{Arrival, Event, FrameCache};
 use super::counts::Counts;
+use super::modes::ModeCounts;
 use super::operation::{NONE, Purpose};
 use super::report;
 use nacre_kernel::event::{Completions, Device, Payload, Preconditioning, RequestId};
@@ -48,6 +49,7 @@ impl<M: Memory> FrameCache<M> {
                 Event::Encoded(number) => self.program(now, number),
                 Event::Frame(number) => self.frame_ended(now, number),
                 Event::Operation(number) => self.count_down(now, number),
+                Event::Copied => {}
             }
         }
         self.look_again(now);
@@ -145,6 +147,7 @@ impl<M: Memory> Device for FrameCache<M> {
     fn restart_ledger(&mut self, now: Time) {
         self.counts = Counts { held_before: self.held(), ..Counts::default() };
         self.host = HostCounts::default();
+        self.modes.counts = ModeCounts::default();
         self.memory.restart_ledger();
         self.backing.restart_ledger(now);
     }
@@ -155,7 +158,9 @@ impl<M: Memory> Device for FrameCache<M> {
 
     fn check_invariants(&self) {
         self.index.check_invariants();
-        assert_eq!(self.index.len() + self.free.len(), self.frames.len(), "frames with and without a page");
+        let without = self.free.len() + self.modes.withdrawn as usize;
+        assert_eq!(self.index.len() + without, self.frames.len(), "frames with and without a page");
+        self.check_modes();
         self.counts.check_pages(self.held());
         assert_eq!(self.used.oldest_first(0).count(), self.index.len(), "pages by use");
         assert_eq!(self.dirty.oldest_first(0).count(), self.dirty_count as usize, "dirty pages");

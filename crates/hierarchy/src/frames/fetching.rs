@@ -62,7 +62,7 @@ impl<M: Memory> FrameCache<M> {
         frames.iter().for_each(|&number| self.busy[number].fetch = fetch);
         let left = frames.len() as u32;
         let first = run.first;
-        *of = Fetch { visit, since, first, frames, left, spans: Vec::new(), data: Payload::NONE };
+        *of = Fetch { visit, since, first, pages, frames, left, spans: Vec::new(), data: Payload::NONE };
         let bytes = (pages << self.shift) as u32;
         let request = Request { arrival: now, address: first << self.shift, bytes, volume: 0, op: Op::Read };
         let number = self.operation(Purpose::Fetch, fetch, (first, pages), request, now);
@@ -138,8 +138,13 @@ impl<M: Memory> FrameCache<M> {
         if status != Status::Done {
             return self.fetch_failed(now, fetch, status, spans);
         }
-        if self.is_behind_a_loss(fetch) {
-            self.counts.read_lost += 1;
+        let lost = self.pages_behind_a_loss(fetch);
+        if lost > 0 {
+            // A read counted its pages as misses when the fetch started. Partial writes do not count as reads.
+            if self.fetches[fetch].visit != NONE {
+                self.counts.read_misses = self.counts.read_misses.saturating_sub(lost);
+                self.counts.read_lost += lost;
+            }
             return self.fetch_failed(now, fetch, Status::MediaError, spans);
         }
         let of = &mut self.fetches[fetch];
@@ -157,11 +162,14 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Whether a page of a fetch was lost while the fetch waited for its write-back. In this case, the
-    /// backing has an older version.
-    fn is_behind_a_loss(&self, fetch: u32) -> bool {
-        let Fetch { first, ref frames, .. } = self.fetches[fetch];
-        !self.lost.is_empty() && (first..first + frames.len() as u64).any(|key| self.lost.contains_key(&key))
+    /// Number of pages of a fetch that were lost while the fetch waited for their write-backs. The backing has
+    /// older versions of them.
+    fn pages_behind_a_loss(&self, fetch: u32) -> u64 {
+        let Fetch { first, pages, .. } = self.fetches[fetch];
+        if self.lost.is_empty() {
+            return 0;
+        }
+        (first..first + pages).filter(|key| self.lost.contains_key(key)).count() as u64
     }
 
     /// Fills a busy frame whose page has arrived.
@@ -187,11 +195,12 @@ impl<M: Memory> FrameCache<M> {
 
     /// Ends a fetch after all of its pages have reached their frames.
     fn fetch_ends(&mut self, now: Time, fetch: u32) {
-        let Fetch { visit, since, first, spans, data, .. } = std::mem::take(&mut self.fetches[fetch]);
+        let Fetch { visit, since, first, pages, spans, data, .. } = std::mem::take(&mut self.fetches[fetch]);
         self.fetches.give_back(fetch);
         if visit == NONE {
             return;
         }
+        self.modes.missed(pages, now - since);
         let mut part = Part { spans: &spans, ..Part::at_once(Status::Done) };
         part.own = Some((Activity::Queue, (now - since) - total(&spans)));
         if !data.is_none() {

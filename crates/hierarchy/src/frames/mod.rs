@@ -28,16 +28,19 @@ mod cache;
 mod counts;
 mod device;
 mod fetching;
+mod modes;
 mod operation;
 mod power;
 mod reads;
 mod report;
+mod switching;
 #[cfg(test)]
 mod tests;
 mod waiting;
 mod writes;
 
 pub(crate) use cache::FrameCache;
+pub(crate) use modes::ModeRules;
 use nacre_kernel::state::State;
 use nacre_kernel::{Activity, Bytes, Resource, Time, Wear};
 
@@ -79,6 +82,14 @@ pub(crate) trait Memory: State + Send {
     /// Looks up a page, starting at `now`. Returns the end time.
     fn look_up(&mut self, now: Time) -> Time;
 
+    /// Records that a page leaves its frame.
+    fn leaves(&mut self) {}
+
+    /// Rebuilds what a power loss has destroyed, except for pages; returns the duration.
+    fn rebuild(&mut self) -> Time {
+        Time::ZERO
+    }
+
     /// Reads the raw bytes of a frame without taking time.
     fn peek(&self, frame: u32, into: &mut [u8]);
 
@@ -86,6 +97,42 @@ pub(crate) trait Memory: State + Send {
     fn power_fail(&mut self, at: Time);
 
     fn restart_ledger(&mut self);
+
+    /// When rows of two frames change their mode or code, if they can.
+    fn mode_rules(&self) -> Option<ModeRules> {
+        None
+    }
+
+    /// Whether the bit errors of `frame` reach the limit of its code, and its row has not changed since.
+    fn is_at_limit(&self, _frame: u32) -> bool {
+        false
+    }
+
+    /// Decoding times of the code of `frame` and of the next stronger code, if there is one.
+    fn stronger(&self, _frame: u32) -> Option<[Time; 2]> {
+        None
+    }
+
+    /// Uses the next stronger code for `frame` from its next write on.
+    fn raise(&mut self, _frame: u32) {
+        unreachable!("the code is fixed")
+    }
+
+    /// Switches the row of `frame` to SLC mode. If the frame `has_page`, it is rewritten until the returned
+    /// time.
+    fn to_slc(&mut self, _frame: u32, _has_page: bool, _now: Time) -> Time {
+        unreachable!("the mode is fixed")
+    }
+
+    /// Switches the row of `frame`, whose page has left, back to MLC mode.
+    fn to_mlc(&mut self, _frame: u32) {
+        unreachable!("the mode is fixed")
+    }
+
+    /// Copies the page of one frame to another; returns the end time.
+    fn move_page(&mut self, _from: u32, _to: u32, _now: Time) -> Time {
+        unreachable!("the mode is fixed")
+    }
 
     /// The memory's portion of the report.
     fn report(&self, elapsed: Time) -> MemoryReport;
@@ -97,7 +144,9 @@ pub(crate) struct Access {
     /// Start of the work of the memory.
     pub(crate) begin: Time,
     pub(crate) done: Time,
-    /// Waiting time, memory time, and time of the code, each with its activity.
+    /// Time at which the memory has also done the work that the access caused.
+    pub(crate) rests: Time,
+    /// Durations of waiting, the memory, and the code.
     pub(crate) spans: [(Activity, Time); 3],
     /// Whether the data read is correct.
     pub(crate) is_good: bool,

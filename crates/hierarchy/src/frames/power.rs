@@ -125,13 +125,14 @@ impl<M: Memory> FrameCache<M> {
         if below.bytes_lost > 0 {
             self.keep_copies();
         }
+        let done = at + self.memory.rebuild();
         let back: Vec<u32> = self.operations.iter().map(|(number, _)| number).collect();
         self.agenda.clear();
         for &number in &back {
-            self.agenda.schedule(below.done, Event::Operation(number));
+            self.agenda.schedule(below.done.max(done), Event::Operation(number));
         }
         let own = Recovery {
-            done: at,
+            done,
             blocks_forgotten: std::mem::take(&mut self.forgotten),
             bytes_lost: std::mem::take(&mut self.bytes_lost),
             programs_repeated: back.len() as u64,

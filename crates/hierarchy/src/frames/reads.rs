@@ -21,6 +21,7 @@ impl<M: Memory> FrameCache<M> {
     pub(super) fn read(&mut self, now: Time, id: RequestId, request: &Request, looked_up: Time) {
         let visit = self.visits.enter(now, id, request, (Activity::Translate, looked_up));
         let (first, count) = request.blocks(self.settings.page.0);
+        self.modes.asked(count);
         let mut run = Run::default();
         for key in first..first + count {
             match self.read_page(now, visit, key) {
@@ -85,7 +86,7 @@ impl<M: Memory> FrameCache<M> {
             if let Some(busy) = busy {
                 self.give_up_busy(busy);
             }
-            if !self.misread(frame, key) {
+            if !self.misread(now, frame, key) {
                 self.visits.drop_part(visit);
                 return Some(access.done);
             }
@@ -110,6 +111,8 @@ impl<M: Memory> FrameCache<M> {
         }
         debug_assert!(total(part.spans) == access.done - now, "the spans of a frame");
         self.visits.part_ends(access.done, visit, &part);
+        self.modes.hit(frame, access.done - since);
+        self.adapt(now, frame);
         None
     }
 }

@@ -27,9 +27,21 @@ pub(super) fn of<M: Memory>(cache: &FrameCache<M>, elapsed: Time) -> ComponentRe
         ("uncorrectable", counts.uncorrectable),
         (LOST_PAGES, counts.lost_pages),
     ]);
+    if cache.modes.is_programmable() {
+        let counts = &cache.modes.counts;
+        counters.extend([
+            ("pages_promoted", counts.pages_promoted),
+            ("pages_relocated", counts.pages_relocated),
+            ("density_lowered", counts.density_lowered),
+            ("strength_raised", counts.strength_raised),
+        ]);
+    }
     counters.extend(memory.counters);
     let one = |name, value: u64| Column { name, values: vec![value as f64] };
     let mut columns = vec![one("pages.held", cache.held()), one("pages.held_before", counts.held_before)];
+    if cache.modes.is_programmable() {
+        columns.push(one("frames.withdrawn", u64::from(cache.modes.withdrawn)));
+    }
     columns.extend(memory.columns);
     ComponentReport {
         id: cache.id,

@@ -145,7 +145,7 @@ impl<M: Memory> FrameCache<M> {
     /// Whether a frame is not busy.
     #[inline]
     fn has_frame(&self) -> bool {
-        self.busy.len() < self.settings.frames as usize
+        self.busy.len() < (self.settings.frames - self.modes.withdrawn) as usize
     }
 
     /// Whether a page may take a frame, i.e. no earlier page waits for one.

@@ -44,6 +44,7 @@ impl<M: Memory> FrameCache<M> {
             return self.without_frame.push_back(of);
         }
         if !std::mem::replace(&mut of.is_counted, true) {
+            self.modes.asked(1);
             *if found.is_some() { &mut self.counts.write_hits } else { &mut self.counts.write_misses } += 1;
         }
         match found {
@@ -111,7 +112,7 @@ impl<M: Memory> FrameCache<M> {
         }
         let of = std::mem::take(&mut self.busy[number].write);
         self.give_up_busy(number);
-        if self.misread(frame, key) {
+        if self.misread(now, frame, key) {
             return self.fail_part(now, &of, Status::MediaError);
         }
         self.fetch_for_write(now, of);
@@ -154,6 +155,9 @@ impl<M: Memory> FrameCache<M> {
         busy.began = access.begin;
         busy.write.spans.extend_from_slice(&spans);
         self.agenda.schedule(access.done, Event::Frame(number));
+        if access.rests > access.done {
+            self.agenda.schedule(access.rests, Event::Copied);
+        }
     }
 
     /// Returns the data of the complete page after the write.
@@ -190,11 +194,13 @@ impl<M: Memory> FrameCache<M> {
                 let page = std::mem::take(&mut self.busy[number].page);
                 self.memory.land(frame, page.bytes().unwrap_or_default());
                 self.make_dirty(frame);
+                self.modes.used(frame);
                 let of = std::mem::take(&mut self.busy[number].write);
                 let ticket = of.ticket;
                 (self.busy[number].is_new, self.busy[number].why) = (false, Why::Placing);
                 self.limit_dirty(now, of);
                 self.serve_waiters(now, number);
+                self.promote(now, frame);
                 self.write_ends(now, ticket);
             }
             Why::Fetching | Why::Placing => unreachable!("the memory does nothing"),

@@ -1,12 +1,16 @@
 //! A disk cache in phase-change memory. Pages are written in place, and the tables are in the same memory.
 //!
 //! # Model
-//! Frames in phase-change memory (PCM) hold copies of pages of a slower device, the backing. The cache evicts
-//! the least recently used page. If this page is dirty, it is written back first. There are no erases and no
-//! garbage collection, and one region serves reads and writes. The tables are also in the PCM. Hardware with
-//! one port looks up pages, and each lookup takes the time `lookup`. A write is acknowledged when it is in
-//! the PCM. An error-correcting code covers each page, so a partial write first reads the page from its frame
-//! or the backing.
+//! Frames of phase-change memory (PCM) cache pages of a slower device. The least recently used page is
+//! evicted, and a dirty page is written back first. There are no erases and no garbage collection, and one
+//! region serves reads and writes. A write is acknowledged when it is in the PCM. An error-correcting code
+//! covers a page, so a partial write first reads the page from its frame or the backing.
+//!
+//! *Tables*: a page has an entry of 8 B in the hash table and one of 7 B in the page status table. Hardware
+//! looks up a page, which takes `lookup` on one port. The entry of a page is updated when the page is written
+//! to its frame, when it leaves, and when the controller copies it. An update takes `update` on the same port,
+//! in parallel with the write of the page. The tables are in the PCM, or in DRAM (`tables`). The record
+//! includes their sizes, and their energy if the energies of lookups and updates are given.
 //!
 //! *Timing*: Reading a frame takes `read`, and writing it takes `write`. Each of the `banks` banks performs
 //! one operation at a time, in order of arrival. A page is encoded before the write needs the bank. One
@@ -22,62 +26,91 @@
 //! whole page is written. A dirty page is also lost if the cache must evict it while the backing rejects it
 //! or cannot store it.
 //!
-//! *Wear leveling*: New pages take the frames of evicted pages, which spreads wear across all frames. Pages
-//! that are written repeatedly stay in their frames. `wear_leveling` moves such pages. After the write that
-//! causes a move, one additional frame is read and written. This move takes time and energy and causes wear.
-//! The table entries of the page move with the page.
+//! *SLC mode*: with a programmable `controller`, a row of cells holds two pages in MLC mode (two bits per cell)
+//! or one page in SLC mode. Initially, all rows are in MLC mode, with the times, energies, and endurance of the
+//! settings outside of `controller`. The decisions are those of `flash_disk_cache`:
 //!
-//! *Concurrency*: A page that is being fetched or written is not evicted, and requests for it wait. A frame
-//! has at most one write in progress.
+//! - When a page was used `promotes_at` times, its row changes to SLC mode. The row returns to MLC mode when
+//!   the page leaves.
+//! - When a read finds as many bit errors as the code corrects, or more, the page gets a code that corrects one
+//!   more bit from its next write on, or its row changes to SLC mode for good. The controller selects the
+//!   option with the lower cost.
 //!
-//! *Power loss*: A power loss affects only operations in progress. A page that was being written is then a
-//! mixture of old and new data, in units of 64 B. A page that was being fetched is not in the cache. A page
-//! whose write-back was interrupted is still in the cache. The page is written back again when the backing is
-//! ready. If the backing reports that it lost data, clean pages count as dirty from then on.
+//! When a row changes to SLC mode, its other page moves to a free frame, or to that of the least recently used
+//! page, which is evicted. If the other page is the least recently used one, it is evicted instead. The
+//! remaining page is rewritten in SLC mode. Banks perform these copies in addition to the requests. The row
+//! does not change if one of its pages is being fetched or written, or if the evicted page would have to wait
+//! for its write-back. The next use of the page then tries again.
 //!
-//! *Counters*: Pages are conserved. `pages.held` equals `pages.held_before` (at the start of measurement)
-//! plus `fills` and `write_allocations`, minus `evictions`, `pages_given_up`, `pages_trimmed`, and
-//! `pages_power_failed`. `write_allocations` are written whole pages that had no frame. `pages_given_up` are
-//! pages with too many bit errors in a read. Each page that is read counts once, in `read_hits`,
-//! `read_merged`, `read_misses`, or `read_lost`.
+//! The bit errors of a page in SLC mode follow from the writes of both halves of the row and `slc_endurance`.
+//!
+//! *Concurrency*: a page that is being fetched or written is not evicted, and requests for it wait. A frame
+//! is written by only one write at a time.
+//!
+//! *Power loss*: only operations in progress are affected. A page that is being written is a mixture of old
+//! and new data, in units of 64 B. A page that is being fetched is not in the cache. A page whose write-back
+//! was interrupted is still in the cache and is written back again when the backing is ready. If the backing
+//! reports that it lost data, clean pages count as dirty from then on. A page that the controller copies stays
+//! in its buffer until the copy is complete, like a page that is written back. Tables in DRAM are rebuilt from
+//! the spare bytes of all frames, which takes the time to read them.
+//!
+//! *Counters*: pages are conserved. `pages.held` equals `pages.held_before` (at the start of measurement)
+//! plus `fills` and `write_allocations` (whole pages written without a frame), minus `evictions`,
+//! `pages_given_up` (too many bit errors in a read), `pages_trimmed`, and `pages_power_failed`. Each page
+//! that is read counts once, in `read_hits`, `read_merged`, `read_misses`, or `read_lost`. `pages_promoted`
+//! counts rows that changed to SLC mode because of hits, and `density_lowered` those that changed because of
+//! bit errors. `pages_relocated` counts pages that moved out of such rows.
 //!
 //! # Not modeled
-//! - Repair of a page whose write was interrupted by a power loss. Reads return the mixture of old and new
-//!   data without correction.
-//! - Multi-level cells and resistance drift.
-//! - Energy and wear of the tables.
-//! - Retired frames. With an endurance of 10^10 writes, no frame reaches its endurance in a run.
+//! - Repair of a page whose write a power loss interrupted: the mixture of old and new data is read without
+//!   correction.
+//! - Resistance drift, and more than two bits per cell.
+//! - Wear of the tables, and the space that they take in the PCM.
+//! - With wear leveling, a row that changed because of bit errors keeps its mode when its pages move to other
+//!   cells, and other pages use the worn cells in their own mode.
+//! - Retired frames: at 10^10 writes, a run does not reach the endurance.
 //!
 //! # Sources
-//! - roberts-2009, section IV and figure 4: writes in place, no separate regions for reads and writes,
-//!   metadata and lookup in hardware, weak codes. Compared with SLC flash, reads are over 200 times faster,
-//!   and writes are over 5 times faster.
-//! - roberts-2009, table I: endurance. The paper requires wear leveling without naming a method.
-//! - qureshi-2009: start-gap, the usual method.
+//! roberts-2009, section IV and figure 4 (writes in place, no separate regions for reads and writes, metadata and lookup in hardware, weak codes;
+//! reads over 200 times and writes over 5 times faster than SLC flash; the latencies are those of MLC mode
+//! only), and table I (endurance). Sections II.B and IV: switching between SLC and MLC mode and stronger codes
+//! also apply to PCM. No value of SLC mode is published; the defaults have the ratios of flash. The paper
+//! requires wear leveling without naming a method. Start-gap of qureshi-2009 is the usual one.
 //!
 //! # Checks
-//! - A plain LRU cache has the same hits. The times of hits are exact.
-//! - Writes of frames are conserved. In every run, the number of held pages equals the number of pages that
-//!   entered the cache minus the number of pages that left it.
-//! - Reads return the data of the last write, even after power losses at any time. Pages with more bit errors
-//!   than their code corrects are never returned.
-//! - Every `interval`-th write moves a frame, and the wear of frames is then even.
+//! - Hits equal those of a plain LRU cache. The times of hits are exact.
+//! - Writes of frames are conserved. In every run, the number of held pages equals the pages that entered the
+//!   cache minus those that left it.
+//! - Reads return the last write, even after power losses at any time. Pages with more bit errors than their
+//!   code corrects are never returned.
+//! - One in `interval` writes moves a frame, and wear is then even.
+//! - Times, energies, and capacity in SLC and MLC mode equal their closed forms. Content, modes, and counters
+//!   equal those of a naive model.
+//! - Lookups, updates, and the energy of the tables equal their closed forms in both locations.
 
+mod controller;
 mod pcm;
+mod rows;
+mod tables;
 #[cfg(test)]
 mod tests;
 
 use crate::frames::{FrameCache, Settings};
-use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Problems, Reader, Room, Slot};
-use nacre_controller::ecc::{self, EccFamily, Page};
+use crate::programmable;
+use controller::Controller;
+use nacre_config::{Configuration, Descriptor, Problems, Reader, Room, Slot};
+use nacre_controller::ecc::{EccFamily, Page};
 use nacre_controller::wear_leveling::{self, Region, WearLevelingFamily};
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::event::Device;
 use nacre_kernel::{BitArea, Bytes, Price, Time};
-use nacre_media::dual_mode_flash::ErrorModel;
+use nacre_media::charge::check_together;
+use nacre_media::dual_mode_flash::ErrorLaw;
 use nacre_media::pcm::Cells;
 use nacre_media::store::{Layout, Nothing};
 use pcm::Pcm;
+use rows::Rows;
+use tables::Tables;
 
 /// A disk cache in phase-change memory.
 #[derive(Clone, Debug, Configuration)]
@@ -131,6 +164,12 @@ pub struct Config {
     /// Time to look up a page in the tables.
     #[config(default = "125 ns", max = "1 s", source = "assumed: one read of the memory")]
     pub lookup: Time,
+    /// Time to update the entry of a page in the tables. Updates do not delay their page, but later lookups.
+    #[config(default = "0 s", max = "1 s", source = "assumed: the memory has spare time between lookups")]
+    pub update: Time,
+    /// Location of the tables.
+    #[config(default = "pcm", source = "paper: roberts-2009 section IV and figure 4")]
+    pub tables: Tables,
     /// Error-correcting code of a page.
     pub ecc: Slot<EccFamily>,
     /// Bit errors as a function of wear.
@@ -147,7 +186,10 @@ pub struct Config {
         doc = "Standard deviation of the logarithm of the endurance of frames.",
         source = "assumed: as for flash"
     )))]
-    pub errors: ErrorModel,
+    pub errors: ErrorLaw,
+    /// Programmable controller: SLC mode of rows, and stronger codes. The cells are then in MLC mode at first.
+    /// Absent means one mode and one code.
+    pub controller: Option<Controller>,
     /// Wear leveling of frames.
     #[config(
         default = "start_gap",
@@ -170,10 +212,30 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
         let remedy = format!("the next one is {}", Bytes(config.page.0.next_power_of_two()));
         reader.conflict("page", &config.page.to_string(), "it is not a power of two", &remedy);
     }
+    check_controller(config, reader);
     if config.capacity.0 / config.page.0 > 1 << 30 {
         let remedy = "use larger pages, or a smaller capacity";
         reader.conflict("capacity", &config.capacity.to_string(), "it has more than 2^30 pages", remedy);
     }
+}
+
+fn check_controller(config: &Config, reader: &mut Reader<'_>) {
+    let Some(controller) = &config.controller else { return };
+    let frames = config.capacity.0 / config.page.0;
+    if !frames.is_multiple_of(2) {
+        let remedy = format!("use {}", Bytes((frames + 1) * config.page.0));
+        let problem = format!("{frames} pages do not fill rows of two pages in MLC mode");
+        reader.conflict("capacity", &config.capacity.to_string(), &problem, &remedy);
+    }
+    let energies = [
+        ("read_energy", config.cells.read_energy),
+        ("controller.slc_read_energy", controller.slc_read_energy),
+        ("controller.slc_write_energy", controller.slc_write_energy),
+    ];
+    check_together(
+        reader,
+        energies.into_iter().map(|(name, energy)| (name, energy.map(|of| of.to_string()))),
+    );
 }
 
 /// The component's descriptor and constructor.
@@ -182,7 +244,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "pcm_disk_cache",
         "a disk cache in phase-change memory, written in place",
         &["roberts-2009", "qureshi-2009"],
-        9,
+        10,
         include_str!("mod.rs"),
     ),
     build,
@@ -191,42 +253,35 @@ pub const ROOM: Room<DeviceFamily> = Room {
 fn build(slot: &Slot<DeviceFamily>, builder: &mut (dyn Builder + '_)) -> Result<Box<dyn Device>, Problems> {
     let (id, path) = (builder.component(), slot.path().to_string());
     let config: Config = slot.config(builder.families());
-    let code = ecc::build(&config.ecc, Page { families: builder.families(), bytes: config.page });
+    let page = Page { families: builder.families(), bytes: config.page };
+    let controller = config.controller.as_ref().filter(|controller| controller.raises_strength);
+    let strongest = controller.map(|controller| controller.strongest);
+    let codes = programmable::codes(&config.ecc, page, strongest, config.spare);
     let frames = (config.capacity.0 / config.page.0) as u32;
-    let region = Region { number: 0, rows: u64::from(frames), endurance: config.cells.endurance };
+    let rows = u64::from(frames >> config.row_shift());
+    let region = Region { number: 0, rows, endurance: config.cells.endurance };
     let leveller = wear_leveling::build(&config.wear_leveling, region, builder);
     let backing = builder.device(&config.backing);
-    let (code, leveller, backing) = match (code, leveller, backing) {
-        (Ok(code), Ok(leveller), Ok(backing)) => (code, leveller, backing),
-        (code, leveller, backing) => {
-            let mut problems = code.err().unwrap_or_default();
+    let (codes, leveller, backing) = match (codes, leveller, backing) {
+        (Ok(codes), Ok(leveller), Ok(backing)) => (codes, leveller, backing),
+        (codes, leveller, backing) => {
+            let mut problems = codes.err().unwrap_or_default();
             problems.0.extend(leveller.err().unwrap_or_default().0);
             problems.0.extend(backing.err().unwrap_or_default().0);
             return Err(problems);
         }
     };
-    let needs = code.layout().spare_bytes;
-    if needs > config.spare.0 {
-        let text = format!("the code needs {needs} B next to a page, and there are {}", config.spare);
-        let problem = Problem::new(ErrorCode::ConflictingSettings, config.ecc.path(), None, text);
-        return Err(problem.remedy("give a larger spare, or a weaker code").into());
-    }
-    builder.take_memory(&path, u64::from(frames) * 72)?;
+    builder.take_memory(&path, u64::from(frames) * if config.controller.is_some() { 96 } else { 72 })?;
     let settings = Settings { page: config.page, frames, dirty_frames: frames };
     let layout = Layout {
         page_bytes: (config.page.0 + config.spare.0).next_power_of_two() as u32,
         pages_per_extent: 64,
-        pages: leveller.physical_rows(),
+        pages: leveller.physical_rows() << config.row_shift(),
     };
     let random = builder.random(&path);
+    let rows = Rows::new(&config, leveller, codes, random);
     Ok(match builder.store(&path, layout) {
-        Some(store) => {
-            let memory = Pcm::new(config, leveller, code, random, store);
-            Box::new(FrameCache::new(id, path, settings, memory, backing))
-        }
-        None => {
-            let memory = Pcm::new(config, leveller, code, random, Nothing);
-            Box::new(FrameCache::new(id, path, settings, memory, backing))
-        }
+        Some(store) => Box::new(FrameCache::new(id, path, settings, Pcm::new(config, rows, store), backing)),
+        None => Box::new(FrameCache::new(id, path, settings, Pcm::new(config, rows, Nothing), backing)),
     })
 }

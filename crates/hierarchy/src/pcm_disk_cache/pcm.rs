@@ -1,30 +1,33 @@
-//! Frames of phase-change memory, with their time, wear, and bit errors.
+//! Frames of phase-change memory, with their time, energy, and data.
 
 use super::Config;
+use super::rows::{KINDS, Rows, kind};
+use super::tables::{HASH_BYTES, STATUS_BYTES, TableCounts};
 use crate::coding::{self, Coder};
-use crate::frames::{Access, Memory, MemoryReport};
-use nacre_controller::ecc::{Ecc, Verdict};
-use nacre_controller::wear_leveling::{Move, WearLeveller};
+use crate::frames::{Access, Memory, MemoryReport, ModeRules};
+use nacre_controller::ecc::Verdict;
+use nacre_controller::wear_leveling::Move;
 use nacre_kernel::event::{Cut, FirstCome};
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Activity, Ledger, Random, Resource, Spread, Time, Wear};
+use nacre_kernel::{Activity, Column, Energy, Ledger, Resource, Spread, Time, Wear};
 use nacre_media::charge::Charges;
+use nacre_media::dual_mode_flash::Mode;
 use nacre_media::pcm::Operation;
 use nacre_media::store::Store;
-use nacre_media::worn_cells::WornCells;
-
-/// Index of the charges for reads of a bank.
-const READ: usize = Operation::Read as usize;
-const WRITE: usize = Operation::Program as usize;
 
 /// Operation of a bank.
 #[derive(Clone, Copy, Debug, Value)]
 enum Work {
-    Read,
-    /// A write, followed by a move of a row, which takes `moving`.
+    Read(Mode),
+    /// A write, followed by the move of a row with `moved` pages, which takes `moving`.
     Write {
+        mode: Mode,
         moving: Time,
+        moved: u8,
+        moved_mode: Mode,
     },
+    /// A copy of a page by the controller, from one mode to another.
+    Copy(Mode, Mode),
 }
 
 /// Phase-change memory: banks, a port for lookups, and a decoder.
@@ -35,153 +38,224 @@ pub(super) struct Pcm<S> {
     store: S,
     #[state(skip = "from the configuration")]
     config: Config,
-    #[state(skip = "from the configuration")]
-    code: Box<dyn Ecc>,
-    #[state(skip = "from the configuration")]
-    bits: u32,
-    /// Mapping of frames to rows of cells.
-    leveller: Box<dyn WearLeveller>,
-    cells: WornCells,
+    rows: Rows,
     banks: FirstCome<Work>,
     port: FirstCome<Activity>,
     coder: Coder,
-    bank_charges: Charges<{ Operation::COUNT }>,
+    bank_charges: Charges<KINDS>,
     port_ledger: Ledger,
+    tables: TableCounts,
+    /// Updates that have not been performed yet.
+    pending: u64,
     writes: u64,
     moves: u64,
+    /// Pages that the controller copied.
+    copies: u64,
     corrected: u64,
     #[state(skip = "nothing is read from it")]
     buffer: Vec<u8>,
 }
 
 impl<S: Store> Pcm<S> {
-    pub(super) fn new(
-        config: Config,
-        leveller: Box<dyn WearLeveller>,
-        code: Box<dyn Ecc>,
-        random: Random,
-        store: S,
-    ) -> Pcm<S> {
-        let rows = leveller.physical_rows() as u32;
-        let layout = code.layout();
+    pub(super) fn new(config: Config, rows: Rows, store: S) -> Pcm<S> {
         let buffer =
             if S::CARRIES_BYTES { (config.page.0 + config.spare.0).next_power_of_two() as usize } else { 0 };
         Pcm {
             store,
-            bits: (layout.codeword_bits * u64::from(layout.codewords)) as u32,
-            code,
-            leveller,
-            cells: WornCells::new(rows, config.cells.endurance, config.errors, random),
+            rows,
             banks: FirstCome::new(config.banks),
             port: FirstCome::new(1),
             coder: Coder::new(1),
             bank_charges: Charges::default(),
             port_ledger: Ledger::default(),
+            tables: TableCounts::default(),
+            pending: 0,
             writes: 0,
             moves: 0,
+            copies: 0,
             corrected: 0,
             buffer: vec![0; buffer],
             config,
         }
     }
 
-    fn spare_bytes(&self) -> usize {
-        self.code.layout().spare_bytes as usize
+    fn spare_bytes(&self, at: u32) -> usize {
+        self.rows.code(at).layout().spare_bytes as usize
     }
 
-    /// Row of cells that contains `frame`.
-    #[inline]
-    fn row(&self, frame: u32) -> u32 {
-        self.leveller.physical(u64::from(frame)) as u32
-    }
-
-    fn decode(&mut self, row: u32, into: &mut [u8], expected: Verdict) -> Verdict {
-        let (size, spare) = (self.config.page.0 as usize, self.spare_bytes());
+    fn decode(&mut self, at: u32, into: &mut [u8], expected: Verdict) -> Verdict {
+        let (size, spare) = (self.config.page.0 as usize, self.spare_bytes(at));
         let whole = size + self.config.spare.0 as usize;
-        if !self.store.read(u64::from(row), 0, &mut self.buffer[..whole]) {
-            // A frame that was written without data reads as zeros.
+        if !self.store.read(u64::from(at), 0, &mut self.buffer[..whole]) {
+            // The frame was written without data.
             into.fill(0);
             return expected;
         }
         let puts_right = matches!(expected, Verdict::Clean | Verdict::Corrected(_));
-        // If a code has only a strength and no codec, it corrects up to that number of bit errors.
-        if self.code.codec().is_some() || !puts_right {
-            self.cells.invert(row, &mut self.buffer[..whole]);
+        // A code that is known only by its strength corrects up to that number of errors.
+        if self.rows.code(at).codec().is_some() || !puts_right {
+            self.rows.invert(at, &mut self.buffer[..whole]);
         }
         let (data, spare_bytes) = self.buffer.split_at_mut(size);
-        let verdict = match self.code.codec() {
+        let verdict = match self.rows.code(at).codec() {
             Some(codec) => {
                 codec.decode(data, &mut spare_bytes[..spare]).expect("the frame was laid out for its code")
             }
             None => expected,
         };
         into.copy_from_slice(data);
-        coding::verdict(expected, verdict, || self.is_as_stored(row, into))
+        coding::verdict(expected, verdict, || self.is_as_stored(at, into))
     }
 
-    /// Whether `found` equals the data stored in `row`. It is another codeword after a miscorrection.
+    /// Whether `found` is the data of the physical frame `at` and not another codeword after a miscorrection.
     #[cold]
-    fn is_as_stored(&self, row: u32, found: &[u8]) -> bool {
+    fn is_as_stored(&self, at: u32, found: &[u8]) -> bool {
         let mut stored = vec![0; found.len()];
-        self.store.read(u64::from(row), 0, &mut stored);
+        self.store.read(u64::from(at), 0, &mut stored);
         stored == found
     }
 
-    /// Copies a row to another row. Returns the duration.
-    #[cold]
-    fn move_row(&mut self, Move { from, to }: Move) -> Time {
-        self.moves += 1;
-        let (from, to) = (from as u32, to as u32);
-        let wrong = self.cells.wrong_bits(from);
-        let decoding = self.code.decoding(wrong);
-        self.cells.program(to, self.bits);
-        // Uncorrectable data stays corrupted.
-        if !matches!(decoding.verdict, Verdict::Clean | Verdict::Corrected(_)) {
-            self.cells.worsen(to, wrong);
+    /// Stores the page in the buffer in the physical frame `at`, with its code.
+    fn store_page(&mut self, at: u32) {
+        let (size, spare) = (self.config.page.0 as usize, self.spare_bytes(at));
+        let (data, spare_bytes) = self.buffer.split_at_mut(size);
+        if let Some(codec) = self.rows.code(at).codec() {
+            codec.encode(data, &mut spare_bytes[..spare]).expect("the frame was laid out for its code");
         }
+        self.store.program(u64::from(at), &self.buffer);
+    }
+
+    /// Copies the page of one physical frame to another and charges it to `activity`. The bank then takes the
+    /// returned time.
+    fn copy(&mut self, [from, to]: [u32; 2], read: Mode, activity: Activity) -> Time {
+        let write = self.rows.mode(to);
+        let energies = self.rows.copy(from, to);
         if S::CARRIES_BYTES {
             if self.store.read(u64::from(from), 0, &mut self.buffer) {
-                self.store.program(u64::from(to), &self.buffer);
+                self.store_page(to);
             } else {
                 self.store.erase(u64::from(to), 1);
             }
         }
-        let time = self.config.cells.read + self.config.cells.program;
-        self.bank_charges.charge(Activity::LevelWear, time);
-        for kind in [READ, WRITE] {
-            self.bank_charges.count(kind, Activity::LevelWear, 1);
+        let time = self.config.read(read) + self.config.write(write);
+        self.bank_charges.charge(activity, time);
+        for kind in [kind(Operation::Read, read), kind(Operation::Program, write)] {
+            self.bank_charges.count(kind, activity, 1);
         }
-        for work in [decoding.work, self.code.encoding()] {
-            if let Some(energy) = work.energy {
-                self.coder.ledger.charge_energy(Activity::LevelWear, energy);
-            }
+        for energy in energies.into_iter().flatten() {
+            self.coder.ledger.charge_energy(activity, energy);
         }
         time
     }
 
-    /// Refunds the time and energy of the interrupted portion of a bank operation.
+    /// Copies a page for the controller, while other operations of the banks continue. Returns the end time.
+    #[cold]
+    fn copy_now(&mut self, frames: [u32; 2], read: Mode, now: Time) -> Time {
+        self.copies += 1;
+        self.tables.updates += 1;
+        self.pending += 1;
+        let write = self.rows.mode(frames[1]);
+        let time = self.copy(frames, read, Activity::Clean);
+        self.banks.take(now, now, time, Work::Copy(read, write)) + time
+    }
+
+    /// Copies a row to another one; returns the duration, and the number of pages.
+    #[cold]
+    fn move_row(&mut self, of: Move) -> (Time, u8, Mode) {
+        let (mut time, mut mode) = (Time::ZERO, Mode::Mlc);
+        let frames = self.rows.moving(of);
+        for &(from, to) in &frames {
+            self.moves += 1;
+            mode = self.rows.mode(from);
+            time += self.copy([from, to], mode, Activity::LevelWear);
+        }
+        (time, frames.len() as u8, mode)
+    }
+
+    /// Refunds the interrupted portion of a bank operation after a power loss.
     #[cold]
     fn give_back(&mut self, cut: Cut<Work>) {
+        let unstarted = u64::from(!cut.has_begun());
         let charges = &mut self.bank_charges;
         match cut.what {
-            Work::Read => {
+            Work::Read(mode) => {
                 charges.give_back(Activity::Read, cut.left);
-                charges.give_back_count(READ, Activity::Read, u64::from(!cut.has_begun()));
+                charges.give_back_count(kind(Operation::Read, mode), Activity::Read, unstarted);
             }
-            Work::Write { moving } => {
+            Work::Copy(read, write) => {
+                charges.give_back(Activity::Clean, cut.left);
+                for kind in [kind(Operation::Read, read), kind(Operation::Program, write)] {
+                    charges.give_back_count(kind, Activity::Clean, unstarted);
+                }
+            }
+            Work::Write { mode, moving, moved, moved_mode } => {
                 let unmoved = cut.left.min(moving);
                 charges.give_back(Activity::Write, cut.left - unmoved);
                 charges.give_back(Activity::LevelWear, unmoved);
-                charges.give_back_count(WRITE, Activity::Write, u64::from(!cut.has_begun()));
+                charges.give_back_count(kind(Operation::Program, mode), Activity::Write, unstarted);
                 if !moving.is_zero() && unmoved == moving {
-                    for kind in [READ, WRITE] {
-                        charges.give_back_count(kind, Activity::LevelWear, 1);
+                    for operation in [Operation::Read, Operation::Program] {
+                        let kind = kind(operation, moved_mode);
+                        charges.give_back_count(kind, Activity::LevelWear, u64::from(moved));
                     }
-                    let energy = self.code.encoding().energy.unwrap_or_default();
+                    let energy = self.rows.codes[0].encoding().energy.unwrap_or_default();
+                    let energy = Energy(energy.0 * f64::from(moved));
                     self.coder.ledger.give_back_energy(Activity::LevelWear, energy);
                 }
             }
         }
+    }
+
+    /// Performs the pending updates of the tables, and one more.
+    #[inline]
+    fn update_tables(&mut self, now: Time) {
+        let updates = std::mem::take(&mut self.pending) + 1;
+        self.tables.updates += 1;
+        let time = self.config.update * updates;
+        if !time.is_zero() {
+            self.port.take(now, now, time, Activity::Translate);
+            self.port_ledger.charge(Activity::Translate, time);
+        }
+    }
+
+    /// Columns with the sizes and the energy of the tables.
+    fn table_columns(&self, elapsed: Time) -> Vec<Column> {
+        let frames = self.config.capacity.0 / self.config.page.0;
+        let one = |name, value: f64| Column { name, values: vec![value] };
+        let mut columns = vec![
+            one("tables.hash_bytes", (HASH_BYTES * frames) as f64),
+            one("tables.page_status_bytes", (STATUS_BYTES * frames) as f64),
+        ];
+        if let (Some(access), Some(idle)) = self.table_energies(elapsed) {
+            columns.push(one("tables.energy_j", access.0 + idle.0));
+        }
+        columns
+    }
+
+    /// Energies of the accesses of the tables, and of the tables when idle.
+    fn table_energies(&self, elapsed: Time) -> (Option<Energy>, Option<Energy>) {
+        let bytes = (HASH_BYTES + STATUS_BYTES) * (self.config.capacity.0 / self.config.page.0);
+        let tables = &self.config.tables;
+        (tables.access_energy(self.tables), tables.idle_energy(bytes, elapsed))
+    }
+
+    /// Lifetime in days at the writes of `elapsed`.
+    fn lifetime_days(&self, elapsed: Time) -> Option<f64> {
+        let days = elapsed.as_secs_f64() / 86_400.0;
+        let frames = self.rows.programs().len() as f64;
+        let endurance = self.config.cells.endurance as f64;
+        let all = self.writes + self.moves + self.copies;
+        if self.writes == 0 {
+            return None;
+        }
+        let Some(controller) = &self.config.controller else {
+            return Some(frames * endurance / all as f64 * days);
+        };
+        // A page in SLC mode wears the cells of two frames.
+        let slc = self.rows.slc_writes;
+        let worn =
+            (all - slc.min(all)) as f64 / endurance + 2.0 * slc as f64 / controller.slc_endurance as f64;
+        Some(frames / worn * days)
     }
 }
 
@@ -195,44 +269,58 @@ impl<S: Store> Memory for Pcm<S> {
     }
 
     fn has_code(&self) -> bool {
-        self.code.layout().spare_bytes > 0
+        self.rows.codes[0].layout().spare_bytes > 0
     }
 
     #[inline]
     fn read(&mut self, frame: u32, now: Time, into: &mut [u8]) -> Access {
-        let row = self.row(frame);
-        let wrong = self.cells.wrong_bits(row);
-        let decoding = self.code.decoding(wrong);
+        let at = self.rows.physical(frame);
+        let mode = self.rows.mode(at);
+        let wrong = self.rows.wrong_bits(at);
+        let decoding = self.rows.code(at).decoding(wrong);
         let mut verdict = decoding.verdict;
         if S::CARRIES_BYTES {
-            verdict = self.decode(row, into, verdict);
+            verdict = self.decode(at, into, verdict);
         }
-        self.bank_charges.count(READ, Activity::Read, 1);
+        self.bank_charges.count(kind(Operation::Read, mode), Activity::Read, 1);
         self.corrected += u64::from(matches!(verdict, Verdict::Corrected(_)));
-        let read = self.config.cells.read * u64::from(1 + decoding.senses);
-        let begin = self.banks.take(now, now, read, Work::Read);
+        let read = self.config.read(mode) * u64::from(1 + decoding.senses);
+        let begin = self.banks.take(now, now, read, Work::Read(mode));
         self.bank_charges.charge(Activity::Read, read);
         let time = decoding.work.time;
         let done = self.coder.decode(now, begin + read, decoding.work);
         let queue = done - now - read - time;
         let spans = [(Activity::Queue, queue), (Activity::Read, read), (Activity::Correct, time)];
-        Access { begin, done, spans, is_good: matches!(verdict, Verdict::Clean | Verdict::Corrected(_)) }
+        Access {
+            begin,
+            done,
+            rests: done,
+            spans,
+            is_good: matches!(verdict, Verdict::Clean | Verdict::Corrected(_)),
+        }
     }
 
     #[inline]
     fn begin_write(&mut self, frame: u32, now: Time) -> Access {
         self.writes += 1;
-        let row = self.row(frame);
-        self.cells.program(row, self.bits);
+        self.update_tables(now);
+        let at = self.rows.physical(frame);
+        let mode = self.rows.mode(at);
+        self.rows.program(at);
         // The bank moves a row after the write that caused the move.
-        let moving = self.leveller.written(u64::from(frame)).map_or(Time::ZERO, |moved| self.move_row(moved));
-        let program = self.config.cells.program;
-        let begin = self.banks.take(now, now, program + moving, Work::Write { moving });
+        let (moving, moved, moved_mode) = match self.rows.written(frame) {
+            Some(of) => self.move_row(of),
+            None => (Time::ZERO, 0, Mode::Mlc),
+        };
+        let program = self.config.write(mode);
+        let work = Work::Write { mode, moving, moved, moved_mode };
+        let begin = self.banks.take(now, now, program + moving, work);
         self.bank_charges.charge(Activity::Write, program);
-        self.bank_charges.count(WRITE, Activity::Write, 1);
+        self.bank_charges.count(kind(Operation::Program, mode), Activity::Write, 1);
         let spans =
             [(Activity::Queue, begin - now), (Activity::Write, program), (Activity::Correct, Time::ZERO)];
-        Access { begin, done: begin + program, spans, is_good: true }
+        let done = begin + program;
+        Access { begin, done, rests: done + moving, spans, is_good: true }
     }
 
     #[inline]
@@ -240,30 +328,25 @@ impl<S: Store> Memory for Pcm<S> {
         if !S::CARRIES_BYTES {
             return;
         }
-        let (size, spare) = (self.config.page.0 as usize, self.spare_bytes());
-        self.buffer[..size].copy_from_slice(bytes);
-        let (data, spare_bytes) = self.buffer.split_at_mut(size);
-        if let Some(codec) = self.code.codec() {
-            codec.encode(data, &mut spare_bytes[..spare]).expect("the frame was laid out for its code");
-        }
-        let row = self.row(frame);
-        self.store.program(u64::from(row), &self.buffer);
+        self.buffer[..self.config.page.0 as usize].copy_from_slice(bytes);
+        self.store_page(self.rows.physical(frame));
     }
 
     #[inline]
     fn encode(&mut self, now: Time) -> Time {
-        self.coder.encode(now, self.code.encoding())
+        self.coder.encode(now, self.rows.codes[0].encoding())
     }
 
     #[inline]
     fn look_up(&mut self, now: Time) -> Time {
+        self.tables.lookups += 1;
         let start = self.port.take(now, now, self.config.lookup, Activity::Translate);
         self.port_ledger.charge(Activity::Translate, self.config.lookup);
         start + self.config.lookup
     }
 
     fn peek(&self, frame: u32, into: &mut [u8]) {
-        if !self.store.read(u64::from(self.row(frame)), 0, into) {
+        if !self.store.read(u64::from(self.rows.physical(frame)), 0, into) {
             into.fill(0);
         }
     }
@@ -278,7 +361,8 @@ impl<S: Store> Memory for Pcm<S> {
     }
 
     fn restart_ledger(&mut self) {
-        (self.writes, self.moves, self.corrected) = (0, 0, 0);
+        (self.writes, self.moves, self.copies, self.corrected) = (0, 0, 0, 0);
+        (self.tables, self.rows.slc_writes) = (TableCounts::default(), 0);
         self.banks.restart_ledger();
         self.port.restart_ledger();
         self.bank_charges = Charges::default();
@@ -286,37 +370,101 @@ impl<S: Store> Memory for Pcm<S> {
         self.coder.restart_ledger();
     }
 
+    #[inline]
+    fn leaves(&mut self) {
+        self.tables.updates += 1;
+        self.pending += 1;
+    }
+
+    fn rebuild(&mut self) -> Time {
+        if !self.config.tables.is_volatile() {
+            return Time::ZERO;
+        }
+        let frames = self.config.capacity.0 / self.config.page.0;
+        let read = self.config.read(Mode::Mlc);
+        self.bank_charges.charge(Activity::Translate, read * frames);
+        self.bank_charges.count(kind(Operation::Read, Mode::Mlc), Activity::Translate, frames);
+        read * frames.div_ceil(u64::from(self.config.banks))
+    }
+
+    fn mode_rules(&self) -> Option<ModeRules> {
+        self.config.controller.as_ref().map(|controller| controller.rules(self.config.cells.read))
+    }
+
+    fn is_at_limit(&self, frame: u32) -> bool {
+        self.rows.is_at_limit(self.rows.physical(frame))
+    }
+
+    fn stronger(&self, frame: u32) -> Option<[Time; 2]> {
+        self.rows.stronger(self.rows.physical(frame))
+    }
+
+    fn raise(&mut self, frame: u32) {
+        self.rows.raise(self.rows.physical(frame));
+    }
+
+    fn to_slc(&mut self, frame: u32, has_page: bool, now: Time) -> Time {
+        let at = self.rows.physical(frame);
+        self.rows.set_mode(at, Mode::Slc);
+        if has_page { self.copy_now([at, at], Mode::Mlc, now) } else { now }
+    }
+
+    fn to_mlc(&mut self, frame: u32) {
+        self.rows.set_mode(self.rows.physical(frame), Mode::Mlc);
+    }
+
+    fn move_page(&mut self, from: u32, to: u32, now: Time) -> Time {
+        let frames = [from, to].map(|frame| self.rows.physical(frame));
+        self.copy_now(frames, self.rows.mode(frames[0]), now)
+    }
+
     fn report(&self, elapsed: Time) -> MemoryReport {
         let config = &self.config;
-        let energies = config.cells.energies();
+        let energies = config.energies();
         let banks = self.bank_charges.ledger(&energies);
-        let frames = self.cells.programs();
-        let life = frames.len() as f64 * config.cells.endurance as f64;
-        let days = elapsed.as_secs_f64() / 86_400.0;
+        let mut counters = vec![
+            ("frame_writes", self.writes),
+            ("moved_frames", self.moves),
+            ("corrected_pages", self.corrected),
+            ("table_lookups", self.tables.lookups),
+            ("table_updates", self.tables.updates),
+        ];
+        let (access, idle) = self.table_energies(elapsed);
+        let mut port = self.port_ledger.clone();
+        if let Some(energy) = access {
+            port.charge_energy(Activity::Translate, energy);
+        }
+        let cells = config.cells.idle_power.map(|power| power.over(elapsed));
+        let tables = idle.filter(|_| config.tables.is_volatile());
+        let idle = if cells.is_none() {
+            tables
+        } else {
+            tables.map_or(cells, |of| cells.map(|cells| Energy(cells.0 + of.0)))
+        };
+        if config.controller.is_some() {
+            counters.push(("copied_frames", self.copies));
+        }
         MemoryReport {
             resources: vec![
                 Resource { name: "banks", servers: self.banks.count(), ledger: banks },
-                Resource { name: "port", servers: 1, ledger: self.port_ledger.clone() },
+                Resource { name: "port", servers: 1, ledger: port },
                 self.coder.resource(),
             ],
             is_energy_modeled: energies.is_known(),
-            idle_energy: config.cells.idle_power.map(|power| power.over(elapsed)),
-            counters: vec![
-                ("frame_writes", self.writes),
-                ("moved_frames", self.moves),
-                ("corrected_pages", self.corrected),
-            ],
+            idle_energy: idle,
+            counters,
             cost: config.price.map(|price| price.of(config.capacity)),
             area_mm2: config.area.map(|area| area.mm2_of(config.capacity)),
-            lifetime_days: (self.writes > 0).then(|| life / (self.writes + self.moves) as f64 * days),
+            lifetime_days: self.lifetime_days(elapsed),
             wear: Some(Wear {
                 host: self.writes,
                 leveled: self.moves,
+                cleaned: self.copies,
                 endurance: Some(config.cells.endurance),
-                row_programs: Spread::of(frames.iter().copied()),
+                row_programs: Spread::of(self.rows.programs().iter().copied()),
                 ..Wear::default()
             }),
-            columns: Vec::new(),
+            columns: self.table_columns(elapsed),
         }
     }
 }

@@ -97,7 +97,12 @@ const GROUPS: &str = "{ kind = \"superblock\", reclaim_groups = 2 }";
 const GROUPS_OF_PARITY: &str = "{ kind = \"superblock\", reclaim_groups = 2, parity = {} }";
 const COPYBACK: &str = "{ kind = \"static\", order = \"pwc\", copyback = true }";
 
-/// Values of wear settings, by component and setting.
+/// Controllers of a cache in phase-change memory: pages that are used often change to SLC mode, or worn ones.
+const HOT_PAGES: &str = "{ promotes_at = 1, raises_strength = false, lowers_density = false }";
+const WORN_PAGES: &str = "{ promotes = false, raises_strength = false }";
+const BOTH: &str = "{ promotes_at = 2, strongest = 3 }";
+
+/// Values of wear settings by component and setting.
 const WEARS: &[(&str, &str, &[&str])] = &[
     ("ssd", "errors", &[LEFT_OUT, LEFT_OUT, LEFT_OUT, BCH_ERRORS, LDPC_ERRORS, CRC_ERRORS]),
     (
@@ -124,6 +129,9 @@ const WEARS: &[(&str, &str, &[&str])] = &[
     ("pcm_disk_cache", "bit_error_rate", &[LEFT_OUT, "0.00001", "0.0001", "0.001"]),
     ("pcm_disk_cache", "error_exponent", &[LEFT_OUT, LEFT_OUT, "0.5", "1.0"]),
     ("pcm_disk_cache", "endurance_spread", &[LEFT_OUT, "0.0", "1.0"]),
+    ("pcm_disk_cache", "controller", &[LEFT_OUT, LEFT_OUT, LEFT_OUT, HOT_PAGES, WORN_PAGES, BOTH]),
+    ("pcm_disk_cache", "tables", &[LEFT_OUT, LEFT_OUT, "\"dram\""]),
+    ("pcm_disk_cache", "update", &[LEFT_OUT, LEFT_OUT, "\"1 us\"", "\"150 us\""]),
     ("flash_disk_cache", "slc_endurance", &[LEFT_OUT, "1", "2", "3", "10"]),
     ("flash_disk_cache", "mlc_endurance", &[LEFT_OUT, "1", "2", "3", "10"]),
     ("flash_disk_cache", "bit_error_rate", &[LEFT_OUT, "0.00001", "0.0001", "0.001"]),
@@ -271,6 +279,9 @@ const OWN: &[(&str, &str, &[&str])] = &[
     ("pcm_disk_cache", "error_exponent", &[WEAR]),
     ("pcm_disk_cache", "endurance_spread", &[WEAR]),
     ("pcm_disk_cache", "ecc", &[ANY]),
+    ("pcm_disk_cache", "controller", &[WEAR]),
+    ("pcm_disk_cache", "tables", &[WEAR]),
+    ("pcm_disk_cache", "update", &[WEAR]),
     ("tiers", "extent", &["\"4 KiB\"", "\"64 KiB\""]),
     ("tiers", "capacity", &[LEFT_OUT]),
     ("tiers", "share", &[LEFT_OUT]),

@@ -4,7 +4,8 @@
 //! Each write to a row samples a number of bit errors from a Poisson distribution. The row has these bit
 //! errors until the next write. The bit error rate is `rate (writes / (endurance f))^exponent`. `f` is
 //! log-normal with median one, and differs between rows. The positions of the bit errors depend only on the
-//! row and the write.
+//! row and the write. A page in SLC mode uses the cells of two rows with a different endurance, and half of its
+//! bits are in each row.
 //!
 //! # Not modeled
 //! Stuck-at cells and drift.
@@ -58,12 +59,31 @@ impl WornCells {
     /// Records a write of `row`. The row uses `bits` bits.
     #[inline]
     pub fn program(&mut self, row: u32, bits: u32) {
+        let mean = self.wear(row, bits, self.endurance);
+        self.sample(row, bits, mean);
+    }
+
+    /// Records a write of one page to the cells of two rows, which endure `endurance` writes in this mode. The
+    /// page uses `bits` bits, and its bit errors are those of the first row.
+    pub fn program_pair(&mut self, rows: [u32; 2], bits: u32, endurance: u64) {
+        let means = rows.map(|row| self.wear(row, bits, endurance as f64) / 2.0);
+        self.sample(rows[0], bits, means[0] + means[1]);
+        self.rows[rows[1] as usize] = Row::default();
+    }
+
+    /// Counts a write of `row`. Returns the mean number of errors of `bits` bits in cells with this endurance.
+    #[inline]
+    fn wear(&mut self, row: u32, bits: u32, endurance: f64) -> f64 {
         let row = row as usize;
         self.programs[row] = self.programs[row].saturating_add(1);
-        let worn = f64::from(self.programs[row]) / self.endurance;
-        let mean = self.errors.rate_at(worn) * f64::from(self.weakness[row]) * f64::from(bits);
+        let worn = f64::from(self.programs[row]) / endurance;
+        self.errors.rate_at(worn) * f64::from(self.weakness[row]) * f64::from(bits)
+    }
+
+    #[inline]
+    fn sample(&mut self, row: u32, bits: u32, mean: f64) {
         let wrong = wrong_bits::poisson(mean, &mut self.random);
-        self.rows[row] = Row { bits, wrong: wrong.min(bits / 4) as u16 };
+        self.rows[row as usize] = Row { bits, wrong: wrong.min(bits / 4) as u16 };
     }
 
     /// Raises the number of bit errors of `row`, which was just written, to at least `wrong`. `wrong` is the
@@ -114,5 +134,22 @@ mod tests {
         let mean = f64::from(sum) / 20_000.0;
         // The expected mean is 2, and the tolerance is six standard errors.
         assert!((mean - 2.0).abs() < 6.0 * (2.0_f64 / 20_000.0).sqrt(), "{mean} bit errors");
+    }
+
+    /// At half of the endurance of its mode, a page over two rows has 1/8 of the bit errors at its endurance.
+    #[test]
+    fn a_page_over_two_rows_has_the_errors_of_both() {
+        let errors = ErrorLaw { bit_error_rate: 8e-3, error_exponent: 3.0, endurance_spread: 0.0 };
+        let mut cells = WornCells::new(20_000, 10, errors, Streams::new(1).stream("rows"));
+        let mut sum = 0;
+        for row in 0..10_000 {
+            let rows = [2 * row, 2 * row + 1];
+            (0..50).for_each(|_| cells.program_pair(rows, 2_000, 100));
+            sum += cells.wrong_bits(rows[0]);
+            assert_eq!(cells.wrong_bits(rows[1]), 0);
+            assert_eq!(rows.map(|row| cells.programs()[row as usize]), [50, 50]);
+        }
+        let mean = f64::from(sum) / 10_000.0;
+        assert!((mean - 2.0).abs() < 6.0 * (2.0_f64 / 10_000.0).sqrt(), "{mean} bit errors");
     }
 }

@@ -15,6 +15,11 @@ const ENCODING: &str = "{ kind = \"bch\", t = 2, crc32 = true, decode = \"300 ns
 /// Wear-leveling setting that moves frames often.
 const MOVING: &str = "wear_leveling = { kind = \"start_gap\", interval = 2 }";
 
+/// Controllers that switch rows often: because of hits, and because of worn cells.
+const HOT: &str = "controller = { promotes_at = 2, raises_strength = false }";
+const WORN: &str =
+    "endurance = 20\nbit_error_rate = 0.00005\ncontroller = { promotes_at = 9, strongest = 4 }";
+
 const STORE: &str =
     "kind = \"measured\"\nread = \"100 us\"\nwrite = \"200 us\"\nparallelism = 8\ncapacity = \"1 MiB\"\n";
 const DISK: &str = "kind = \"hdd\"\ncapacity = \"3 MiB\"\nrotation = \"15000 /min\"\nheads = 1\n\
@@ -64,6 +69,9 @@ fn a_cache_in_phase_change_memory_keeps_the_contract() {
         ("page = \"4 KiB\"", BCH),
         ("banks = 2", ENCODING),
         (MOVING, "{ kind = \"none\" }"),
+        (HOT, "{ kind = \"none\" }"),
+        (WORN, BCH),
+        (&format!("{HOT}\n{MOVING}"), BCH),
     ] {
         check(&pcm(options, ecc), STORE);
     }
@@ -100,6 +108,8 @@ fn a_cache_in_phase_change_memory_keeps_acknowledged_data() {
         ("banks = 1", ENCODING),
         ("page = \"4 KiB\"", BCH),
         ("wear_leveling = { kind = \"start_gap\", interval = 2 }\nendurance = 100000", BCH),
+        (HOT, BCH),
+        (&format!("{HOT}\n{MOVING}"), ENCODING),
     ] {
         for backing in [STORE, DISK] {
             for pause in [Time::from_us(40), Time::from_ms(1)] {

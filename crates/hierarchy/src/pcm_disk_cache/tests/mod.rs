@@ -1,5 +1,9 @@
 //! Tests of power losses. The tests for all frame caches are in [frames](crate::frames).
 
+mod modes;
+mod naive;
+mod tables;
+
 use crate::workbench::ROOMS;
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Op, Request, Status, Streams, Time};
@@ -19,7 +23,10 @@ fn power_losses_anywhere_break_no_guarantee() {
     // The settings move frames often.
     let moving =
         format!("wear_leveling = {{ kind = \"start_gap\", interval = 2 }}\nendurance = 100000\n{BCH}");
-    for options in [BCH, "page = \"1 KiB\"\nbanks = 1\necc = \"none\"", &moving] {
+    let hot = format!("{BCH}\ncontroller = {{ promotes_at = 2 }}");
+    let dram = format!("{BCH}\ntables = \"dram\"\nupdate = \"7 us\"");
+    let moving_hot = format!("{moving}\ncontroller = {{ promotes_at = 2 }}");
+    for options in [BCH, "page = \"1 KiB\"\nbanks = 1\necc = \"none\"", &moving, &hot, &moving_hot, &dram] {
         let crashes = keeps_its_bytes(Workbench::new(ROOMS, 1), &toml(options), 400);
         assert!(
             crashes.points() > 30 && crashes.restarts > 4 && crashes.branches["stale_blocks"] > 3,

@@ -1,0 +1,111 @@
+//! The tables of the cache: location, size, and energy of their accesses.
+//!
+//! A page has one entry: 8 B in the hash table (its address and its frame), and 7 B in the page status table
+//! (address, code, mode, dirty bit, and hits). The hash table is searched at each request. The entry of a page
+//! is updated when the page is written to its frame, and when it leaves.
+
+use nacre_config::{Configuration, Kinds, Reader};
+use nacre_kernel::state::Value;
+use nacre_kernel::{Bytes, Energy, Power, Time};
+use nacre_media::charge::check_together;
+
+/// Bytes of the entry of a page in the hash table.
+pub(super) const HASH_BYTES: u64 = 8;
+/// Bytes of the entry of a page in the page status table.
+pub(super) const STATUS_BYTES: u64 = 7;
+
+/// Location of the tables.
+#[derive(Clone, Debug, Kinds)]
+pub enum Tables {
+    /// In the phase-change memory, next to the pages. The tables survive a power loss.
+    Pcm(PcmTables),
+    /// In DRAM. After a power loss, they are rebuilt from the spare bytes of all pages, which takes the time to
+    /// read every frame.
+    Dram(DramTables),
+}
+
+/// Tables in phase-change memory.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check_pcm")]
+pub struct PcmTables {
+    /// Energy of a lookup.
+    pub lookup_energy: Option<Energy>,
+    /// Energy of an update of the entry of a page.
+    pub update_energy: Option<Energy>,
+}
+
+/// Tables in DRAM.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check_dram")]
+pub struct DramTables {
+    /// Idle power of a DRAM chip, including refresh. The tables take their share of it.
+    pub idle_power: Option<Power>,
+    /// Capacity of a DRAM chip.
+    #[config(
+        default = "128 MiB",
+        min = "1 B",
+        max = "1 TiB",
+        source = "assumed: 1 Gbit, as in dram_disk_cache"
+    )]
+    pub chip: Bytes,
+    /// Energy of a lookup, in addition to idle power.
+    pub lookup_energy: Option<Energy>,
+    /// Energy of an update of the entry of a page, in addition to idle power.
+    pub update_energy: Option<Energy>,
+}
+
+fn check_pcm(tables: &PcmTables, reader: &mut Reader<'_>) {
+    check_energies(
+        reader,
+        &[("lookup_energy", tables.lookup_energy), ("update_energy", tables.update_energy)],
+    );
+}
+
+fn check_dram(tables: &DramTables, reader: &mut Reader<'_>) {
+    let shown = |energy: Option<Energy>| energy.map(|energy| energy.to_string());
+    let powers = [
+        ("idle_power", tables.idle_power.map(|power| power.to_string())),
+        ("lookup_energy", shown(tables.lookup_energy)),
+        ("update_energy", shown(tables.update_energy)),
+    ];
+    check_together(reader, powers.into_iter());
+}
+
+fn check_energies(reader: &mut Reader<'_>, energies: &[(&str, Option<Energy>)]) {
+    let shown = energies.iter().map(|(name, energy)| (*name, energy.map(|energy| energy.to_string())));
+    check_together(reader, shown);
+}
+
+/// Accesses of the tables since measurement started.
+#[derive(Clone, Copy, Debug, Default, Value)]
+pub(super) struct TableCounts {
+    pub(super) lookups: u64,
+    pub(super) updates: u64,
+}
+
+impl Tables {
+    /// Whether a power loss destroys the tables.
+    pub(super) fn is_volatile(&self) -> bool {
+        matches!(self, Tables::Dram(_))
+    }
+
+    /// Energies of lookups and updates, if known.
+    pub(super) fn access_energy(&self, counts: TableCounts) -> Option<Energy> {
+        let (lookup, update) = match self {
+            Tables::Pcm(of) => (of.lookup_energy, of.update_energy),
+            Tables::Dram(of) => (of.lookup_energy, of.update_energy),
+        };
+        Some(Energy(lookup?.0 * counts.lookups as f64 + update?.0 * counts.updates as f64))
+    }
+
+    /// Idle energy of tables of `bytes` bytes, if known.
+    pub(super) fn idle_energy(&self, bytes: u64, elapsed: Time) -> Option<Energy> {
+        match self {
+            Tables::Pcm(_) => Some(Energy::default()),
+            Tables::Dram(of) => {
+                let chips = bytes as f64 / of.chip.0 as f64;
+                Some(Energy(of.idle_power?.over(elapsed).0 * chips))
+            }
+        }
+    }
+}
