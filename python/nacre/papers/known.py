@@ -117,13 +117,14 @@ class Paper:
         return [Claim(*_merged(row, found.get(row["id"]))) for row in self.rows]
 
     def runs(self, figure: str) -> list[str]:
-        """Returns the names of the groups of runs for a figure that can be studies.
-
-        Runs that score mixes or serve a device cannot.
-        """
+        """Runs of a figure that form a study: simulations of a workload."""
         plan = self.target.paper.plan
         names = dict.fromkeys(point.group for point in self.target.paper.needed([figure]))
-        return [name for name in names if not plan[name].mixes and not plan[name].dilate]
+        return [
+            name
+            for name in names
+            if not (plan[name].mixes or plan[name].dilate or plan[name].ending)
+        ]
 
     def study(self, runs: str) -> dict[str, Any]:
         """Returns a group of runs as a study, which users can change and run."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from nacre.base import quantity
 from nacre.base.view import View
+from nacre.papers.running.transacted import Transacted
 from nacre.results.record import Component, Record
 
 _FLASH = {"cleaning": "clean", "flushing": "drain", "erasing": "erase"}
@@ -110,7 +112,12 @@ def _flush_ns(record: Record) -> float:
     return 1e9 * left_s * float(flash.busy["drain"]) / work_s / _flushes(record)
 
 
-MEASURES: Mapping[str, Callable[[Record], float]] = {
+def _restored(found: Transacted) -> float | None:
+    """Percentage of words that have their old value after a rollback."""
+    return None if found.restored is None else 100 * found.restored
+
+
+MEASURES: Mapping[str, Callable[[Any], float | None]] = {
     "reading_percent": _reading,
     **{f"{name}_percent": _flash(activity) for name, activity in _FLASH.items()},
     **{f"{name}_shared_percent": _shared(activity) for name, activity in _FLASH.items()},
@@ -120,4 +127,5 @@ MEASURES: Mapping[str, Callable[[Record], float]] = {
     "flushes_per_s": _flushes_per_s,
     "flushed_per_byte": _flushed_per_byte,
     "flush_ns": _flush_ns,
+    "restored_percent": _restored,
 }

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from nacre.papers.running.served import NotRunError, Served
+from nacre.papers.running.transacted import Transacted
 from nacre.papers.spec.plan import Job, Point
 from nacre.results.mixes import Mixes
 from nacre.results.record import Record
 
-Result: TypeAlias = Record | Mixes | Served
+Result: TypeAlias = Record | Mixes | Served | Transacted
 """Result of a run."""
 
 

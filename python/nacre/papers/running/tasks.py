@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nacre.papers.running import oltp, served
+from nacre.papers.running import oltp, served, transacted
 from nacre.papers.running.outcome import Result
 from nacre.papers.running.served import Served
+from nacre.papers.running.transacted import Transacted
 from nacre.papers.spec.plan import Job
 from nacre.results.record import Record
 from nacre.scenario.source import Source, assignments
@@ -58,10 +59,24 @@ class Serving(Task):
         served.check_here(oltp.missing() if self.load["transactions"] else ())
 
 
+@dataclass(frozen=True, slots=True)
+class Transacting(Task):
+    """Transactions of a program on a device that is used as a memory."""
+
+    job: Job | None = field(default=None, hash=False)
+
+    def carried_out(self, base: Base) -> tuple[str, Columns | None]:
+        """Throughput, and what rollbacks restored."""
+        if self.job is None:
+            raise TypeError("a program needs its job")
+        return compact(transacted.measured(self.job, base.folder)), None
+
+
 _FORMS: Mapping[type[Task], Callable[[dict[str, Any], Columns], Result]] = {
     Run: Record,
     Mixing: of,
     Serving: lambda data, _: Served(data),
+    Transacting: lambda data, _: Transacted(data),
 }
 
 
@@ -72,18 +87,23 @@ def task_of(job: Job, source: Source, points: Points) -> Task:
     """
     settings = tuple(assignments(job.overrides()))
     of_model = points.point(0, 0, {}, settings).key
-    # The record also contains the origins of values, which the model does not use.
-    identity = json.dumps([source.text, settings, job.mixes, job.dilate, *_oltp(job), of_model])
+    # The record also contains value origins, which the model does not use.
+    of_job = [job.mixes, job.dilate, *_oltp(job)]
+    identity = json.dumps([source.text, settings, *of_job, of_model])
     key = hashlib.sha256(identity.encode()).hexdigest()[: len(of_model)]
     if job.mixes:
         return Mixing(key, source, settings, steps=job.mixes)
+    if job.ending:
+        return Transacting(key, source, settings, job=job)
     if job.dilate:
         return Serving(key, source, settings, load=served.load_of(job))
     return Run(key, source, settings)
 
 
-def _oltp(job: Job) -> list[int]:
-    """Returns inputs that distinguish a run with a database from a run that reads files."""
+def _oltp(job: Job) -> list[int | str]:
+    """Distinguishes runs with transactions from one that reads files."""
+    if job.ending:
+        return [job.transactions, job.ending]
     return [job.transactions] if job.transactions else []
 
 

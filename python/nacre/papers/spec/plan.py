@@ -17,15 +17,18 @@ from nacre.studies.points.point import merged
 from nacre.studies.spec import axis as study_axis
 from nacre.studies.spec.axis import Axis, Chosen
 
+ENDINGS = ("none", "commit", "roll back")
+"""Endings of transactions on a memory: no hardware transactions; commits; some are rolled back."""
+
 
 @dataclass(frozen=True)
 class Job:
     """A run: a scenario and its settings. Equal runs are executed once.
 
-    If `mixes` is set, the tier mixes are scored in this number of steps, without simulation. If
-    `dilate` is set, the device is served, slowed down by this factor. sysbench then reads files on
-    the device. With `transactions`, sysbench runs this number of transactions per thread on a
-    database.
+    With `mixes`, nothing is simulated: every mix of its tiers in that many steps is scored. With
+    `dilate`, the device is served, slowed down by that factor, and sysbench reads files on it or,
+    with `transactions`, runs that many per thread on a database. With `ending`, that many
+    transactions run on the device as a memory, and end in this way.
     """
 
     scenario: str
@@ -33,6 +36,7 @@ class Job:
     mixes: int = 0
     dilate: float = 0.0
     transactions: int = 0
+    ending: str = ""
 
     def overrides(self) -> dict[str, object]:
         """Returns the settings as overrides for `nacre.run`."""
@@ -66,10 +70,9 @@ class Selection:
 class Group:
     """Runs of one scenario that differ along axes.
 
-    `seconds` is the estimated duration of one run. It determines the order of runs, the longest
-    first, and the weight of a run in the progress. `mixes`, `dilate`, and `transactions` have the
-    meaning of the fields of `Job`. `over` is the axis along which runs are repeated, e.g. the seed.
-    Results are means over this axis.
+    `seconds` estimates the duration of one run: the longest start first, and progress is weighted
+    by it. `mixes`, `dilate`, `transactions`, and `ending` are those of its `Job`s. `over` is the
+    axis that repeats a run, such as its seed: numbers are means over it.
     """
 
     name: str
@@ -80,6 +83,7 @@ class Group:
     mixes: int = 0
     dilate: float = 0.0
     transactions: int = 0
+    ending: str = ""
     over: str = ""
     numbers: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Position of each label on each axis in a figure, which may differ from the label."""
@@ -113,7 +117,12 @@ class Group:
         }
         labels = tuple((name, str(choice.label)) for name, choice in applied.items())
         job = Job(
-            self.scenario, tuple(sorted(texts.items())), self.mixes, self.dilate, self.transactions
+            self.scenario,
+            tuple(sorted(texts.items())),
+            self.mixes,
+            self.dilate,
+            self.transactions,
+            self.ending,
         )
         return Point(self.name, labels, job)
 
@@ -196,6 +205,7 @@ def _group(entry: Entry, folder: Path) -> Group:
         mixes=entry.value("mixes", int, 0),
         dilate=entry.value("dilate", float, 0.0),
         transactions=entry.value("transactions", int, 0),
+        ending=entry.value("ending", str, ""),
         over=entry.value("over", str, ""),
         numbers={axis.name: numbers for axis, numbers in axes},
     )
@@ -204,8 +214,10 @@ def _group(entry: Entry, folder: Path) -> Group:
         raise entry.error(f'"over" names no axis of these runs: "{group.over}"')
     if group.mixes and group.dilate:
         raise entry.error('"mixes" are computed and "dilate" is for what is served: give one')
-    if group.transactions and not group.dilate:
-        raise entry.error('"transactions" are for what is served: give "dilate", too')
+    if group.transactions and not (group.dilate or group.ending):
+        raise entry.error('"transactions" are served or in memory: give "dilate" or "ending"')
+    if group.ending and (group.ending not in ENDINGS or group.dilate or not group.transactions):
+        raise entry.error(f'"ending" is one of {", ".join(ENDINGS)}, of "transactions" not served')
     return group
 
 
