@@ -56,10 +56,18 @@ def made_up(point: Point, better: float = 1.0) -> Record:
             times = {"MLC": 0.95, "SLC": 1.0, "PCRAM": 1.65}[labels["cache"]]
             document["throughput"] = {"units_per_s": size * times}
             document["energy_j"] = {"stack": 5.0, "stack.backing": 80.0}
+            document["latency"] = {"read": {"mean_ns": 1e6}}
             for name in ("hash", "page_status", "block_status", "global_status"):
                 columns[f"stack.tables.{name}_bytes"] = np.array([2.0**20])
             for name in ("", "_before"):
                 columns[f"stack.backing.flash.pages_valid{name}"] = np.array([500_000.0])
+        case "modes":
+            document["latency"] = {"read": {"mean_ns": 0.9e6}}
+        case "tables":
+            kind = "pcm_disk_cache"
+            document["throughput"] = {"units_per_s": 1.0}
+            joules = {"PCRAM": 0.001, "DRAM": 0.01}[labels["tables"]]
+            columns["stack.tables.energy_j"] = np.array([joules])
         case "levels":
             between = {"SLC": 1.0, "PCRAM before SLC": 1.3, "PCRAM": 1.65}[labels["cache"]]
             document["throughput"] = {"units_per_s": between}

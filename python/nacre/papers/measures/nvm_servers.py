@@ -81,6 +81,12 @@ def _tables_mw(record: Record) -> float:
     return tables / _CHIP * _IDLE_MW_PER_CHIP
 
 
+def _tables_joules_per_unit(record: Record) -> float:
+    """Energy of the tables of a cache in PCRAM for each unit of work."""
+    (cache,) = (part for part in record.components if part.kind == "pcm_disk_cache")
+    return float(record.columns[f"{cache.path}.tables.energy_j"][0]) / _units(record)
+
+
 def _memory_watts(kind: str) -> Callable[[Record], float]:
     """Returns a function for the mean power of memories in watts, by kind of activity.
 
@@ -241,6 +247,7 @@ MEASURES: Mapping[str, Callable[[Any], float | None]] = {
     "joules_per_unit": _joules_per_unit,
     "disk_accesses_per_unit": _disk_accesses_per_unit,
     "tables_mw": _tables_mw,
+    "tables_joules_per_unit": _tables_joules_per_unit,
     "pages_growth": _pages_growth,
     "memory_read_w": _memory_watts("read"),
     "memory_write_w": _memory_watts("write"),
