@@ -87,9 +87,33 @@ pub(crate) fn check_buffer(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// Checks that the SLC cache is smaller than the flash.
-pub(crate) fn check_slc_size(config: &Config, reader: &mut Reader<'_>) {
+/// Checks that `setting`, whose value is `size`, divides `dies`. The smallest value is `least`. Returns whether
+/// it does.
+pub(crate) fn check_divisor(
+    setting: &str,
+    (size, least): (u64, u64),
+    dies: u64,
+    problem: &str,
+    reader: &mut Reader<'_>,
+) -> bool {
+    let fits = |size: &u64| dies.is_multiple_of(*size);
+    if !fits(&size) {
+        let below = (least..=size.min(dies)).rev().find(fits);
+        let nearest = (size..=dies).find(fits).into_iter().chain(below);
+        let nearest: Vec<String> = nearest.map(|size| size.to_string()).collect();
+        let remedy = format!("the nearest allowed: {}", nearest.join(", "));
+        reader.conflict(setting, &size.to_string(), problem, &remedy);
+    }
+    fits(&size)
+}
+
+/// Checks that a block has at least one page in SLC mode, and that the SLC cache is smaller than the flash.
+pub(crate) fn check_slc_cache(config: &Config, reader: &mut Reader<'_>) {
     let Some(cache) = &config.mapping().slc_cache else { return };
+    if config.pages < cache.bits {
+        let remedy = format!("give at least {} pages", cache.bits);
+        return reader.conflict("pages", &config.pages.to_string(), "no page is left in SLC mode", &remedy);
+    }
     let with_one_bit = |bytes| bytes / u64::from(config.pages) * u64::from(config.pages / cache.bits);
     let most = with_one_bit(config.raw_bytes());
     let least = with_one_bit(config.units_per_superblock() * config.unit.0);
@@ -98,7 +122,7 @@ pub(crate) fn check_slc_size(config: &Config, reader: &mut Reader<'_>) {
         let problem = format!("a {what} in SLC mode holds {} and is filled as a whole", Bytes(least));
         let remedy = format!("give at least {}, or remove slc_cache", Bytes(least));
         reader.conflict("slc_cache.size", &cache.size.to_string(), &problem, &remedy);
-    } else if cache.size.0 > most && most > 0 {
+    } else if cache.size.0 > most {
         let problem = format!("all cells in SLC mode hold {}", Bytes(most));
         let remedy = format!("give at most {}", Bytes(most));
         reader.conflict("slc_cache.size", &cache.size.to_string(), &problem, &remedy);

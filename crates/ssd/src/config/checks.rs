@@ -1,8 +1,10 @@
 //! Checks of page-mapped drives.
 
 use crate::config::OPEN;
-use crate::config::check_sizes::{check_buffer, check_cache, check_drive, check_numbers, check_slc_size};
-use crate::config::space::{share_with_table, units_wanted};
+use crate::config::check_sizes::{
+    check_buffer, check_cache, check_divisor, check_drive, check_numbers, check_slc_cache,
+};
+use crate::config::share::{has_room, share_with_table, units_wanted};
 use crate::config::{Config, SsdConfig, percent, share_problem};
 use nacre_config::Reader;
 
@@ -25,7 +27,6 @@ pub(crate) fn check(given: &SsdConfig, reader: &mut Reader<'_>) {
 
 fn check_whole(config: &Config, reader: &mut Reader<'_>) {
     check_cache(config, reader);
-    check_slc_cache(config, reader);
     check_copyback(config, reader);
     if !check_handles(config, reader) || !check_groups(config, reader) {
         return;
@@ -35,35 +36,25 @@ fn check_whole(config: &Config, reader: &mut Reader<'_>) {
         return;
     }
     check_buffer(config, reader);
-    check_slc_size(config, reader);
+    check_slc_cache(config, reader);
     let superblocks = config.mapping().garbage_collection.reserve + config.superblocks_of_handles() + 2;
     let kept = superblocks * config.blocks_of_plane();
-    if kept > config.blocks {
-        let problem = format!(
-            "no blocks are left for data: {superblocks} superblocks stay erased, open, or in garbage collection"
-        );
-        let remedy = format!("give at least {} with these spare_blocks", kept + config.spare_blocks);
-        reader.conflict("blocks", &config.blocks.to_string(), &problem, &remedy);
-        return;
-    }
     if config.spare_blocks + kept > config.blocks {
-        let most = config.blocks.saturating_sub(kept);
-        let remedy = format!("the largest allowed is {most}, or give more blocks");
-        let given = config.spare_blocks.to_string();
-        reader.conflict("spare_blocks", &given, "no blocks are left for data", &remedy);
+        let problem = format!(
+            "no blocks are left for data: {superblocks} superblocks stay erased, open, or in garbage \
+             collection, and {} blocks are spare",
+            config.spare_blocks
+        );
+        let least = kept + config.spare_blocks;
+        let remedy = match config.blocks.checked_sub(kept) {
+            Some(most) => format!("give at least {least}, or at most {most} spare_blocks"),
+            None => format!("give at least {least} with these spare_blocks"),
+        };
+        reader.conflict("blocks", &config.blocks.to_string(), &problem, &remedy);
         return;
     }
     check_space(config, reader);
     check_idle_reserve(config, reader);
-}
-
-/// Checks that a block has at least one page in SLC mode.
-fn check_slc_cache(config: &Config, reader: &mut Reader<'_>) {
-    let Some(cache) = &config.mapping().slc_cache else { return };
-    if config.pages < cache.bits {
-        let remedy = format!("give at least {} pages", cache.bits);
-        reader.conflict("pages", &config.pages.to_string(), "no page is left in SLC mode", &remedy);
-    }
 }
 
 /// Checks that flexible data placement has a handle. Returns whether it has.
@@ -84,14 +75,8 @@ fn check_handles(config: &Config, reader: &mut Reader<'_>) -> bool {
 /// Checks that reclaim groups divide the dies evenly. Returns whether they do.
 fn check_groups(config: &Config, reader: &mut Reader<'_>) -> bool {
     let (dies, groups) = (config.dies_in_all(), u64::from(config.mapping().allocation.reclaim_groups()));
-    let is_whole = dies.is_multiple_of(groups);
-    if !is_whole {
-        let below = (1..=groups.min(dies)).rev().find(|&fewer| dies.is_multiple_of(fewer)).unwrap_or(1);
-        let problem = format!("the {dies} dies are not a whole number for each group");
-        let remedy = format!("the nearest below is {below}");
-        reader.conflict("allocation.reclaim_groups", &groups.to_string(), &problem, &remedy);
-    }
-    is_whole
+    let problem = format!("the {dies} dies are not a whole number for each group");
+    check_divisor("allocation.reclaim_groups", (groups, 1), dies, &problem, reader)
 }
 
 /// Checks that stripes divide the dies of a superblock evenly. Returns whether they do.
@@ -108,18 +93,9 @@ fn check_parity(config: &Config, reader: &mut Reader<'_>) -> bool {
         reader.conflict("allocation.parity", "a stripe", &problem, remedy);
         return false;
     }
-    if !dies.is_multiple_of(u64::from(stripe)) {
-        let fits = |size: &u64| dies.is_multiple_of(*size);
-        let below = (2..=u64::from(stripe).min(dies)).rev().find(fits);
-        let nearest = (u64::from(stripe)..=dies).find(fits).into_iter().chain(below);
-        let nearest: Vec<String> = nearest.map(|size| size.to_string()).collect();
-        let of_group = if has_groups { " of a reclaim group" } else { "" };
-        let problem = format!("the {dies} dies{of_group} are not a whole number of stripes");
-        let remedy = format!("the nearest allowed: {}", nearest.join(", "));
-        reader.conflict("allocation.parity.stripe", &stripe.to_string(), &problem, &remedy);
-        return false;
-    }
-    true
+    let of_group = if has_groups { " of a reclaim group" } else { "" };
+    let problem = format!("the {dies} dies{of_group} are not a whole number of stripes");
+    check_divisor("allocation.parity.stripe", (u64::from(stripe), 2), dies, &problem, reader)
 }
 
 /// Checks that copies inside a die are of whole pages.
@@ -151,13 +127,12 @@ fn check_idle_reserve(config: &Config, reader: &mut Reader<'_>) {
 /// Checks that the flash has space for the data, the mapping table, the reserve, the open superblocks, and
 /// one invalid unit in every other superblock. Without that unit, garbage collection would gain nothing.
 fn check_space(config: &Config, reader: &mut Reader<'_>) {
-    let units = config.units_per_superblock() as f64;
-    let usable = f64::from(config.superblocks());
-    let kept = config.mapping().garbage_collection.reserve + config.superblocks_of_handles();
-    let room = (usable - f64::from(kept)) * (units - 1.0);
-    if units_wanted(config) <= room {
+    if has_room(config) {
         return;
     }
+    let units = config.units_per_superblock() as f64;
+    let kept = config.mapping().garbage_collection.reserve + config.superblocks_of_handles();
+    let room = f64::from(config.superblocks() - kept) * (units - 1.0);
     let given = percent(config.over_provisioning);
     let raw = config.raw_bytes() as f64 / config.unit.0 as f64 / config.regions() as f64;
     let least = ((raw * share_with_table(config) / (room - 2.0) - 1.0) * 1e3).ceil() / 10.0;

@@ -5,29 +5,21 @@ mod check_sizes;
 mod checks;
 mod drive;
 mod errors;
-mod fdp;
-mod garbage_collection;
 mod mapping_table;
 mod page_mapping;
 mod queue;
 mod scheduling;
 mod share;
-mod share_checks;
-mod space;
-mod zone_checks;
 mod zones;
 
 pub use allocation::{Allocation, Dynamic, Order, Parity, Static, Superblock};
 pub use drive::{Arbitration, BufferPlaces, Drive, Unwritten};
 pub use errors::ErrorsConfig;
-pub use fdp::FdpConfig;
-pub use garbage_collection::GarbageCollection;
 pub use mapping_table::{CachedTable, MappingTable, TableEntries};
-pub use page_mapping::{PageMapping, SlcCacheConfig};
+pub use page_mapping::{FdpConfig, GarbageCollection, PageMapping, SlcCacheConfig};
 pub use queue::{ByTenant, Queue, Shared, WeightedRoundRobin};
 pub use scheduling::{FlashScheduling, ReadPriority, Suspension};
-pub(crate) use share_checks::share_problem;
-pub(crate) use space::percent;
+pub(crate) use share::{percent, share_problem};
 pub use zones::ZonesConfig;
 
 use nacre_config::Configuration;
@@ -47,7 +39,7 @@ pub struct SsdConfig {
 
 /// A zoned (ZNS) flash SSD.
 #[derive(Clone, Debug, Configuration)]
-#[config(check = "crate::config::zone_checks::check")]
+#[config(check = "crate::config::zones::check")]
 pub struct ZnsSsdConfig {
     /// Settings of every flash drive.
     #[config(flatten)]

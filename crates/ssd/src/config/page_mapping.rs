@@ -1,8 +1,50 @@
 //! Settings of page-mapped drives.
 
-use super::{Allocation, ErrorsConfig, FdpConfig, GarbageCollection, MappingTable};
-use nacre_config::Configuration;
+use super::{Allocation, ErrorsConfig, MappingTable};
+use nacre_config::{Configuration, Slot};
+use nacre_controller::cleaning::CleaningFamily;
 use nacre_kernel::{Bytes, Ratio, Time};
+
+/// Garbage collection: when it runs, which victim it chooses, and static wear leveling.
+#[derive(Clone, Debug, Configuration)]
+#[config(short = "policy")]
+pub struct GarbageCollection {
+    /// Policy that selects the victim.
+    #[config(default = "greedy", source = "assumed: the usual default of SSD simulators")]
+    pub policy: Slot<CleaningFamily>,
+    /// Number of erased superblocks below which garbage collection starts.
+    #[config(
+        default = 4,
+        min = 4,
+        max = 4096,
+        source = "assumed: one each for the host, garbage collection, and wear leveling, and one spare"
+    )]
+    pub reserve: u32,
+    /// Number of erased superblocks that garbage collection adds to `reserve` while the host is idle. A
+    /// request stops this garbage collection. By default, garbage collection does not run while the
+    /// host is idle.
+    #[config(min = 1, max = 1048576)]
+    pub idle_reserve: Option<u32>,
+    /// Difference in erases above which cold data moves to worn superblocks (static wear leveling). By
+    /// default, data never moves for this reason.
+    #[config(min = 1, max = 4294967295)]
+    pub wear_spread: Option<u32>,
+}
+
+/// Flexible data placement: reclaim unit handles, through which the host separates its data.
+///
+/// The handles that are initially isolated come first. The tenants of a workload are assigned to the handles
+/// cyclically.
+#[derive(Clone, Debug, Configuration)]
+pub struct FdpConfig {
+    /// Number of initially isolated handles. Garbage collection mixes the data of these handles.
+    #[config(default = 0, max = 128, source = "standard: a configuration lists its handles")]
+    pub initially_isolated: u32,
+    /// Number of persistently isolated handles. Garbage collection keeps the data of each of these handles
+    /// separate.
+    #[config(default = 0, max = 128, source = "standard: a configuration lists its handles")]
+    pub persistently_isolated: u32,
+}
 
 /// SLC cache: blocks that host writes use in SLC mode.
 #[derive(Clone, Debug, Configuration)]

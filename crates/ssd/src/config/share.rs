@@ -1,7 +1,7 @@
-//! A share of a pool of drives: a drive with fewer blocks.
+//! Space for the data of a drive, and shares of a pool of drives, which are drives with fewer blocks.
 
 use super::{Config, Layer};
-use nacre_kernel::{Bytes, Power};
+use nacre_kernel::{Bytes, Power, Ratio};
 
 impl Config {
     /// Configuration of the whole drive.
@@ -43,4 +43,66 @@ impl Config {
         }
         self
     }
+}
+
+/// Problem and remedy of `capacity` in a valid drive. A share must be smaller than the drive, and large
+/// enough for the reserve and the open superblocks next to its data. `None` if the share can be simulated, or
+/// without a capacity.
+pub(crate) fn share_problem(config: &Config) -> Option<(String, String)> {
+    let capacity = config.pages()?.capacity?;
+    let whole = config.whole();
+    let drive = Bytes(whole.logical_units() * whole.unit.0);
+    let told = |problem: &str, remedy: &str| Some((problem.to_string(), remedy.to_string()));
+    if !capacity.0.is_multiple_of(config.unit.0) {
+        let below = Bytes(capacity.0 / config.unit.0 * config.unit.0);
+        return told("it is not a whole number of units", &format!("the nearest below is {below}"));
+    }
+    if capacity > drive {
+        return told(&format!("the whole drive holds {drive}"), "give at most that, or remove it");
+    }
+    if has_room(&config.clone().of_share()) {
+        return None;
+    }
+    let row = whole.raw_bytes() / u64::from(whole.blocks);
+    let of_blocks = |blocks: u32| {
+        let bytes = (u64::from(blocks) * row) as f64 / (1.0 + whole.over_provisioning.0);
+        Bytes(bytes as u64 / whole.unit.0 * whole.unit.0)
+    };
+    let fits = |bytes: &Bytes| has_room(&config.clone().with_capacity(Some(*bytes)).of_share());
+    let least = (1..whole.blocks).map(of_blocks).find(fits).unwrap_or(drive);
+    let problem = format!(
+        "erased and open superblocks of {} leave no space for data in such a small share",
+        Bytes(row)
+    );
+    told(&problem, &format!("give at least {least}, or a drive with fewer dies or pages"))
+}
+
+/// Whether the flash has space for the data, the reserve, and the open superblocks.
+pub(crate) fn has_room(config: &Config) -> bool {
+    let kept = config.mapping().garbage_collection.reserve + config.superblocks_of_handles();
+    let usable = config.superblocks();
+    let units = config.units_per_superblock() as f64;
+    usable >= kept + 2 && units_wanted(config) <= f64::from(usable - kept) * (units - 1.0)
+}
+
+/// Units of data and mapping table per region, and one unit to move them.
+pub(crate) fn units_wanted(config: &Config) -> f64 {
+    if config.regions() > 1 {
+        let of_page = config.page.0 / config.unit.0;
+        let units = (config.logical_units() as f64 * share_with_table(config)).ceil() as u64;
+        let pages = units.div_ceil(of_page).div_ceil(config.regions());
+        return (pages * of_page) as f64 + 1.0;
+    }
+    config.logical_units() as f64 * share_with_table(config) + 1.0
+}
+
+/// Units of data and mapping table, as a multiple of the data.
+pub(crate) fn share_with_table(config: &Config) -> f64 {
+    let table = config.mapping().mapping.cached();
+    1.0 + table.map_or(0.0, |table| table.entries.entry.0 as f64 / config.unit.0 as f64)
+}
+
+/// A share as a percentage, rounded to hide binary fractions.
+pub(crate) fn percent(share: Ratio) -> String {
+    format!("{} %", (share.0 * 1e8).round() / 1e6)
 }

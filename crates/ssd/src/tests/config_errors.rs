@@ -10,7 +10,7 @@ fn errors_are_reported_together() {
     for expected in [
         "give at least 8 KiB",
         "no blocks are left for data",
-        "the largest allowed is 506",
+        "give at least 516, or at most 506 spare_blocks",
         "a page takes some time",
         "it is smaller than a page of the mapping table",
     ] {

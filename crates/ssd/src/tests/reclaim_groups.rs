@@ -163,7 +163,7 @@ fn data_of_groups_survives_power_losses_with_its_parity_and_large_reclaim_units(
 #[test]
 fn groups_that_do_not_divide_the_dies_are_refused() {
     let refused = problems("allocation = { kind = \"superblock\", reclaim_groups = 3 }");
-    assert!(refused.contains("the nearest below is 2"), "{refused}");
+    assert!(refused.contains("the nearest allowed: 4, 2"), "{refused}");
 }
 
 #[test]

@@ -152,9 +152,9 @@ fn dies_that_do_not_divide_those_of_the_drive_are_refused() {
     let refused =
         |settings: &str| problems(&format!("kind = \"zns_ssd\"\nover_provisioning = \"7 %\"\n{settings}"));
     let text = refused("channels = 6\nways = 2\nzone_dies = 5");
-    assert!(text.contains("the drive has 12 dies, which is not a multiple"), "{text}");
-    assert!(text.contains("the nearest allowed are 4 and 6"), "{text}");
-    assert!(refused("zone_dies = 100").contains("the largest allowed is 4"));
+    assert!(text.contains("the 12 dies are not a whole number for each zone"), "{text}");
+    assert!(text.contains("the nearest allowed: 6, 4"), "{text}");
+    assert!(refused("zone_dies = 100").contains("the nearest allowed: 4"));
     // 2 groups of 2 dies with 64 blocks less 8 spare ones.
     let text = refused("blocks = 64\nspare_blocks = 8\nzone_dies = 2");
     assert!(text.contains("zones need 60 superblocks on the dies of one, and there are 56"), "{text}");
