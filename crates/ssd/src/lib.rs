@@ -304,19 +304,17 @@ mod book;
 mod buffer;
 mod config;
 mod drive;
+mod errors;
 mod flash;
 mod ftl;
 mod host;
 mod layout;
 mod mapping_table;
 mod ops;
-mod optional_part;
 mod recovery;
-mod reliability;
+mod superblocks;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod workbench;
 pub mod zns_ssd;
 
 pub use config::{
@@ -326,15 +324,10 @@ pub use config::{
     WeightedRoundRobin, ZnsSsdConfig, ZonesConfig,
 };
 
-use config::Config;
+use config::{Config, Layer};
 use drive::Ssd;
-use ftl::array::{Array, Rules};
-use ftl::mapping_cache::{CachedEntries, CachedPages, MappingCache};
+use ftl::array::Array;
 use ftl::paged::Paged;
-use ftl::parts::blocks::{Blocks, Durability};
-use ftl::parts::handles::Handles;
-use ftl::parts::plane_allocation::PlaneAllocation;
-use ftl::parts::slc_cache::SlcCache;
 use host::Host;
 use layout::geometry::Geometry;
 use nacre_config::{Descriptor, ErrorCode, Problem, Problems, Room, Slot};
@@ -342,7 +335,8 @@ use nacre_controller::cleaning;
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::event;
 use nacre_media::store::{Layout, Nothing, Store};
-use reliability::errors;
+use superblocks::Superblocks;
+use zns_ssd::{ZoneTable, Zones};
 
 /// Settings for times, energy, and prices. They do not affect data placement: drives that differ only in
 /// these settings have the same state after preconditioning.
@@ -407,28 +401,33 @@ fn build_in_slot(
     if let (Some((problem, remedy)), Some(capacity)) =
         (config::share_problem(&config), config.mapping().capacity)
     {
-        let path = format!("{}.capacity", slot.path());
-        let problem = Problem::new(ErrorCode::ConflictingSettings, &path, None, problem);
-        return Err(problem.given(capacity).remedy(remedy).into());
+        return Err(conflict(slot, "capacity", &problem).given(capacity).remedy(remedy).into());
     }
-    let (share, config) = (config.share(), config.of_share());
-    Ok(match builder.store(slot.path(), layout(&Geometry::of(&config))) {
-        Some(store) => build(slot, builder, store, config, share)?,
-        None => build(slot, builder, Nothing, config, share)?,
-    })
+    let share = config.share();
+    build_drive(slot, builder, config.of_share(), share)
 }
 
-/// Storage layout of the drive's data, with one entry per physical unit.
-pub(crate) fn layout(geometry: &Geometry) -> Layout {
-    Layout {
+/// Builds the drive in `slot`, which is this `share` of a drive in a pool.
+fn build_drive(
+    slot: &Slot<DeviceFamily>,
+    builder: &mut dyn Builder,
+    config: Config,
+    share: Option<f64>,
+) -> Result<Box<dyn event::Device>, Problems> {
+    let geometry = Geometry::of(&config);
+    let layout = Layout {
         page_bytes: geometry.unit_bytes,
         pages_per_extent: 1 << geometry.shift,
         pages: geometry.numbers() as u64,
+    };
+    match builder.store(slot.path(), layout) {
+        Some(store) => build_over(slot, builder, store, config, share),
+        None => build_over(slot, builder, Nothing, config, share),
     }
 }
 
 /// Builds the drive in `slot` and stores its data in `store`.
-fn build<S: Store + 'static>(
+fn build_over<S: Store + 'static>(
     slot: &Slot<DeviceFamily>,
     builder: &mut dyn Builder,
     store: S,
@@ -436,100 +435,70 @@ fn build<S: Store + 'static>(
     share: Option<f64>,
 ) -> Result<Box<dyn event::Device>, Problems> {
     let id = builder.component();
-    let errors = errors::build(&config, &Geometry::of(&config), slot.path(), builder)?;
+    let path = slot.path().to_string();
     let host = Host::new(&config, builder.families());
-    let layer = build_paged(slot, builder, store, &config)?;
-    let mut drive = Ssd::new(id, slot.path().to_string(), config, layer, host).with_errors(errors);
-    drive.share = share;
-    Ok(Box::new(drive))
+    match &config.layer {
+        Layer::Pages(mapping) => {
+            let errors = errors::build(&config, &Geometry::of(&config), slot.path(), builder)?;
+            let in_all = memory_in_all::<S>(&config);
+            let pool = superblocks(slot, builder, store, &config, in_all)?;
+            let policy = &mapping.garbage_collection.policy;
+            let cleaner = cleaning::build(policy, pool.count(), builder)?;
+            check_cleaner(policy.path(), cleaner.partition_segments().is_some())?;
+            let array = Array::new(&config, pool, cleaner);
+            check_space(slot, array.has_space())?;
+            let layer = Paged::new(config.clone(), array);
+            Ok(Box::new(Ssd::new(id, path, config, layer, host).with(errors, share)))
+        }
+        Layer::Zones(zones) => {
+            let pool = superblocks(slot, builder, store, &config, 0)?;
+            let table = ZoneTable::new(&config, zones, pool);
+            check_space(slot, table.has_space())?;
+            let layer = Zones::new(config.clone(), table);
+            Ok(Box::new(Ssd::new(id, path, config, layer, host)))
+        }
+    }
 }
 
-/// Builds the page-mapped drive that `config` describes.
-fn build_paged<S: Store>(
+/// Creates the superblocks of the drive in `slot`. Its tables take `in_all` bytes of memory when all its flash
+/// was used.
+fn superblocks<S: Store>(
     slot: &Slot<DeviceFamily>,
     builder: &mut dyn Builder,
     store: S,
     config: &Config,
-) -> Result<Paged<S>, Problems> {
-    let (geometry, mapping) = (Geometry::of(config), config.mapping());
-    let collection = &mapping.garbage_collection;
-    let spare_areas = if S::CARRIES_BYTES { 8 * geometry.numbers() as u64 } else { 0 };
-    let at_once = geometry.memory_bytes_at_once(config.blocks, blocks_differ(config));
-    let of_handles = if mapping.handles() > 1 { geometry.numbers() as u64 } else { 0 };
-    let in_all = geometry.memory_bytes(config.blocks) + spare_areas + of_handles;
+    in_all: u64,
+) -> Result<Superblocks<S>, Problems> {
+    let geometry = Geometry::of(config);
+    let blocks_differ =
+        config.nand.endurance.is_some() || config.factory_bad.0 > 0.0 || config.spare_blocks > 0;
+    let at_once = geometry.memory_bytes_at_once(config.blocks, blocks_differ);
     builder.take_memory_as_touched(slot.path(), at_once, in_all.max(at_once))?;
-    let cleaner = cleaning::build(&collection.policy, geometry.superblocks, builder)?;
-    check_cleaner(collection.policy.path(), cleaner.partition_segments().is_some())?;
-    let blocks = blocks(config, &geometry, slot, builder);
-    let kept = config.buffer.0 as f64 * mapping.buffer_kept.0 / config.unit.0 as f64;
-    let rules = Rules {
-        youngest_first: config.youngest_first,
-        wear_spread: collection.wear_spread,
-        held_units: (kept / f64::from(mapping.handles() * geometry.regions)) as u32,
-        erased_while_idle: collection.idle_reserve.map_or(0, |more| collection.reserve + more),
-        erases_in_turn: config.erases_at_once.is_some(),
-    };
-    let handles = Handles::new(config, &geometry);
-    let allocation = PlaneAllocation::new(config, &geometry);
-    let mut array = Array::new(
-        geometry,
-        rules,
-        store,
-        cleaner,
-        blocks,
-        mapping_cache(config, &geometry),
-        (handles, allocation),
-    );
-    array.slc = SlcCache::new(config, &geometry);
-    if !array.has_space() {
-        return Err(too_many_bad(slot));
-    }
-    Ok(Paged::new(config.clone(), array))
-}
-
-/// The cache of the mapping table; `None` if the whole table is in DRAM.
-fn mapping_cache(config: &Config, geometry: &Geometry) -> Option<Box<dyn MappingCache>> {
-    let each = geometry.mappings_per_unit;
-    match &config.mapping().mapping {
-        MappingTable::InDram(_) => None,
-        MappingTable::CachedPages(table) => {
-            let capacity = (table.size.0 / config.unit.0).min(u64::from(geometry.mapping_units));
-            Some(Box::new(CachedPages::new(geometry.mapping_units, each, capacity as u32)))
-        }
-        MappingTable::CachedEntries(table) => {
-            let capacity = (table.size.0 / table.entries.entry.0).max(1);
-            let capacity = capacity.min(u64::from(geometry.logical_units)) as u32;
-            Some(Box::new(CachedEntries::new(geometry.logical_units, each, capacity)))
-        }
-    }
-}
-
-/// Whether blocks have different endurance, or superblocks do not consist of blocks in their initial order.
-fn blocks_differ(config: &Config) -> bool {
-    config.nand.endurance.is_some() || config.factory_bad.0 > 0.0 || config.spare_blocks > 0
-}
-
-/// Creates the blocks of the drive in `slot`.
-fn blocks(
-    config: &Config,
-    geometry: &Geometry,
-    slot: &Slot<DeviceFamily>,
-    builder: &mut dyn Builder,
-) -> Blocks {
-    let durability = Durability {
-        endurance: config.nand.endurance,
-        spread: config.nand.endurance_spread.0,
-        bad: config.factory_bad.0,
-    };
     let random = builder.random(&format!("{}.blocks", slot.path()));
-    Blocks::new(geometry, config.blocks, durability, random)
+    Ok(Superblocks::new(config, geometry, store, random))
 }
 
-fn too_many_bad(slot: &Slot<DeviceFamily>) -> Problems {
+/// Memory of the tables of a page mapping with all its flash in use, in bytes.
+fn memory_in_all<S: Store>(config: &Config) -> u64 {
+    let geometry = Geometry::of(config);
+    let of_handles = if config.mapping().handles() > 1 { 1 } else { 0 };
+    let of_spare_areas = if S::CARRIES_BYTES { 8 } else { 0 };
+    geometry.memory_bytes(config.blocks) + (of_handles + of_spare_areas) * geometry.numbers() as u64
+}
+
+/// Errors: the drive has no space for its data and the reserve.
+fn check_space(slot: &Slot<DeviceFamily>, has_space: bool) -> Result<(), Problems> {
+    if has_space {
+        return Ok(());
+    }
     let problem = "too many blocks are bad from the start for the data and the reserve";
-    let problem =
-        Problem::new(ErrorCode::ConflictingSettings, &format!("{}.factory_bad", slot.path()), None, problem);
-    problem.remedy("lower it, or give more spare_blocks or over_provisioning").into()
+    let remedy = "lower it, or give more spare_blocks or over_provisioning";
+    Err(conflict(slot, "factory_bad", problem).remedy(remedy).into())
+}
+
+/// A problem of the setting `name` of the drive in `slot`.
+fn conflict(slot: &Slot<DeviceFamily>, name: &str, problem: &str) -> Problem {
+    Problem::new(ErrorCode::ConflictingSettings, &format!("{}.{name}", slot.path()), None, problem)
 }
 
 /// Errors: the garbage collection policy at `path` controls data placement, which the drive does

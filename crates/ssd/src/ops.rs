@@ -33,44 +33,35 @@ pub(crate) struct Copied {
     pub(crate) cause: Cause,
 }
 
-/// Receives the flash operations that a change of state causes. The array does not model time.
+/// Receives the flash operations that a change of state causes. The array does not model time. By default, an
+/// operation is ignored and takes no time.
 pub(crate) trait FlashOps {
     /// Programs an operation. `cause` is the cause of its last unit. If the operation `is_mixed`, its other
     /// units may be host data.
-    fn program(&mut self, superblock: u32, operation: u32, cells: Cells, cause: Cause, is_mixed: bool);
+    #[inline]
+    fn program(&mut self, _superblock: u32, _operation: u32, _cells: Cells, _cause: Cause, _is_mixed: bool) {}
 
     /// Programs the parity operation of a stripe. `cause` is the cause of the last data of the stripe.
-    fn program_parity(&mut self, superblock: u32, operation: u32, cells: Cells, cause: Cause);
+    fn program_parity(&mut self, _superblock: u32, _operation: u32, _cells: Cells, _cause: Cause) {}
 
     /// Reads `units` units of one operation in order to copy or check them.
-    fn read(&mut self, superblock: u32, operation: u32, cells: Cells, units: u32, cause: Cause);
+    #[inline]
+    fn read(&mut self, _superblock: u32, _operation: u32, _cells: Cells, _units: u32, _cause: Cause) {}
 
     /// Adds a unit to the next read of an operation of its superblock. `blocks` lists all superblocks.
     #[inline]
     fn copied(&mut self, _copied: &Copied, _blocks: &[Block]) {}
 
     /// Erases all blocks of `superblock`.
-    fn erase(&mut self, superblock: u32);
+    fn erase(&mut self, _superblock: u32) {}
 
     /// Time from which `die` is expected to be idle.
-    fn die_free_from(&mut self, die: u32) -> Time;
+    fn die_free_from(&mut self, _die: u32) -> Time {
+        Time::ZERO
+    }
 }
 
 /// Ignores all operations, so that state changes take no time.
 pub(crate) struct Untimed;
 
-impl FlashOps for Untimed {
-    #[inline]
-    fn program(&mut self, _superblock: u32, _operation: u32, _cells: Cells, _cause: Cause, _is_mixed: bool) {}
-
-    #[inline]
-    fn read(&mut self, _superblock: u32, _operation: u32, _cells: Cells, _units: u32, _cause: Cause) {}
-
-    fn program_parity(&mut self, _superblock: u32, _operation: u32, _cells: Cells, _cause: Cause) {}
-
-    fn erase(&mut self, _superblock: u32) {}
-
-    fn die_free_from(&mut self, _die: u32) -> Time {
-        Time::ZERO
-    }
-}
+impl FlashOps for Untimed {}

@@ -2,10 +2,10 @@
 
 use super::{Event, Ssd};
 use crate::drive::active::{Part, Target};
+use crate::errors::Sensing;
 use crate::flash::backend::ReadTimes;
 use crate::ftl::translation::{Found, Translation};
 use crate::layout::geometry::Spot;
-use crate::reliability::errors::Sensing;
 
 impl<T: Translation> Ssd<T> {
     /// Handles the arrival of the page of `part` in the controller, for the first time or after a read retry.
@@ -40,7 +40,7 @@ impl<T: Translation> Ssd<T> {
         let (found, first, units) = (entry.found, entry.unit, entry.units);
         let has_parity = self.ftl.geometry().stripes.is_some();
         let erases = self.ftl.erases_of(found.superblock);
-        let Some(errors) = &mut self.flash.errors.0 else { return };
+        let Some(errors) = &mut self.flash.errors else { return };
         let (mut all, mut beyond, mut is_lost) =
             (Sensing::default(), Vec::new(), errors.is_lost((first, units)));
         let pages = std::mem::take(&mut self.parts[part].pages);
@@ -68,7 +68,7 @@ impl<T: Translation> Ssd<T> {
     fn decode_other(&mut self, part: u32) {
         let Part { found, other, .. } = self.parts[part];
         let erases = self.ftl.erases_of(found.superblock);
-        let Some(errors) = &mut self.flash.errors.0 else { return };
+        let Some(errors) = &mut self.flash.errors else { return };
         let sensing = errors.decode_other(&other, erases, found.spot.cells, self.now);
         errors.count_read_of(&other, found.spot.cells, sensing.senses);
         let entry = &mut self.parts[part];
@@ -124,7 +124,7 @@ impl<T: Translation> Ssd<T> {
         entry.times.add(times);
         entry.is_lost |= !entry.gone.is_empty();
         let (beyond, gone) = (std::mem::take(&mut entry.beyond), std::mem::take(&mut entry.gone));
-        if let Some(errors) = &mut self.flash.errors.0 {
+        if let Some(errors) = &mut self.flash.errors {
             for unit in beyond {
                 let is_gone = gone.contains(&unit);
                 errors.count_rebuilt(!is_gone);
@@ -138,16 +138,16 @@ impl<T: Translation> Ssd<T> {
 
     /// Whether any of these units has lost its data.
     pub(super) fn is_lost(&self, units: (u32, u32)) -> bool {
-        self.flash.errors.0.as_ref().is_some_and(|errors| errors.is_lost(units))
+        self.flash.errors.as_ref().is_some_and(|errors| errors.is_lost(units))
     }
 
     /// Moves the data of a superblock if one of its blocks has reached `refresh_reads`.
     pub(super) fn refresh_due(&mut self) {
-        let Some(superblock) = self.flash.errors.0.as_mut().and_then(|errors| errors.take_due()) else {
+        let Some(superblock) = self.flash.errors.as_mut().and_then(|errors| errors.take_due()) else {
             return;
         };
         let is_moved = self.ftl.refresh(superblock, &mut self.flash);
-        if let Some(errors) = &mut self.flash.errors.0 {
+        if let Some(errors) = &mut self.flash.errors {
             errors.count_refresh(is_moved);
         }
     }

@@ -288,7 +288,7 @@ impl<T: Translation> Preconditioning for Ssd<T> {
             for request in group.iter().filter(|request| request.op == Op::Write && request.bytes > 0) {
                 if let Err(refusal) = self.ftl.precondition(request, &mut self.book) {
                     self.refuse(Time::ZERO, refusal);
-                } else if let Some(errors) = &mut self.flash.errors.0 {
+                } else if let Some(errors) = &mut self.flash.errors {
                     let (first, last) = self.ftl.geometry().units_of(request);
                     (first..=last).for_each(|unit| errors.replace(unit));
                 }

@@ -4,17 +4,17 @@ pub(crate) mod active;
 mod completing;
 mod decoding;
 mod device;
-mod lookups;
 mod reading;
 mod report;
 mod writing;
 
 use crate::book::Book;
 use crate::config::Config;
+use crate::errors::Errors;
 use crate::flash::backend::{Backend, Done};
 use crate::ftl::translation::Translation;
 use crate::host::Host;
-use crate::recovery::outage::Outage;
+use crate::recovery::Outage;
 use active::{Active, Part};
 use nacre_kernel::event::{Agenda, Slab};
 use nacre_kernel::state::{State, Value};
@@ -67,7 +67,7 @@ pub(crate) struct Ssd<T> {
     outage: Outage,
     /// Fraction of a physical drive; `None` for a whole drive.
     #[state(skip = "from the configuration")]
-    pub(crate) share: Option<f64>,
+    share: Option<f64>,
 }
 
 impl<T: Translation> Ssd<T> {
@@ -94,9 +94,9 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// Sets the bit error model. `None` disables bit errors.
-    pub(crate) fn with_errors(mut self, errors: Option<Box<crate::reliability::errors::Errors>>) -> Ssd<T> {
-        self.flash.errors.0 = errors;
+    /// Sets the bit error model (`None` disables bit errors), and the share of a physical drive.
+    pub(crate) fn with(mut self, errors: Option<Box<Errors>>, share: Option<f64>) -> Ssd<T> {
+        (self.flash.errors, self.share) = (errors, share);
         self
     }
 }

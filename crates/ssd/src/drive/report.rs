@@ -53,7 +53,7 @@ impl<T: Translation> Ssd<T> {
         let mut resources = self.host.resources();
         resources.push(Resource { name: "channels", servers: geometry.channels, ledger: channels });
         resources.push(Resource { name: "dies", servers: geometry.dies, ledger: dies.ledger(&energies) });
-        resources.extend(flash.errors.0.as_ref().map(|errors| errors.resource()));
+        resources.extend(flash.errors.as_ref().map(|errors| errors.resource()));
         resources
     }
 }

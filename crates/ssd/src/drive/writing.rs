@@ -66,7 +66,7 @@ impl<T: Translation> Ssd<T> {
                     self.active[number].is_lost = true;
                     break;
                 }
-            } else if let Some(errors) = &mut self.flash.errors.0 {
+            } else if let Some(errors) = &mut self.flash.errors {
                 errors.replace(unit);
             }
             let written = Written { number, request: &request, data: &data };
@@ -137,7 +137,7 @@ impl<T: Translation> Ssd<T> {
         self.book.partial_writes += 1;
         let found = self.ftl.find(unit);
         if found.superblock == u32::MAX {
-            if let Some(errors) = &mut self.flash.errors.0 {
+            if let Some(errors) = &mut self.flash.errors {
                 errors.replace(unit);
             }
             return true;
@@ -148,7 +148,7 @@ impl<T: Translation> Ssd<T> {
         if self.is_buffered(&found) {
             return true;
         }
-        if self.flash.errors.0.is_none() {
+        if self.flash.errors.is_none() {
             self.read_flash(Owner::None, (unit, 1), found.spot, self.flash.timing.unit_data);
         } else {
             let (part, entry) = self.parts.take();
@@ -212,7 +212,7 @@ impl<T: Translation> Ssd<T> {
         let (submitted, now) = (self.active[number].arrived, self.now);
         if !self.config.is_power_protected() && self.ftl.flushed().is_err() {
             status = Status::WriteRefused;
-        } else if self.flash.errors.0.as_mut().is_some_and(|errors| errors.fails_flush(submitted, now)) {
+        } else if self.flash.errors.as_mut().is_some_and(|errors| errors.fails_flush(submitted, now)) {
             // The lost data may belong to an earlier write: the rest of a partially written unit is read
             // after the write completes.
             status = Status::MediaError;

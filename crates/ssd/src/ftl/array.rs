@@ -6,32 +6,25 @@
 //! valid bit. All tables are flat arrays of zeros until they are used, so the memory in use grows with the
 //! amount of data written.
 
-use crate::book::Programs;
-use crate::ftl::mapping_cache::MappingCache;
-use crate::ftl::parts::blocks::Blocks;
-use crate::ftl::parts::frontier::{ABSENT, Frontier};
+use crate::config::Config;
+use crate::ftl::mapping_cache::{self, MappingCache};
 use crate::ftl::parts::handles::Handles;
 use crate::ftl::parts::plane_allocation::PlaneAllocation;
-use crate::ftl::parts::regions::{Region, partitions_by_region};
+use crate::ftl::parts::regions::{Frontier, Region, partitions_by_region};
 use crate::ftl::parts::slc_cache::SlcCache;
 use crate::layout::geometry::{Cells, Geometry, Spot};
 use crate::layout::stripes::ParityUnits;
 use crate::mapping_table::Table;
 use crate::ops::{Cause, FlashOps};
-use crate::optional_part::OptionalPart;
 use crate::recovery::spare_area::SpareArea;
-use nacre_controller::cleaning::{Cleaner, Partition, SegmentState};
+use crate::superblocks::{ABSENT, Superblocks};
+use nacre_controller::cleaning::{Cleaner, Partition, Place};
 use nacre_kernel::state::State;
-use nacre_media::flash::Flash;
 use nacre_media::store::Store;
 
-/// Number of units that the host programs between two runs of garbage collection.
-const PACE: u32 = 64;
 /// Policies of the array.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// Whether the erased superblock with the lowest erase count is written first.
-    pub(crate) youngest_first: bool,
     /// Difference of erases at which cold data moves; `None` means never.
     pub(crate) wear_spread: Option<u32>,
     /// Host units that the write buffer holds back per frontier, so that they can be overwritten there.
@@ -39,9 +32,19 @@ pub(crate) struct Rules {
     /// Target number of erased superblocks for garbage collection while the host is idle; 0 disables idle
     /// garbage collection.
     pub(crate) erased_while_idle: u32,
-    /// Whether the number of dies that erase simultaneously is limited. If so, the most recently erased
-    /// superblock is written last.
-    pub(crate) erases_in_turn: bool,
+}
+
+impl Rules {
+    fn of(config: &Config, geometry: &Geometry) -> Rules {
+        let mapping = config.mapping();
+        let collection = &mapping.garbage_collection;
+        let kept = config.buffer.0 as f64 * mapping.buffer_kept.0 / config.unit.0 as f64;
+        Rules {
+            wear_spread: collection.wear_spread,
+            held_units: (kept / f64::from(mapping.handles() * geometry.regions)) as u32,
+            erased_while_idle: collection.idle_reserve.map_or(0, |more| collection.reserve + more),
+        }
+    }
 }
 
 /// Superblocks of the flash and their contents.
@@ -53,10 +56,7 @@ pub(crate) struct Array<S> {
     pub(crate) geometry: Geometry,
     #[state(skip = "from the configuration")]
     pub(crate) rules: Rules,
-    /// Whether superblocks span all dies.
-    #[state(skip = "from the configuration")]
-    pub(crate) is_striped: bool,
-    pub(crate) flash: Flash<S>,
+    pub(crate) pool: Superblocks<S>,
     /// Mapping of logical units. Units of the mapping table follow those of the host.
     pub(crate) table: Table,
     /// Logical unit that owns each physical unit.
@@ -75,8 +75,6 @@ pub(crate) struct Array<S> {
     #[state(skip = "from the configuration")]
     pub(crate) partition_by_place: Vec<u32>,
     pub(crate) regions: Vec<Region>,
-    /// Total number of superblock erases, including the initially erased superblocks.
-    pub(crate) erasures: u64,
     /// Write frontiers: first those of the host, then those of garbage collection, then one wear leveling
     /// frontier per region.
     pub(crate) frontiers: Vec<Frontier>,
@@ -85,40 +83,29 @@ pub(crate) struct Array<S> {
     pub(crate) handles: Handles,
     /// Whether each superblock is open.
     pub(crate) is_open: Vec<bool>,
-    /// Number of units that the host programmed since the last run of garbage collection, with superblocks
-    /// that span all dies.
-    unpaced: u32,
     /// Allocation of host pages to planes, if superblocks do not span all dies.
     pub(crate) allocation: PlaneAllocation,
     pub(crate) cleaner: Box<dyn Cleaner>,
-    pub(crate) blocks: Blocks,
     pub(crate) slc: SlcCache,
     pub(crate) mapping: Option<Box<dyn MappingCache>>,
-    pub(crate) programs: Programs,
-    pub(crate) parity: OptionalPart<ParityUnits>,
+    pub(crate) parity: Option<ParityUnits>,
     /// Whether the drive is read-only because too many blocks are worn out.
     pub(crate) is_worn_out: bool,
 }
 
 impl<S: Store> Array<S> {
-    /// Creates an erased array with the garbage collection policy `cleaner`.
-    pub(crate) fn new(
-        geometry: Geometry,
-        rules: Rules,
-        store: S,
-        cleaner: Box<dyn Cleaner>,
-        blocks: Blocks,
-        mapping: Option<Box<dyn MappingCache>>,
-        (handles, allocation): (Handles, PlaneAllocation),
-    ) -> Array<S> {
-        let usable = blocks.usable();
-        let partitions = partitions_by_region(&usable, &geometry);
+    /// Creates the array for the validated configuration `config`, with the garbage collection policy `cleaner`.
+    pub(crate) fn new(config: &Config, pool: Superblocks<S>, cleaner: Box<dyn Cleaner>) -> Array<S> {
+        let geometry = Geometry::of(config);
+        let partitions = partitions_by_region(&pool.blocks.usable(), &geometry);
         let count = partitions.iter().map(|partition| partition.count).sum();
         let by_region = geometry.regions as usize;
+        let handles = Handles::new(config, &geometry);
         let host_frontiers = handles.host_frontiers() * by_region;
         let of_cleaning = handles.cleaning_frontiers() * by_region;
         Array {
-            flash: Flash::new(geometry.superblocks, geometry.units_per_superblock, store),
+            rules: Rules::of(config, &geometry),
+            pool,
             table: Table::new(geometry.logical_units as usize + geometry.mapping_units as usize),
             owners: vec![0; geometry.numbers()],
             valid: vec![0; geometry.numbers() / 64],
@@ -129,41 +116,30 @@ impl<S: Store> Array<S> {
             partition_by_place: (0..).zip(&partitions).flat_map(|(it, of)| vec![it; of.count]).collect(),
             regions: partitions.iter().map(|of| Region::new(of.first..of.first + of.count)).collect(),
             partitions,
-            erasures: 0,
             frontiers: vec![Frontier::NONE; host_frontiers + of_cleaning + by_region],
             host_frontiers,
             handles,
             is_open: vec![false; geometry.superblocks as usize],
-            unpaced: 0,
-            allocation,
+            allocation: PlaneAllocation::new(config, &geometry),
             cleaner,
-            blocks,
-            slc: SlcCache::none(),
-            mapping,
-            programs: Programs::default(),
-            parity: OptionalPart(geometry.stripes.map(|_| Box::default())),
+            slc: SlcCache::new(config, &geometry),
+            mapping: mapping_cache::build(config, &geometry),
+            parity: geometry.stripes.map(|_| ParityUnits::default()),
             is_worn_out: false,
-            is_striped: !geometry.has_regions(),
-            rules,
             geometry,
         }
-        .with_erased(&usable)
-    }
-
-    fn with_erased(mut self, superblocks: &[u32]) -> Array<S> {
-        superblocks.iter().for_each(|&superblock| self.put_erased(superblock));
-        self
     }
 
     /// Writes `bytes` of the host to `unit`. Returns `false` if the drive is read-only.
     #[inline]
     pub(crate) fn write<W: FlashOps>(&mut self, unit: u32, bytes: &[u8], work: &mut W) -> bool {
         let mut old = self.entry(unit);
-        let frontier =
-            if self.is_striped { self.handles.current() } else { self.frontier_of(unit, old, work) };
+        let handle = self.handles.current();
+        let region = self.region_for(handle, unit, old, work);
+        let frontier = self.frontier_in(handle, region);
         if old != 0 && self.frontiers[frontier].holds(old - 1) {
-            self.programs.coalesced += 1;
-            self.flash.fill(old - 1, bytes);
+            self.pool.programs.coalesced += 1;
+            self.pool.flash.fill(old - 1, bytes);
             return true;
         }
         if self.room(frontier) == 0 {
@@ -177,28 +153,24 @@ impl<S: Store> Array<S> {
             self.invalidate(old - 1);
         }
         let page = self.append(frontier, unit, Cause::Host, work);
-        self.flash.fill(page, bytes);
-        self.programs.host += 1;
+        self.pool.flash.fill(page, bytes);
+        self.pool.programs.host += 1;
         self.handles.count_written(page);
-        if self.is_striped {
-            self.partitions[0].drained += 1;
-            self.count_pace(work);
-        } else {
-            let region = self.region_of_frontier(frontier);
-            self.partitions[region].drained += 1;
-            self.count_pace_of_plane(region, work);
-        }
+        self.partitions[region].drained += 1;
+        self.count_pace(region, work);
         true
     }
 
-    /// Counts a unit that the host programmed, with superblocks that span all dies. Runs garbage collection
-    /// if it is due.
+    /// Counts a unit of data or of the mapping table that the host programmed in `region`. Runs garbage
+    /// collection if it is due.
     #[inline]
-    fn count_pace<W: FlashOps>(&mut self, work: &mut W) {
-        self.unpaced += 1;
-        if self.unpaced == PACE {
-            self.unpaced = 0;
-            self.keep_pace(0, PACE, work);
+    pub(crate) fn count_pace<W: FlashOps>(&mut self, region: usize, work: &mut W) {
+        let pace = self.geometry.pace;
+        let unpaced = &mut self.regions[region].unpaced;
+        *unpaced += 1;
+        if *unpaced == pace {
+            *unpaced = 0;
+            self.keep_pace(region, pace, work);
         }
     }
 
@@ -226,37 +198,12 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Programs the changed page `page` of the mapping table, among the host data.
-    pub(crate) fn write_mapping<W: FlashOps>(&mut self, page: u32, work: &mut W) {
-        if self.mapping.as_ref().is_some_and(|mapping| mapping.merges()) {
-            self.read_mapping(page, Cause::Mapping, work);
-        }
-        if self.geometry.has_regions() {
-            return self.write_mapping_in_plane(page, work);
-        }
-        if self.room(0) == 0 && !self.next_superblock(0, work) {
-            return;
-        }
-        self.append_mapping(page, 0, work);
-        self.count_pace(work);
-    }
-
-    /// Programs page `page` of the mapping table in `frontier`, which has space.
-    pub(crate) fn append_mapping<W: FlashOps>(&mut self, page: u32, frontier: usize, work: &mut W) {
-        let unit = self.geometry.logical_units + page;
-        let old = self.entry(unit);
-        if old != 0 {
-            self.invalidate(old - 1);
-        }
-        self.append(frontier, unit, Cause::Mapping, work);
-        self.programs.mapping += 1;
-    }
-
-    /// The frontier for `unit`.
-    fn frontier_of<W: FlashOps>(&mut self, unit: u32, old: u32, work: &mut W) -> usize {
-        let handle = self.handles.current();
-        let region = self.region_for(handle, unit, old, work);
-        self.frontier_in(handle, region)
+    /// The superblock and the operation of `page`.
+    #[inline]
+    pub(crate) fn locate(&self, page: u32) -> (u32, u32) {
+        let superblock = self.pool.flash.block_of(page);
+        let index = page & ((1 << self.geometry.shift) - 1);
+        (superblock, self.geometry.operation_of(superblock, index))
     }
 
     /// The page of `unit`, counted from 1, or 0 if the unit is unmapped.
@@ -299,7 +246,7 @@ impl<S: Store> Array<S> {
     /// Adds `more`, which may be -1, to the number of valid units in the superblock of `page`.
     #[inline]
     fn count_valid(&mut self, page: u32, more: u32) {
-        let place = self.place_of[self.flash.block_of(page) as usize] as usize;
+        let place = self.place_of[self.pool.flash.block_of(page) as usize] as usize;
         let state = &mut self.places[place];
         state.live = state.live.wrapping_add(more);
         let partition = &mut self.partitions[self.partition_by_place[place] as usize];
@@ -316,8 +263,8 @@ impl<S: Store> Array<S> {
     #[cfg(test)]
     pub(crate) fn table_bytes(&self) -> u64 {
         let physical = self.geometry.physical_units();
-        let places = self.places.len() * (size_of::<SegmentState>() + 12);
-        self.table.bytes() + physical * 4 + physical.div_ceil(8) + places as u64 + self.blocks.bytes()
+        let places = self.places.len() * (size_of::<Place>() + 12);
+        self.table.bytes() + physical * 4 + physical.div_ceil(8) + places as u64 + self.pool.blocks.bytes()
     }
 
     /// Number of superblocks per region that are needed for its data, the reserve, and one invalid unit per
@@ -331,6 +278,6 @@ impl<S: Store> Array<S> {
     /// Whether the drive can store all its data without using the reserve.
     pub(crate) fn has_space(&self) -> bool {
         let needed = self.superblocks_needed();
-        self.blocks.usable_counts().all(|usable| usable >= needed)
+        self.pool.blocks.usable_counts().all(|usable| usable >= needed)
     }
 }

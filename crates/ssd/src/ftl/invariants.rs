@@ -1,7 +1,8 @@
-//! Invariants of the tables of a drive.
+//! Invariants of the tables of a drive, and checks of restored state: every number in the tables must be within
+//! the drive.
 
 use crate::ftl::array::Array;
-use crate::ftl::parts::frontier::ABSENT;
+use crate::superblocks::ABSENT;
 use nacre_media::store::Store;
 
 /// Number of units up to which a mapping table is always checked completely, equal to 1 GiB.
@@ -26,7 +27,7 @@ impl<S: Store> Array<S> {
             }
         }
         // A check of gigabytes of unused table would take seconds.
-        if self.table.len() as u64 > READ_ANYWAY + 64 * self.flash.programs() {
+        if self.table.len() as u64 > READ_ANYWAY + 64 * self.pool.flash.programs() {
             return;
         }
         let mapped = self.table.mapped();
@@ -56,12 +57,6 @@ impl<S: Store> Array<S> {
             let sum: u64 = places.iter().map(|place| u64::from(place.live)).sum();
             assert_eq!(partition.live, sum, "valid units in partition {index}");
         }
-        for (number, region) in self.regions.iter().enumerate() {
-            for &(_, superblock) in &region.erased {
-                assert_eq!(self.flash.blocks()[superblock as usize].programmed, 0, "{superblock} is erased");
-                assert_eq!(self.geometry.region_of(superblock), number, "the region of {superblock}");
-            }
-        }
         for (number, open) in self.frontiers.iter().enumerate().filter(|(_, open)| open.superblock != ABSENT)
         {
             let region = self.geometry.region_of(open.superblock);
@@ -75,8 +70,44 @@ impl<S: Store> Array<S> {
             let is_frontier = self.frontiers.iter().any(|open| open.superblock as usize == superblock);
             assert_eq!(is_open, is_frontier, "whether superblock {superblock} is open");
         }
-        assert_eq!(self.flash.programs(), self.programs.on_media(), "programs have causes");
-        self.blocks.check_invariants(self.flash.erases());
+        self.pool.check_invariants();
         self.slc.check_invariants();
+    }
+
+    pub(crate) fn check_restored(&mut self) -> Result<(), String> {
+        let (superblocks, places) = (self.place_of.len() as u32, self.places.len() as u32);
+        let below = |what: &str, most: u32, bound: u32| match most < bound {
+            true => Ok(()),
+            false => Err(format!("{what} {most} of {bound}")),
+        };
+        // Tables have millions of entries, and a maximum requires no branch per entry.
+        let largest = |numbers: &mut dyn Iterator<Item = u32>| numbers.fold(0, u32::max);
+        let real = |number: &u32| *number != ABSENT;
+        let units = self.owners.len() as u32;
+        below("logical unit", self.owners.iter().copied().fold(0, u32::max), self.table.len() as u32)?;
+        if self.table.is_derived() {
+            self.find_table();
+        }
+        below("physical unit", self.table.entries().fold(0, u32::max), units + 1)?;
+        let mut standing = self.order.iter().copied().filter(real);
+        below("superblock", largest(&mut standing), superblocks)?;
+        let mut open = self.frontiers.iter().map(|open| open.superblock).filter(real);
+        below("superblock", largest(&mut open), superblocks)?;
+        below("place", largest(&mut self.place_of.iter().copied().filter(real)), places)?;
+        below("place", largest(&mut self.regions.iter().flat_map(|of| &of.empty).copied()), places)?;
+        below("active place", largest(&mut self.partitions.iter().map(|part| part.active as u32)), places)?;
+        self.spare.fit(S::CARRIES_BYTES, self.owners.len(), &self.table)
+    }
+
+    /// Rebuilds the mapping table from the units of valid pages.
+    fn find_table(&mut self) {
+        for (word, &bits) in (0..).zip(&self.valid) {
+            let mut left = bits;
+            while left != 0 {
+                let page = 64 * word + left.trailing_zeros();
+                self.table.set(self.owners[page as usize], page + 1, &self.owners);
+                left &= left - 1;
+            }
+        }
     }
 }

@@ -15,5 +15,4 @@ pub(crate) mod paged;
 mod parity;
 pub(crate) mod parts;
 pub(crate) mod report;
-mod restoring;
 pub(crate) mod translation;

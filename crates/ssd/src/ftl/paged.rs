@@ -6,13 +6,13 @@ use crate::flash::backend::{Backend, Held};
 use crate::ftl::array::Array;
 use crate::ftl::history::History;
 use crate::ftl::mapping_cache::Lookup;
-use crate::ftl::parts::frontier::ABSENT;
 use crate::ftl::report;
 use crate::ftl::translation::{Found, Mapping, Translation, Written};
 use crate::layout::geometry::{Cells, Geometry};
 use crate::ops::Untimed;
-use crate::recovery::outage::Outage;
-use crate::recovery::{scan, versions::Version, versions::Versions};
+use crate::recovery::versions::{Version, Versions};
+use crate::recovery::{self, Outage};
+use crate::superblocks::ABSENT;
 use nacre_kernel::state::State;
 use nacre_kernel::{Column, Op, Recovery, Request, Time, Wear, ZoneRefusal};
 use nacre_media::store::Store;
@@ -40,7 +40,7 @@ impl<S: Store> Paged<S> {
         Paged {
             history: History::new(u64::from(array.geometry.units_per_superblock)),
             versions: Versions::default(),
-            page: vec![0; array.flash.store().page_bytes()],
+            page: vec![0; array.pool.flash.store().page_bytes()],
             array,
             config,
         }
@@ -196,7 +196,7 @@ impl<S: Store> Translation for Paged<S> {
 
     #[inline]
     fn end_write(&mut self, now: Time) {
-        self.history.note(now, &self.array.programs);
+        self.history.note(now, &self.array.pool.programs);
     }
 
     fn acknowledge(&mut self, number: u32) {
@@ -212,7 +212,7 @@ impl<S: Store> Translation for Paged<S> {
             let unit = unit as u32;
             if self.array.entry(unit) != 0 {
                 self.array.trim(unit);
-                if let Some(errors) = &mut flash.errors.0 {
+                if let Some(errors) = &mut flash.errors {
                     errors.replace(unit);
                 }
                 book.trimmed += 1;
@@ -251,7 +251,7 @@ impl<S: Store> Translation for Paged<S> {
     fn read_unit(&self, unit: u32, offset: usize, into: &mut [u8]) {
         match self.array.entry(unit) {
             0 => into.fill(0),
-            entry => self.array.flash.read(entry - 1, offset, into),
+            entry => self.array.pool.flash.read(entry - 1, offset, into),
         }
     }
 
@@ -290,13 +290,13 @@ impl<S: Store> Translation for Paged<S> {
     }
 
     fn erases_of(&self, superblock: u32) -> u32 {
-        self.array.flash.blocks()[superblock as usize].erases
+        self.array.pool.erases_of(superblock)
     }
 
     fn filled(&self, superblock: u32) -> (u32, bool) {
         match self.array.frontiers.iter().find(|open| open.superblock == superblock) {
             Some(open) => (open.issued, false),
-            None => (self.array.flash.blocks()[superblock as usize].programmed, true),
+            None => (self.array.pool.flash.blocks()[superblock as usize].programmed, true),
         }
     }
 
@@ -317,40 +317,37 @@ impl<S: Store> Translation for Paged<S> {
     }
 
     fn host_bytes(&self) -> u64 {
-        self.array.programs.host * u64::from(self.array.geometry.unit_bytes)
+        self.array.pool.host_bytes()
     }
 
     fn restart_ledger(&mut self, book: &mut Book) {
         self.array.handles.restart_ledger();
-        if let Some(parity) = &mut self.array.parity.0 {
+        if let Some(parity) = &mut self.array.parity {
             parity.restart_ledger();
         }
-        *book = Book::behind(self.array.programs, self.array.flash.erases());
-        self.history.restart(&self.array.programs);
+        *book = self.array.pool.new_book();
+        self.history.restart(&self.array.pool.programs);
     }
 
     fn wear(&self, book: &Book) -> Wear {
-        let Array { programs, flash, blocks, geometry, .. } = &self.array;
-        let mut wear = report::wear(book, programs, flash, blocks, geometry, &self.config);
+        let mut wear = self.array.pool.wear(book, &self.config, self.valid_units());
         wear.metadata += self.parity_units();
-        wear.valid = Some(self.valid_units());
         wear
     }
 
     fn parity_units(&self) -> u64 {
-        self.array.parity.0.as_ref().map_or(0, |parity| parity.measured())
+        self.array.parity.as_ref().map_or(0, |parity| parity.measured())
     }
 
     fn life(&self) -> Option<f64> {
-        let Array { flash, blocks, geometry, programs, parity, .. } = &self.array;
-        let expected =
-            report::life(&self.config, (flash, blocks), geometry, self.array.superblocks_needed())?;
+        let Array { pool, parity, .. } = &self.array;
+        let expected = pool.life(&self.config, self.array.superblocks_needed())?;
         if !self.array.is_worn_out {
             return Some(expected);
         }
         // The drive is worn out, so the total number of units that it could program is known.
-        let parity = parity.0.as_ref().map_or(0, |parity| parity.programmed());
-        Some((programs.on_media() + parity) as f64)
+        let parity = parity.as_ref().map_or(0, |parity| parity.programmed());
+        Some((pool.programs.on_media() + parity) as f64)
     }
 
     fn counters(&self, book: &Book, flash: &Backend) -> Vec<(&'static str, u64)> {
@@ -414,7 +411,7 @@ impl<S: Store> Paged<S> {
             spare.find_mapping(owners, table);
         }
         let geometry = &self.array.geometry;
-        let programs = self.array.flash.programs();
+        let programs = self.array.pool.flash.programs();
         let entries = self.config.mapping().mapping.entries();
         let every = (entries.checkpoint_every.0 / u64::from(geometry.unit_bytes)).max(1);
         let since = (programs - outage.checkpoint) % every;
@@ -423,8 +420,8 @@ impl<S: Store> Paged<S> {
         let mappings =
             if geometry.mapping_units > 0 { geometry.mapping_units } else { geometry.logical_units };
         let table = u64::from(mappings) * entries.entry.0;
-        scan::reading(&self.config, table.div_ceil(self.config.page.0), self.config.page.0)
-            + scan::reading_spare(&self.config, recovery.pages_scanned)
+        recovery::reading(&self.config, table.div_ceil(self.config.page.0), self.config.page.0)
+            + recovery::reading_spare(&self.config, recovery.pages_scanned)
             + self.finding_parity()
     }
 
@@ -436,6 +433,6 @@ impl<S: Store> Paged<S> {
         }
         let geometry = &self.array.geometry;
         let pages = u64::from(geometry.pages_of(geometry.operation_units));
-        scan::reading(&self.config, self.array.unprotected_operations() * pages, self.config.page.0)
+        recovery::reading(&self.config, self.array.unprotected_operations() * pages, self.config.page.0)
     }
 }

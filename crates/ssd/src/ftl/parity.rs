@@ -5,46 +5,22 @@
 //! superblock is closed early, its last stripe is shorter.
 
 use crate::ftl::array::Array;
-use crate::ftl::parts::frontier::{ABSENT, Frontier};
+use crate::ftl::parts::regions::Frontier;
 use crate::ops::{Cause, FlashOps};
+use crate::superblocks::ABSENT;
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
-    /// Issues a full operation of `frontier`: the latest one, or an earlier one that the buffer held back. If
-    /// the operation completes its stripe, the parity follows.
+    /// Programs the parity of the stripe that the operation issued last in `frontier` completes, if any.
     #[inline(never)]
-    pub(crate) fn complete_in_stripe<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
-        self.frontiers[frontier].operation_end += self.geometry.operation_units;
-        self.issue_stripes(frontier, self.held_units(frontier), cause, work);
-    }
-
-    /// Issues full operations of `frontier` while more than `held` units are in the buffer.
-    pub(crate) fn issue_stripes<W: FlashOps>(
-        &mut self,
-        frontier: usize,
-        held: u32,
-        cause: Cause,
-        work: &mut W,
-    ) {
-        let units = self.geometry.operation_units;
-        let is_mixed = frontier < self.host_frontiers;
-        loop {
-            let open = &mut self.frontiers[frontier];
-            if open.issued + units > open.taken || open.taken - open.issued <= held {
-                return;
-            }
-            work.program(open.superblock, open.next_operation, open.cells, cause, is_mixed);
-            open.issued += units;
-            open.next_operation = self.geometry.operation_of(open.superblock, open.issued);
-            let issued = open.issued;
-            let (stripe, begun) = self.stripe_at(issued);
-            if begun == 0 {
-                self.program_parity(frontier, stripe - 1, cause, work);
-            }
+    pub(crate) fn end_stripe<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
+        let (stripe, begun) = self.stripe_at(self.frontiers[frontier].issued);
+        if begun == 0 {
+            self.program_parity(frontier, stripe - 1, cause, work);
         }
     }
 
-    /// Closes the superblock of `frontier`. The current stripe becomes its last stripe.
+    /// Closes the superblock of `frontier`. The current stripe, if any, becomes its last stripe.
     pub(crate) fn seal_stripe<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         let (stripe, begun) = self.stripe_at(self.frontiers[frontier].issued);
         if begun > 0 {
@@ -57,7 +33,7 @@ impl<S: Store> Array<S> {
         let stripes = self.geometry.stripes.expect("there are stripes");
         let operation = self.geometry.operation_by_place(superblock, stripes.parity_of(stripe));
         work.program_parity(superblock, operation, cells, cause);
-        if let Some(parity) = &mut self.parity.0 {
+        if let Some(parity) = &mut self.parity {
             parity.add(self.geometry.operation_units);
         }
     }

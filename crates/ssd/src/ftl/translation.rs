@@ -3,7 +3,7 @@
 use crate::book::Book;
 use crate::flash::backend::{Backend, Held};
 use crate::layout::geometry::{Cells, Geometry, Spot};
-use crate::recovery::outage::Outage;
+use crate::recovery::Outage;
 use nacre_kernel::event::Payload;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Column, Recovery, Request, Time, Wear, Zone, ZoneCommand, ZoneRefusal};

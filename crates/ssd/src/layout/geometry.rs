@@ -7,8 +7,8 @@ use nacre_kernel::Request;
 use nacre_kernel::state::Value;
 use std::ops::Range;
 
-/// Maximum number of units that the host programs in a plane between two runs of garbage collection, and the
-/// maximum as a fraction of a block.
+/// Maximum number of units that the host programs in a region between two runs of garbage collection, and the
+/// maximum as a fraction of a superblock if there are several regions.
 const PACE_MOST: u32 = 64;
 const PACES: u32 = 32;
 
@@ -58,6 +58,8 @@ pub(crate) struct Geometry {
     /// Difference between the numbers of consecutive operations of a superblock; 0 if it varies.
     pub(crate) operation_step: u32,
     pub(crate) units_per_superblock: u32,
+    /// Number of units that the host programs in a region between two runs of garbage collection there.
+    pub(crate) pace: u32,
     /// Number of superblocks per region that are reserved as erased space.
     pub(crate) reserve: u32,
     /// Number of additional open superblocks for placement handles; 0 for a single handle.
@@ -130,11 +132,13 @@ impl Geometry {
             units_per_page,
             operation_units,
             operation_step: match dies_of_superblock {
+                _ if config.stripe().is_some() => 0,
                 _ if regions == 1 => 1,
                 1 => dies,
                 _ => 0,
             },
             units_per_superblock,
+            pace: if regions > 1 { (units_per_superblock / PACES).clamp(1, PACE_MOST) } else { PACE_MOST },
             reserve: config.pages().map_or(0, |mapping| mapping.garbage_collection.reserve),
             open_for_handles: config.superblocks_of_handles(),
             logical_units,
@@ -210,12 +214,6 @@ impl Geometry {
     /// Number of blocks of a superblock that a die erases together.
     pub(crate) fn blocks_per_die(&self) -> u32 {
         if self.is_by_plane() { 1 } else { self.planes }
-    }
-
-    /// Number of units that the host programs in a plane between two runs of garbage collection in that
-    /// plane.
-    pub(crate) fn pace_of_plane(&self) -> u32 {
-        (self.units_per_superblock / PACES).clamp(1, PACE_MOST)
     }
 
     /// Whether every plane is a region.

@@ -2,5 +2,4 @@
 
 pub(crate) mod divisor;
 pub(crate) mod geometry;
-pub(crate) mod members;
 pub(crate) mod stripes;

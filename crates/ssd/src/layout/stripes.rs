@@ -4,8 +4,11 @@
 //! With every row of dies, the parity moves to the previous die, so that all dies hold the same amount of
 //! parity and serve the same number of reads. Data operations are numbered separately: their numbers skip
 //! parity.
+//!
+//! A unit is rebuilt from the units at the same position in the other operations of its stripe.
 
 use crate::layout::divisor::Divisor;
+use crate::layout::geometry::Geometry;
 use nacre_kernel::state::Value;
 
 /// Arrangement of operations in stripes.
@@ -79,6 +82,48 @@ impl ParityUnits {
 
     pub(crate) fn restart_ledger(&mut self) {
         self.before_measuring = self.since_first_day;
+    }
+}
+
+/// A data or parity unit that another unit of its stripe is rebuilt from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
+pub(crate) struct Member {
+    /// Number of the unit. For parity, the number of the first data unit at the same position in the stripe.
+    pub(crate) page: u32,
+    pub(crate) is_parity: bool,
+    /// Number of the operation in the superblock, and position of the unit in the operation.
+    pub(crate) operation: u32,
+    pub(crate) within: u32,
+}
+
+impl Geometry {
+    /// Returns the other members of the stripe of unit `page` that are in flash. The superblock has `units`
+    /// units in flash. The last stripe has parity if it is full, or if the superblock `is_closed`. Until
+    /// then, its parity is in the drive's memory. The result is empty without parity.
+    pub(crate) fn others(&self, page: u32, units: u32, is_closed: bool) -> Vec<Member> {
+        let Some(stripes) = &self.stripes else { return Vec::new() };
+        let superblock = page >> self.shift;
+        let base = superblock << self.shift;
+        let (of_data, within) = self.operations_of(page - base);
+        let (stripe, own) = stripes.stripe_of(of_data);
+        let first = stripe * stripes.of_data();
+        let (written, _) = self.operations_of(units);
+        let page_of = |place: u32| base + (first + place) * self.operation_units + within;
+        let is_written = |place: u32| first + place < written;
+        let data = (0..stripes.of_data()).filter(|&place| place != own && is_written(place));
+        let mut others: Vec<Member> = data
+            .map(|place| Member {
+                page: page_of(place),
+                is_parity: false,
+                operation: self.operation_at(superblock, first + place),
+                within,
+            })
+            .collect();
+        if is_closed || is_written(stripes.of_data() - 1) {
+            let operation = self.operation_by_place(superblock, stripes.parity_of(stripe));
+            others.push(Member { page: page_of(0), is_parity: true, operation, within });
+        }
+        others
     }
 }
 

@@ -1,6 +1,83 @@
-//! Effects of a power loss, and the reads of recovery.
+//! Effects of a power loss, and the read time of recovery: checkpoints of the mapping, and spare areas of the
+//! pages programmed since the checkpoint.
 
-pub(crate) mod outage;
-pub(crate) mod scan;
 pub(crate) mod spare_area;
 pub(crate) mod versions;
+
+use crate::book::Book;
+use crate::config::Drive;
+use crate::flash::backend::Unfinished;
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Recovery, Time};
+
+/// State that is left by power losses.
+#[derive(Clone, Debug, Default, State)]
+pub(crate) struct Outage {
+    /// Time from which the drive serves requests.
+    pub(crate) ready: Time,
+    /// Effects of the last power loss, until power is restored.
+    pub(crate) interrupted: Recovery,
+    /// Erases that recovery repeats.
+    pub(crate) erases: Erases,
+    /// Total number of units programmed when a completed recovery last saved the mapping.
+    pub(crate) checkpoint: u64,
+    /// Total number of units programmed at the end of the latest recovery, which may be in progress.
+    pub(crate) next_checkpoint: u64,
+}
+
+/// Number of repeated erases, and their maximum per die.
+#[derive(Clone, Copy, Debug, Default, Value)]
+pub(crate) struct Erases {
+    pub(crate) all: u64,
+    pub(crate) most: u64,
+}
+
+impl Outage {
+    /// Records a power loss at `at`, with `unfinished` operations and the effects in `interrupted`.
+    pub(crate) fn interrupt(
+        &mut self,
+        at: Time,
+        unfinished: &Unfinished,
+        interrupted: Recovery,
+        book: &mut Book,
+    ) {
+        if at < self.ready {
+            // The power loss interrupts a recovery. The erases of that recovery are repeated, and it wrote no
+            // checkpoint.
+            book.recovering = book.recovering - (self.ready - at);
+        } else {
+            self.checkpoint = self.next_checkpoint;
+            self.erases = Erases::default();
+        }
+        self.erases.all += unfinished.erases;
+        self.erases.most += unfinished.most_erases;
+        self.interrupted = interrupted;
+        self.ready = Time::ZERO;
+    }
+
+    /// Records that power is restored at `at`. `recovery` determines when the drive is ready.
+    pub(crate) fn recovered(&mut self, at: Time, recovery: &Recovery, book: &mut Book) {
+        self.ready = recovery.done;
+        book.recoveries += 1;
+        book.recovering += recovery.done - at;
+        book.pages_scanned += recovery.pages_scanned;
+    }
+}
+
+/// Time to read `pages` pages of a recent checkpoint from all dies and transfer `bytes` of each page. Dies
+/// sense in parallel, and the dies of a channel transfer sequentially.
+pub(crate) fn reading(config: &Drive, pages: u64, bytes: u64) -> Time {
+    reading_round(config, bytes) * pages.div_ceil(config.dies_in_all())
+}
+
+/// Time in which every die reads a page, of which `bytes` are transferred.
+pub(crate) fn reading_round(config: &Drive, bytes: u64) -> Time {
+    let crossing = config.command + config.bus.time_for(bytes);
+    let (sensing, ways) = (config.nand.longest_read(), u64::from(config.ways));
+    (sensing + crossing).max(crossing * ways)
+}
+
+/// Time to read the spare areas of `pages` pages. A spare area is as short as a command on the channel.
+pub(crate) fn reading_spare(config: &Drive, pages: u64) -> Time {
+    reading(config, pages, 0)
+}

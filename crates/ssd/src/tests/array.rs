@@ -1,16 +1,12 @@
 //! The array against a list of units. Every unit must read as its last write.
 
 use super::*;
-use crate::ftl::array::{Array, Rules};
-use crate::ftl::mapping_cache::CachedPages;
-use crate::ftl::mapping_cache::{Lookup, MappingCache};
-use crate::ftl::parts::blocks::{Blocks, Durability};
-use crate::ftl::parts::handles::Handles;
-use crate::ftl::parts::plane_allocation::PlaneAllocation;
-use crate::ftl::parts::slc_cache::SlcCache;
+use crate::ftl::array::Array;
+use crate::ftl::mapping_cache::Lookup;
 use crate::layout::geometry::{Cells, Geometry};
 use crate::mapping_table::Table;
 use crate::ops::{Cause, FlashOps, Untimed};
+use crate::superblocks::Superblocks;
 use nacre_controller::cleaning;
 use nacre_kernel::state;
 use nacre_media::store::{Memory, Store};
@@ -23,34 +19,8 @@ fn over<S: Store>(settings: &str, cleaning: &str, store: S) -> Array<S> {
     let cleaner =
         cleaning::build(&config.mapping().garbage_collection.policy, geometry.superblocks, &mut workbench)
             .unwrap();
-    let durability = Durability {
-        endurance: config.nand.endurance,
-        spread: config.nand.endurance_spread.0,
-        bad: config.factory_bad.0,
-    };
-    let blocks = Blocks::new(&geometry, config.blocks, durability, random("blocks"));
-    let mapping = config.mapping().mapping.cached().map(|table| {
-        let (pages, each) = (geometry.mapping_units, geometry.mappings_per_unit);
-        Box::new(CachedPages::new(pages, each, (table.size.0 / 4096) as u32)) as Box<dyn MappingCache>
-    });
-    let rules = Rules {
-        erased_while_idle: 0,
-        erases_in_turn: false,
-        youngest_first: config.youngest_first,
-        wear_spread: config.mapping().garbage_collection.wear_spread,
-        held_units: (config.buffer.0 as f64 * config.mapping().buffer_kept.0 / 4096.0) as u32,
-    };
-    let mut array = Array::new(
-        geometry,
-        rules,
-        store,
-        cleaner,
-        blocks,
-        mapping,
-        (Handles::new(&config, &geometry), PlaneAllocation::new(&config, &geometry)),
-    );
-    array.slc = SlcCache::new(&config, &geometry);
-    array
+    let superblocks = Superblocks::new(&config, geometry, store, random("blocks"));
+    Array::new(&config, superblocks, cleaner)
 }
 
 pub(crate) fn small(settings: &str, cleaning: &str) -> Array<nacre_media::store::Nothing> {
@@ -66,7 +36,7 @@ fn with_bytes(settings: &str, cleaning: &str) -> Array<Memory> {
 fn read(array: &Array<Memory>, unit: usize) -> Option<u64> {
     let page = array.entry(unit as u32).checked_sub(1)?;
     let mut bytes = [0; 8];
-    array.flash.read(page, 0, &mut bytes);
+    array.pool.flash.read(page, 0, &mut bytes);
     Some(u64::from_le_bytes(bytes))
 }
 
@@ -178,7 +148,7 @@ fn every_unit_reads_as_its_last_write_under_every_policy() {
             }
         }
         check_restored(&array, new(), settings);
-        assert!(array.programs.cleanings > 100, "{settings}: {:?}", array.programs);
+        assert!(array.pool.programs.cleanings > 100, "{settings}: {:?}", array.pool.programs);
     }
 }
 
@@ -230,10 +200,10 @@ fn every_program_read_and_erase_is_reported_to_the_flash() {
         }
         let units = u64::from(array.geometry.operation_units);
         let waiting: u64 = array.frontiers.iter().map(|open| u64::from(open.taken - open.issued)).sum();
-        assert_eq!(issued.programs * units + waiting, array.flash.programs(), "{cleaning}");
-        assert_eq!(issued.erases, array.flash.erases());
+        assert_eq!(issued.programs * units + waiting, array.pool.flash.programs(), "{cleaning}");
+        assert_eq!(issued.erases, array.pool.flash.erases());
         let pending = array.relocations().map(|relocation| u64::from(relocation.reading.units)).sum::<u64>();
-        assert_eq!(issued.units_read + pending, array.programs.cleaned, "every copy is read");
+        assert_eq!(issued.units_read + pending, array.pool.programs.cleaned, "every copy is read");
         assert!(issued.reads <= issued.units_read);
     }
 }

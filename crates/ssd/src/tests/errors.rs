@@ -227,7 +227,7 @@ fn never_gives_what_is_lost(others: &str) {
 fn the_share_of_units_that_are_lost_is_that_of_the_code() {
     let settings = "errors = { ecc = { kind = \"bch\", t = 4, codeword = \"2 KiB\" }, bit_error_rate = 0.0001, \
                     cycles = 1, error_exponent = 0 }";
-    let expected = crate::workbench::ecc("kind = \"bch\"\nt = 4\ncodeword = \"2 KiB\"", 4096);
+    let expected = crate::tests::workbench::ecc("kind = \"bch\"\nt = 4\ncodeword = \"2 KiB\"", 4096);
     for allocation in &ALLOCATIONS[..2] {
         let mut device = filled(&format!("{allocation}{settings}"), 40_000);
         mean_latency(&mut device, 0, 0..40_000);
@@ -313,7 +313,7 @@ fn losses_in_copies_inside_a_die_are_reported_by_reads() {
     let (mut device, at) = moved(&settings, 2);
     assert_eq!(device.counter("lost_pages"), 0, "copies are not decoded");
     let units = read_cold(&mut device, at, 2);
-    let code = crate::workbench::ecc("kind = \"bch\"\nt = 4\ncodeword = \"2 KiB\"", 4096);
+    let code = crate::tests::workbench::ecc("kind = \"bch\"\nt = 4\ncodeword = \"2 KiB\"", 4096);
     let lost = device.counter("lost_pages") as f64 / units;
     assert_close("lost", lost, code.page_failure(3.0 * rate), 0.05);
 }

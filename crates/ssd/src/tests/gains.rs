@@ -17,7 +17,7 @@ const TIGHT: [&str; 3] = [
 /// invalid unit.
 fn has_nothing_to_gain(array: &Array<Nothing>) -> bool {
     (0..array.regions.len()).any(|region| {
-        let is_due = array.regions[region].erased.len() < array.geometry.reserve as usize;
+        let is_due = array.pool.erased_count(region) < array.geometry.reserve as usize;
         is_due && array.regions[region].relocation.is_none() && !array.can_gain(region)
     })
 }
@@ -38,7 +38,7 @@ fn nothing_gained(array: &mut Array<Nothing>, refreshed: f64) -> u64 {
         }
     }
     array.check_invariants();
-    assert!(array.programs.cleanings > 10, "{:?}", array.programs);
+    assert!(array.pool.programs.cleanings > 10, "{:?}", array.pool.programs);
     found
 }
 

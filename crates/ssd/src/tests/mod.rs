@@ -31,15 +31,16 @@ mod share;
 mod slc_cache;
 mod suspension;
 mod wear;
+pub(crate) mod workbench;
 
 use crate::config::{Config, SsdConfig};
-use crate::workbench::workbench;
 use driven::{Driven, driven};
 use nacre_kernel::event::Device;
 use nacre_kernel::{Activity, ComponentReport, Op, Random, Request, Resource, Streams, Time};
 use nacre_testkit::assert_close;
 use nacre_testkit::oracle::{Load, Visit};
 use nacre_testkit::visits;
+use workbench::workbench;
 
 /// Returns a drive of four dies without other bottlenecks, with `settings` added or replaced.
 pub(super) fn text(settings: &str) -> String {

@@ -28,7 +28,7 @@ fn parity(stripe: u32, rate: f64) -> String {
 
 /// Fraction of uncorrectable units.
 fn beyond(rate: f64) -> f64 {
-    crate::workbench::ecc("kind = \"bch\"\nt = 4\ncodeword = \"2 KiB\"", 4096).page_failure(rate)
+    crate::tests::workbench::ecc("kind = \"bch\"\nt = 4\ncodeword = \"2 KiB\"", 4096).page_failure(rate)
 }
 
 /// Completion time and status of a read at `now`.
@@ -219,8 +219,8 @@ fn every_page_of_a_block_is_programmed_once_and_in_order_and_every_stripe_has_pa
         array.check_invariants();
         let units = u64::from(array.geometry.operation_units);
         let waiting: u64 = array.frontiers.iter().map(|open| u64::from(open.taken - open.issued)).sum();
-        assert_eq!(issued.data * units + waiting, array.flash.programs(), "{settings}");
-        let parity = array.parity.0.as_ref().expect("it has parity").measured();
+        assert_eq!(issued.data * units + waiting, array.pool.flash.programs(), "{settings}");
+        let parity = array.parity.as_ref().expect("it has parity").measured();
         assert_eq!(issued.parity * units, parity, "{settings}");
         // The current stripe of each open superblock is partial. Stripes of refreshed and leveled superblocks
         // may be shorter.

@@ -3,14 +3,14 @@
 use crate::book::Book;
 use crate::config::Config;
 use crate::flash::backend::{Backend, Held};
-use crate::ftl::report::{block_columns, life, wear};
 use crate::ftl::translation::{Found, Translation, Written};
 use crate::layout::geometry::Geometry;
 use crate::ops::Untimed;
-use crate::recovery::outage::Outage;
-use crate::recovery::scan::{reading, reading_round};
+use crate::recovery::Outage;
+use crate::recovery::{reading, reading_round};
+use crate::superblocks::ABSENT;
 use crate::zns_ssd::report::Tally;
-use crate::zns_ssd::table::ZoneTable;
+use crate::zns_ssd::table::{Entry, ZoneTable};
 use nacre_kernel::state::State;
 use nacre_kernel::{Column, Recovery, Request, Time, Wear, Zone, ZoneCommand, ZoneRefusal, ZoneState};
 use nacre_media::store::Store;
@@ -18,6 +18,17 @@ use std::ops::Range;
 
 /// Bytes of one entry of the table of zones, which names a superblock.
 const TABLE_ENTRY_BYTES: u64 = 4;
+
+/// Location of a unit.
+struct Place {
+    /// Superblock of the unit. For an unwritten unit, a superblock on the dies of its zone.
+    superblock: u32,
+    /// Number of the unit in the superblock.
+    index: u32,
+    is_written: bool,
+    /// Whether the unit is in the write buffer.
+    is_held: bool,
+}
 
 /// Zones over superblocks of flash.
 #[derive(State)]
@@ -83,7 +94,7 @@ impl<S: Store> Zones<S> {
     fn reset(&mut self, zone: u32, flash: &mut Backend, book: &mut Book) {
         self.tally.resets += u64::from(self.table.zones[zone as usize].state != ZoneState::Empty);
         book.trimmed += u64::from(self.table.reset(zone, flash));
-        book.forget_taken_back(self.table.programs.host);
+        book.forget_taken_back(self.table.pool.programs.host);
     }
 
     /// Page `page` holds the bytes of `unit`, as a write brings them.
@@ -94,8 +105,8 @@ impl<S: Store> Zones<S> {
             Some(&written.data.bytes()?[begin as usize..begin as usize + unit_bytes])
         });
         match bytes {
-            Some(bytes) => self.table.flash.fill(page, bytes),
-            None => self.table.flash.fill(page, &vec![0; unit_bytes]),
+            Some(bytes) => self.table.pool.flash.fill(page, bytes),
+            None => self.table.pool.flash.fill(page, &vec![0; unit_bytes]),
         }
     }
 
@@ -111,24 +122,20 @@ impl<S: Store> Zones<S> {
         }
     }
 
-    /// The superblock of `unit`, and its operation. An unwritten unit has no superblock; its operation is that of the
-    /// dies of its zone, in order.
-    fn locate(&self, unit: u32) -> (u32, u32) {
-        let (zone, index) = self.table.zone_of(unit);
-        if index < self.table.zones[zone as usize].written {
-            let (superblock, index) = self.table.place(zone, index);
-            return (superblock, self.table.geometry.operation_of(superblock, index));
-        }
-        let (superblock, index) = self.unwritten(unit);
-        (u32::MAX, self.table.geometry.operation_of(superblock, index))
-    }
-
-    /// A superblock on the dies of the zone of `unit`, and the index of `unit` there.
-    fn unwritten(&self, unit: u32) -> (u32, u32) {
+    /// Location of `unit`.
+    fn place_of(&self, unit: u32) -> Place {
         let geometry = &self.table.geometry;
         let (zone, index) = self.table.zone_of(unit);
-        let first = self.table.region_of(zone) as u32 * geometry.superblocks_of_region;
-        (first, index % geometry.units_per_superblock)
+        let Entry { written, issued, .. } = self.table.zones[zone as usize];
+        let (is_written, is_held) = (index < written, index < written && index >= issued);
+        let (superblock, index) = match is_written {
+            true => self.table.place(zone, index),
+            false => {
+                let first = self.table.region_of(zone) as u32 * geometry.superblocks_of_region;
+                (first, index % geometry.units_per_superblock)
+            }
+        };
+        Place { superblock, index, is_written, is_held }
     }
 }
 
@@ -142,24 +149,21 @@ impl<S: Store> Translation for Zones<S> {
     }
 
     fn find(&self, unit: u32) -> Found {
-        let (superblock, operation) = self.locate(unit);
-        let (zone, index) = self.table.zone_of(unit);
-        let is_held = superblock != u32::MAX && index >= self.table.zones[zone as usize].issued;
-        Found { superblock, operation, spot: self.table.geometry.spot(operation), is_held }
+        let geometry = &self.table.geometry;
+        let Place { superblock, index, is_written, is_held } = self.place_of(unit);
+        let operation = geometry.operation_of(superblock, index);
+        let superblock = if is_written { superblock } else { ABSENT };
+        Found { superblock, operation, spot: geometry.spot(operation), is_held }
     }
 
     fn is_beside(&self, unit: u32, found: &Found) -> bool {
-        self.locate(unit) == (found.superblock, found.operation)
+        let other = self.find(unit);
+        (other.superblock, other.operation) == (found.superblock, found.operation)
     }
 
     fn planes_of(&self, unit: u32, units: u32) -> Range<u32> {
-        let geometry = &self.table.geometry;
-        let (zone, index) = self.table.zone_of(unit);
-        let (superblock, index) = match self.locate(unit).0 {
-            u32::MAX => self.unwritten(unit),
-            _ => self.table.place(zone, index),
-        };
-        geometry.planes_of(superblock, index, units)
+        let Place { superblock, index, .. } = self.place_of(unit);
+        self.table.geometry.planes_of(superblock, index, units)
     }
 
     fn admit(&mut self, request: &Request) -> Result<(), ZoneRefusal> {
@@ -261,12 +265,12 @@ impl<S: Store> Translation for Zones<S> {
     }
 
     fn read_unit(&self, unit: u32, offset: usize, into: &mut [u8]) {
-        let (zone, index) = self.table.zone_of(unit);
-        if index < self.table.zones[zone as usize].written {
-            let (superblock, index) = self.table.place(zone, index);
-            self.table.flash.read((superblock << self.table.geometry.shift) + index, offset, into);
-        } else {
-            into.fill(0);
+        let Place { superblock, index, is_written, .. } = self.place_of(unit);
+        match is_written {
+            true => {
+                self.table.pool.flash.read((superblock << self.table.geometry.shift) + index, offset, into)
+            }
+            false => into.fill(0),
         }
     }
 
@@ -291,7 +295,7 @@ impl<S: Store> Translation for Zones<S> {
             }
             address = to;
         }
-        book.forget_taken_back(self.table.programs.host);
+        book.forget_taken_back(self.table.pool.programs.host);
         all
     }
 
@@ -334,29 +338,20 @@ impl<S: Store> Translation for Zones<S> {
     }
 
     fn host_bytes(&self) -> u64 {
-        self.table.programs.host * u64::from(self.table.geometry.unit_bytes)
+        self.table.pool.host_bytes()
     }
 
     fn restart_ledger(&mut self, book: &mut Book) {
         self.tally = Tally::default();
-        *book = Book::behind(self.table.programs, self.table.flash.erases());
+        *book = self.table.pool.new_book();
     }
 
     fn wear(&self, book: &Book) -> Wear {
-        let ZoneTable { programs, flash, blocks, geometry, .. } = &self.table;
-        Wear {
-            valid: Some(self.table.valid_units()),
-            ..wear(book, programs, flash, blocks, geometry, &self.config)
-        }
+        self.table.pool.wear(book, &self.config, self.table.live_units())
     }
 
     fn life(&self) -> Option<f64> {
-        life(
-            &self.config,
-            (&self.table.flash, &self.table.blocks),
-            &self.table.geometry,
-            self.table.superblocks_needed(),
-        )
+        self.table.pool.life(&self.config, self.table.superblocks_needed())
     }
 
     fn counters(&self, book: &Book, flash: &Backend) -> Vec<(&'static str, u64)> {
@@ -364,7 +359,7 @@ impl<S: Store> Translation for Zones<S> {
     }
 
     fn columns(&self) -> Vec<Column> {
-        let mut columns = Vec::from(block_columns(&self.table.flash, &self.table.blocks));
+        let mut columns = Vec::from(self.table.pool.columns());
         columns.extend(super::report::columns(&self.table));
         columns
     }

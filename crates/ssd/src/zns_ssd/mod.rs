@@ -70,17 +70,13 @@ mod table;
 mod tests;
 
 pub(crate) use layer::Zones;
-use table::ZoneTable;
+pub(crate) use table::ZoneTable;
 
-use crate::config::{Config, Layer, ZnsSsdConfig};
-use crate::drive::Ssd;
-use crate::host::Host;
-use crate::layout::geometry::Geometry;
-use crate::{blocks, blocks_differ, layout, too_many_bad};
+use crate::build_drive;
+use crate::config::{Config, ZnsSsdConfig};
 use nacre_config::{Descriptor, Problems, Room, Slot};
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::event;
-use nacre_media::store::{Nothing, Store};
 
 /// The component's descriptor and constructor.
 pub const ROOM: Room<DeviceFamily> = Room {
@@ -99,30 +95,5 @@ fn build_in_slot(
     builder: &mut (dyn Builder + '_),
 ) -> Result<Box<dyn event::Device>, Problems> {
     let config = Config::from(&slot.config::<ZnsSsdConfig>(builder.families()));
-    Ok(match builder.store(slot.path(), layout(&Geometry::of(&config))) {
-        Some(store) => build(slot, builder, store, config)?,
-        None => build(slot, builder, Nothing, config)?,
-    })
-}
-
-/// The drive in `slot`, over `store`.
-fn build<S: Store + 'static>(
-    slot: &Slot<DeviceFamily>,
-    builder: &mut (dyn Builder + '_),
-    store: S,
-    config: Config,
-) -> Result<Box<dyn event::Device>, Problems> {
-    let id = builder.component();
-    let Layer::Zones(zones) = &config.layer else { unreachable!("it was read as a drive with zones") };
-    let geometry = Geometry::of(&config);
-    let at_once = geometry.memory_bytes_at_once(config.blocks, blocks_differ(&config));
-    builder.take_memory_as_touched(slot.path(), at_once, at_once)?;
-    let blocks = blocks(&config, &geometry, slot, builder);
-    let table = ZoneTable::new(&config, zones, geometry, store, blocks);
-    if !table.has_space() {
-        return Err(too_many_bad(slot));
-    }
-    let layer = Zones::new(config.clone(), table);
-    let host = Host::new(&config, builder.families());
-    Ok(Box::new(Ssd::new(id, slot.path().to_string(), config, layer, host)))
+    build_drive(slot, builder, config, None)
 }

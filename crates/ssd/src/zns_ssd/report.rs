@@ -44,7 +44,7 @@ pub(super) fn counters<S: Store>(
     book: &Book,
     flash: &Backend,
 ) -> Vec<(&'static str, u64)> {
-    let (now, before) = (&table.programs, &book.programs_before);
+    let (now, before) = (&table.pool.programs, &book.programs_before);
     let mut counters = book.host.counters();
     counters.extend([
         ("units_host", now.host - before.host),

@@ -1,7 +1,8 @@
 //! The table after a power loss, and the checks of a restored one.
 
 use crate::ops::Untimed;
-use crate::zns_ssd::table::{NO_SUPERBLOCK, ZoneTable};
+use crate::superblocks::ABSENT;
+use crate::zns_ssd::table::ZoneTable;
 use nacre_kernel::ZoneState;
 use nacre_media::store::Store;
 
@@ -41,7 +42,7 @@ impl<S: Store> ZoneTable<S> {
     /// Units of the superblocks of `zone` that are programmed, or held to be.
     fn programmed(&self, zone: u32) -> u32 {
         let of = |&superblock: &u32| {
-            self.flash.blocks().get(superblock as usize).map_or(0, |block| block.programmed)
+            self.pool.flash.blocks().get(superblock as usize).map_or(0, |block| block.programmed)
         };
         self.superblocks_of(zone).iter().map(of).sum()
     }
@@ -59,13 +60,12 @@ impl<S: Store> ZoneTable<S> {
             );
         }
         assert_eq!(empty + open + closed + full, self.zones.len() as u32);
-        let in_zones = self.members.iter().filter(|&&superblock| superblock != NO_SUPERBLOCK).count();
-        let erased: usize = self.erased.iter().map(std::collections::BTreeSet::len).sum();
-        let usable: u32 = self.blocks.usable_counts().sum();
+        let in_zones = self.members.iter().filter(|&&superblock| superblock != ABSENT).count();
+        let erased: usize =
+            (0..self.geometry.regions as usize).map(|region| self.pool.erased_count(region)).sum();
+        let usable: u32 = self.pool.blocks.usable_counts().sum();
         assert!(in_zones + erased >= usable as usize, "a superblock is neither in a zone nor erased");
-        let programs = self.programs.host + self.programs.padding;
-        assert_eq!(programs, self.flash.programs(), "every unit that was programmed");
-        self.blocks.check_invariants(self.flash.erases());
+        self.pool.check_invariants();
     }
 
     /// Panics if `zone` does not fit its superblocks.
@@ -80,23 +80,22 @@ impl<S: Store> ZoneTable<S> {
             }
             _ => assert_eq!(entry.written, programmed, "the write pointer of zone {zone}"),
         }
-        let superblocks = self.superblocks_of(zone).iter().filter(|&&superblock| superblock != NO_SUPERBLOCK);
+        let superblocks = self.superblocks_of(zone).iter().filter(|&&superblock| superblock != ABSENT);
         let mut regions = superblocks.map(|&superblock| self.geometry.region_of(superblock));
         assert!(regions.all(|region| region == self.region_of(zone)), "the dies of zone {zone}");
     }
 
     pub(crate) fn check_restored(&mut self) -> Result<(), String> {
         let superblocks = self.geometry.superblocks;
-        let real = |superblock: &&u32| **superblock != NO_SUPERBLOCK;
-        let erased = self.erased.iter().flatten().map(|(_, superblock)| superblock);
-        if let Some(wrong) = self.members.iter().filter(real).chain(erased).find(|of| **of >= superblocks) {
+        let real = |superblock: &&u32| **superblock != ABSENT;
+        if let Some(wrong) = self.members.iter().filter(real).find(|of| **of >= superblocks) {
             return Err(format!("superblock {wrong} of {superblocks}"));
         }
         for (zone, entry) in (0..).zip(&self.zones) {
             let most = self.limits.zone_units;
             // A zone that was finished while it was empty has none.
             let needs_flash = entry.state.is_active() || entry.written > 0 || entry.issued > 0;
-            let has_flash = !needs_flash || self.superblocks_of(zone).iter().all(|of| *of != NO_SUPERBLOCK);
+            let has_flash = !needs_flash || self.superblocks_of(zone).iter().all(|of| *of != ABSENT);
             if entry.written > most || entry.issued > most || !has_flash {
                 return Err(format!("zone {zone} is {entry:?}"));
             }

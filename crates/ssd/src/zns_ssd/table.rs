@@ -4,21 +4,14 @@
 //! other, so that a few numbers for each zone give the location of every unit. A zone lies on the dies of one region, and
 //! consecutive zones are in different regions.
 
-use crate::book::Programs;
-use crate::config::Config;
-use crate::config::ZonesConfig;
-use crate::ftl::parts::blocks::Blocks;
+use crate::config::{Config, ZonesConfig};
 use crate::layout::divisor::Divisor;
 use crate::layout::geometry::{Cells, Geometry};
 use crate::ops::{Cause, FlashOps};
+use crate::superblocks::{ABSENT, Superblocks};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Zone, ZoneRefusal, ZoneState};
-use nacre_media::flash::Flash;
 use nacre_media::store::Store;
-use std::collections::BTreeSet;
-
-/// No superblock.
-pub(super) const NO_SUPERBLOCK: u32 = u32::MAX;
 
 /// A zone.
 #[derive(Clone, Copy, Debug, Value)]
@@ -41,21 +34,13 @@ const EMPTY: Entry = Entry { state: ZoneState::Empty, written: 0, issued: 0, las
 pub(crate) struct ZoneTable<S> {
     #[state(skip = "from the configuration")]
     pub(crate) geometry: Geometry,
-    pub(crate) flash: Flash<S>,
-    pub(crate) blocks: Blocks,
+    pub(crate) pool: Superblocks<S>,
     pub(crate) zones: Vec<Entry>,
-    /// By zone, its superblocks in the order in which they are filled; [`NO_SUPERBLOCK`] where it has none.
+    /// By zone, its superblocks in the order in which they are filled; [`ABSENT`] where it has none.
     pub(crate) members: Vec<u32>,
-    /// By region, its erased superblocks, behind the number by which the next one to fill is chosen.
-    pub(crate) erased: Vec<BTreeSet<(u64, u32)>>,
-    /// Superblocks erased so far, those erased from the start included.
-    erasures: u64,
-    /// By region, the superblock erased last: regions are on different dies, which erase independently.
-    last_erased: Vec<u32>,
     writes: u64,
     pub(crate) active: u32,
     pub(crate) open: u32,
-    pub(crate) programs: Programs,
     #[state(skip = "from the configuration")]
     pub(crate) limits: Limits,
     #[state(skip = "from the configuration")]
@@ -70,48 +55,31 @@ pub(crate) struct Limits {
     pub(crate) zone_units: u32,
     active: u32,
     open: u32,
-    youngest_first: bool,
-    erases_in_turn: bool,
 }
 
 impl<S: Store> ZoneTable<S> {
     /// The empty zones that `zones` of `config` describe.
-    pub(crate) fn new(
-        config: &Config,
-        zones: &ZonesConfig,
-        geometry: Geometry,
-        store: S,
-        blocks: Blocks,
-    ) -> ZoneTable<S> {
+    pub(crate) fn new(config: &Config, zones: &ZonesConfig, pool: Superblocks<S>) -> ZoneTable<S> {
+        let geometry = Geometry::of(config);
         let zone_units = zones.zone_superblocks * geometry.units_per_superblock;
         let count = geometry.logical_units / zone_units;
-        let usable = blocks.usable();
-        let mut table = ZoneTable {
-            flash: Flash::new(geometry.superblocks, geometry.units_per_superblock, store),
-            blocks,
+        ZoneTable {
+            pool,
             zones: vec![EMPTY; count as usize],
-            members: vec![NO_SUPERBLOCK; (count * zones.zone_superblocks) as usize],
-            erased: vec![BTreeSet::new(); geometry.regions as usize],
-            erasures: 0,
-            last_erased: vec![NO_SUPERBLOCK; geometry.regions as usize],
+            members: vec![ABSENT; (count * zones.zone_superblocks) as usize],
             writes: 0,
             active: 0,
             open: 0,
-            programs: Programs::default(),
             limits: Limits {
                 superblocks: zones.zone_superblocks,
                 zone_units,
                 active: zones.active_zones,
                 open: zones.open_zones.unwrap_or(zones.active_zones),
-                youngest_first: config.youngest_first,
-                erases_in_turn: config.erases_at_once.is_some(),
             },
             by_zone: Divisor::new(zone_units),
             by_superblock: Divisor::new(geometry.units_per_superblock),
             geometry,
-        };
-        usable.into_iter().for_each(|superblock| table.put_erased(superblock));
-        table
+        }
     }
 
     /// Bytes of a zone.
@@ -138,7 +106,7 @@ impl<S: Store> ZoneTable<S> {
     pub(crate) fn has_space(&self) -> bool {
         let (zones, regions) = (self.zones.len() as u32, self.geometry.regions);
         let needed = |region: u32| (zones + regions - 1 - region) / regions * self.limits.superblocks;
-        (0..regions).all(|region| self.blocks.usable_count(region as usize) >= needed(region))
+        (0..regions).all(|region| self.pool.blocks.usable_count(region as usize) >= needed(region))
     }
 
     /// The zone of `unit`, and where in it that lies.
@@ -201,7 +169,7 @@ impl<S: Store> ZoneTable<S> {
         if self.open >= self.limits.open && !self.zones.iter().any(is_implicit) {
             return Err(ZoneRefusal::TooManyOpen);
         }
-        let erased = self.erased[self.region_of(zone)].len();
+        let erased = self.pool.erased_count(self.region_of(zone));
         if state == ZoneState::Empty && erased < self.limits.superblocks as usize {
             return Err(ZoneRefusal::WornOut);
         }
@@ -248,7 +216,7 @@ impl<S: Store> ZoneTable<S> {
     fn open(&mut self, zone: u32, to: ZoneState) {
         if self.zones[zone as usize].state == ZoneState::Empty {
             for member in 0..self.limits.superblocks {
-                let superblock = self.take_erased(self.region_of(zone));
+                let superblock = self.pool.take_erased(self.region_of(zone));
                 self.members[(zone * self.limits.superblocks + member) as usize] = superblock;
             }
         }
@@ -273,8 +241,8 @@ impl<S: Store> ZoneTable<S> {
     pub(crate) fn take(&mut self, zone: u32, count: u32) -> u32 {
         let (superblock, _) = self.place(zone, self.zones[zone as usize].written);
         self.zones[zone as usize].written += count;
-        self.programs.host += u64::from(count);
-        self.flash.program_run(superblock, count)
+        self.pool.programs.host += u64::from(count);
+        self.pool.flash.program_run(superblock, count)
     }
 
     /// An operation of `zone` that is full goes to the flash; a zone whose last it is is full.
@@ -314,8 +282,8 @@ impl<S: Store> ZoneTable<S> {
         if written > issued {
             let (superblock, _) = self.place(zone, issued);
             let padding = issued + self.geometry.operation_units - written;
-            self.flash.program_run(superblock, padding);
-            self.programs.padding += u64::from(padding);
+            self.pool.flash.program_run(superblock, padding);
+            self.pool.programs.padding += u64::from(padding);
             self.issue(zone, work);
         }
         self.change_state(zone, ZoneState::Full);
@@ -328,29 +296,22 @@ impl<S: Store> ZoneTable<S> {
         let Entry { written, issued, .. } = self.zones[zone as usize];
         if written > issued {
             let (superblock, _) = self.place(zone, issued);
-            self.flash.take_back(superblock, written - issued);
-            self.programs.host -= u64::from(written - issued);
+            self.pool.flash.take_back(superblock, written - issued);
+            self.pool.programs.host -= u64::from(written - issued);
         }
         self.zones[zone as usize] = EMPTY;
         for member in 0..self.limits.superblocks {
             let at = (zone * self.limits.superblocks + member) as usize;
-            let superblock = std::mem::replace(&mut self.members[at], NO_SUPERBLOCK);
+            let superblock = std::mem::replace(&mut self.members[at], ABSENT);
             match superblock {
-                NO_SUPERBLOCK => {}
-                _ if self.flash.blocks()[superblock as usize].programmed == 0 => self.put_erased(superblock),
-                _ => self.erase(superblock, work),
+                ABSENT => {}
+                _ if self.pool.flash.blocks()[superblock as usize].programmed == 0 => {
+                    self.pool.put_erased(superblock);
+                }
+                _ => _ = self.pool.erase(superblock, work),
             }
         }
         written
-    }
-
-    fn erase<W: FlashOps>(&mut self, superblock: u32, work: &mut W) {
-        self.flash.erase(superblock);
-        self.last_erased[self.geometry.region_of(superblock)] = superblock;
-        work.erase(superblock);
-        if self.blocks.erase(superblock) {
-            self.put_erased(superblock);
-        }
     }
 
     /// `zone` is in state `to` from now on; counts active and open zones.
@@ -359,24 +320,6 @@ impl<S: Store> ZoneTable<S> {
         self.active = self.active - u32::from(state.is_active()) + u32::from(to.is_active());
         self.open = self.open - u32::from(state.is_open()) + u32::from(to.is_open());
         *state = to;
-    }
-
-    fn put_erased(&mut self, superblock: u32) {
-        self.erasures += 1;
-        let erases = u64::from(self.flash.blocks()[superblock as usize].erases);
-        let key = if self.limits.youngest_first { erases } else { self.erasures };
-        self.erased[self.geometry.region_of(superblock)].insert((key, superblock));
-    }
-
-    /// Takes the erased superblock of `region` to fill next. If dies erase in turn, not the last erased one, if there are
-    /// others.
-    fn take_erased(&mut self, region: usize) -> u32 {
-        let is_over = |&&(_, superblock): &&(u64, u32)| superblock != self.last_erased[region];
-        let erased = &mut self.erased[region];
-        let first = erased.iter().find(is_over).filter(|_| self.limits.erases_in_turn);
-        let first = *first.or(erased.first()).expect("there are as many as a zone has");
-        erased.remove(&first);
-        first.1
     }
 
     /// Operations that are not full, which the buffer holds.

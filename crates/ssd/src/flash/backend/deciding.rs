@@ -19,7 +19,7 @@ impl Backend {
                 self.dies[die as usize].is_due = false;
                 self.decide_die(die);
             }
-            while let Some(die) = self.program_turns.next() {
+            while let Some(die) = self.program_turns.next(|_| true) {
                 self.take_program_turn(die);
             }
             let Some(channel) = self.due_channels.pop() else {

@@ -1,11 +1,11 @@
 //! Commands that the drive issues to the flash.
 
 use super::Backend;
+use crate::errors::Sensing;
 use crate::flash::command::{Command, Kind, NONE, Owner};
 use crate::flash::die::{Lined, Parked};
 use crate::layout::geometry::{Cells, Spot};
 use crate::ops::{Cause, Copied, FlashOps};
-use crate::reliability::errors::Sensing;
 use nacre_kernel::{Activity, Time};
 use nacre_media::flash::Block;
 use std::collections::VecDeque;
@@ -91,7 +91,7 @@ impl Backend {
         let is_inside = self.timing.is_inside(cause) && activity != Activity::Correct;
         let program = self.geometry.number_on_die(superblock, operation);
         if self.geometry.is_first(operation)
-            && let Some(errors) = &mut self.errors.0
+            && let Some(errors) = &mut self.errors
         {
             errors.begin_filling(superblock, self.now);
         }
@@ -209,13 +209,13 @@ impl Backend {
         let mut is_rebuilt = !others.is_empty();
         let superblock = from >> self.geometry.shift;
         for other in &others {
-            let Some(errors) = &mut self.errors.0 else { return false };
+            let Some(errors) = &mut self.errors else { return false };
             let sensing = errors.decode_other(other, block.erases, cells, self.now);
             errors.count_rebuild_read(sensing.senses);
             is_rebuilt &= !sensing.is_lost;
             self.read_for_copy((superblock, other.operation), cells, 1, (Cause::Refresh, sensing));
         }
-        if let Some(errors) = &mut self.errors.0 {
+        if let Some(errors) = &mut self.errors {
             errors.count_rebuilt(is_rebuilt);
         }
         is_rebuilt
@@ -237,6 +237,7 @@ impl Backend {
     pub(super) fn give_erase_turns(&mut self) {
         let (commands, mut turns) = (&self.commands, Vec::new());
         while let Some(number) = self.erase_turns.next(|number| commands[number].is_ready) {
+            self.erase_turns.begin();
             turns.push(number);
         }
         for number in turns {
@@ -263,7 +264,7 @@ impl FlashOps for Backend {
     }
 
     fn read(&mut self, superblock: u32, operation: u32, cells: Cells, units: u32, cause: Cause) {
-        let sensing = match &mut self.errors.0 {
+        let sensing = match &mut self.errors {
             Some(errors) if cause != Cause::Mapping => errors.take_copied(superblock),
             _ => Sensing::default(),
         };
@@ -272,14 +273,14 @@ impl FlashOps for Backend {
 
     #[inline]
     fn copied(&mut self, copied: &Copied, blocks: &[Block]) {
-        let Some(errors) = &mut self.errors.0 else { return };
+        let Some(errors) = &mut self.errors else { return };
         if self.timing.is_inside(copied.cause) {
             return errors.copy_inside(copied, blocks, self.now);
         }
         let block = &blocks[(copied.from >> self.geometry.shift) as usize];
         if errors.copy(copied, block.erases, self.now)
             && !self.rebuild(copied, block)
-            && let Some(errors) = &mut self.errors.0
+            && let Some(errors) = &mut self.errors
         {
             errors.lose(copied.owner);
         }
@@ -306,12 +307,12 @@ impl FlashOps for Backend {
         }
         let scope = self.scope_of(on.start);
         let is_ready = !self.copies[scope].wait(chain);
-        let mut number = chain;
+        let (order, mut number) = (self.issued, chain);
         while number != NONE {
             self.commands[number].is_ready = is_ready;
             let die = self.commands[number].die;
             if has_turn {
-                self.erase_turns.add(number);
+                self.erase_turns.ask(order, number);
             } else {
                 self.line_up(die, number);
             }

@@ -15,22 +15,21 @@ mod turns;
 pub(crate) use issuing::HostRead;
 pub(crate) use power::{Held, Unfinished};
 
-use crate::buffer::slots::Slots;
+use crate::buffer::Slots;
 use crate::config::{Arbitration, Config};
+use crate::errors::Errors;
 use crate::flash::channel::Channel;
 use crate::flash::command::{Command, Owner};
 use crate::flash::die::Die;
 use crate::flash::prerequisites::Prerequisites;
 use crate::flash::timing::Timing;
 use crate::layout::geometry::Geometry;
-use crate::optional_part::OptionalPart;
-use crate::reliability::errors::Errors;
 use nacre_kernel::event::{Agenda, Slab, Timers};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Time};
 use nacre_media::charge::Charges;
 use nacre_media::flash::Operation;
-use turns::{EraseTurns, ProgramTurns};
+use turns::Turns;
 
 /// Completed work, which the drive then handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
@@ -123,8 +122,8 @@ pub(crate) struct Backend {
     #[state(skip = "from the configuration")]
     flush_waits: bool,
     pub(crate) slots: Slots,
-    erase_turns: EraseTurns,
-    program_turns: ProgramTurns,
+    erase_turns: Turns,
+    program_turns: Turns,
     /// Work that is completed and that the drive has not handled yet.
     #[state(varies)]
     done: Vec<Done>,
@@ -134,7 +133,7 @@ pub(crate) struct Backend {
     pub(crate) channel_charges: FlashCharges,
     pub(crate) counts: Counts,
     /// Bit error model.
-    pub(crate) errors: OptionalPart<Errors>,
+    pub(crate) errors: Option<Box<Errors>>,
 }
 
 impl Backend {
@@ -159,14 +158,14 @@ impl Backend {
             programs: Prerequisites::default(),
             flush_waits: !config.is_power_protected(),
             slots: Slots::new(config.buffer_places, slots),
-            erase_turns: EraseTurns::new(config, &geometry),
-            program_turns: ProgramTurns::new(config, &geometry),
+            erase_turns: Turns::new(config.erases_at_once, geometry.dies),
+            program_turns: Turns::new(config.programs_at_once, geometry.dies),
             done: Vec::new(),
             carries_bytes,
             die_charges: FlashCharges::default(),
             channel_charges: FlashCharges::default(),
             counts: Counts::default(),
-            errors: OptionalPart::default(),
+            errors: None,
             geometry,
             timing,
         }
@@ -255,7 +254,7 @@ impl Backend {
         self.die_charges = FlashCharges::default();
         self.channel_charges = FlashCharges::default();
         self.counts = Counts::default();
-        if let Some(errors) = &mut self.errors.0 {
+        if let Some(errors) = &mut self.errors {
             errors.restart_ledger();
         }
     }

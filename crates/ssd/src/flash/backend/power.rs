@@ -5,10 +5,11 @@
 
 use super::Backend;
 use crate::flash::channel::{Channel, Crossing};
-use crate::flash::command::{Kind, NONE};
+use crate::flash::command::{Command, Kind, NONE};
 use crate::flash::die::{Die, Phase};
 use nacre_kernel::{Activity, Time};
 use nacre_media::flash::Operation;
+use std::collections::BTreeSet;
 
 /// Numbers of operations in progress at a power loss.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,20 +53,27 @@ impl Backend {
         all
     }
 
-    /// Superblock and operation of each program in progress.
-    pub(crate) fn interrupted(&self) -> Vec<(u32, u32)> {
+    /// The programs in progress: their commands and dies.
+    fn begun_programs(&self) -> Vec<(u32, u32)> {
         let mut all = Vec::new();
         for (number, die) in (0..).zip(&self.dies) {
+            // Erases are also chained across dies, and other erases of the chain may have ended.
             let mut command = die.job;
             if command == NONE || die.phase == Phase::Taken || self.commands[command].kind != Kind::Program {
                 continue;
             }
             while command != NONE {
-                all.push(self.geometry.of_number_on_die(self.commands[command].program, number));
+                all.push((command, number));
                 command = self.commands[command].next;
             }
         }
         all
+    }
+
+    /// Superblock and operation of each program in progress.
+    pub(crate) fn interrupted(&self) -> impl Iterator<Item = (u32, u32)> {
+        let operation = |(command, die)| self.geometry.of_number_on_die(self.commands[command].program, die);
+        self.begun_programs().into_iter().map(operation)
     }
 
     /// Superblock and operation of each program that is in progress or waits.
@@ -151,22 +159,13 @@ impl Backend {
 
     /// Cancels programs that had not started, or completes them with capacitor power.
     fn cut_waiting_programs(&mut self, finishing: Option<Time>) {
-        let mut left: Vec<(Activity, u64, Time)> = Vec::new();
-        for (number, command) in self.commands.iter().filter(|(_, command)| command.kind == Kind::Program) {
-            let die = &self.dies[command.die as usize];
-            let mut first = die.job;
-            let mut has_begun = false;
-            let is_programming =
-                first != NONE && die.phase != Phase::Taken && self.commands[first].kind == Kind::Program;
-            // Erases are also chained across dies, and other erases of the chain may have ended.
-            while is_programming && first != NONE {
-                has_begun |= first == number;
-                first = self.commands[first].next;
-            }
-            if !has_begun {
-                left.push((command.activity, u64::from(command.pages), command.array));
-            }
-        }
+        let begun: BTreeSet<u32> = self.begun_programs().into_iter().map(|(command, _)| command).collect();
+        let waits =
+            |number: u32, command: &Command| command.kind == Kind::Program && !begun.contains(&number);
+        let left: Vec<(Activity, u64, Time)> = (self.commands.iter())
+            .filter(|&(number, command)| waits(number, command))
+            .map(|(_, command)| (command.activity, u64::from(command.pages), command.array))
+            .collect();
         for (activity, pages, array) in left {
             if finishing.is_some() {
                 self.die_charges.charge(activity, array);

@@ -1,11 +1,11 @@
 //! Dies and channels in isolation, compared with independent simulations and closed forms.
 
 use super::{Backend, Done};
+use crate::errors::Sensing;
 use crate::flash::channel::Crossing;
 use crate::flash::command::{NONE, Owner};
 use crate::layout::geometry::{Cells, Geometry, Spot};
 use crate::ops::{Cause, FlashOps};
-use crate::reliability::errors::Sensing;
 use crate::tests::{config, random};
 use nacre_kernel::{Activity, Time};
 use nacre_testkit::assert_close;

@@ -1,108 +1,62 @@
 //! Limits on the number of dies that erase or program simultaneously.
 
-use crate::config::Drive;
-use crate::layout::geometry::Geometry;
 use nacre_kernel::state::State;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
-/// Grants erases to dies if the number of simultaneous erases is limited.
+/// Grants operations to dies if the number of simultaneous ones is limited: erases to keep other dies writable,
+/// or programs because of a power budget.
 #[derive(Debug, State)]
-pub(super) struct EraseTurns {
-    /// Maximum number of erases; `None` means no limit.
+pub(super) struct Turns {
+    /// Maximum number of operations; `None` means no limit.
     #[state(skip = "from the configuration")]
     most: Option<u32>,
     under_way: u32,
-    /// Waiting erases, oldest first.
+    /// Waiting operations, oldest first: a number in issue order, and the command of an erase or the die of a
+    /// program.
     #[state(varies)]
-    waiting: VecDeque<u32>,
+    waiting: VecDeque<(u64, u32)>,
 }
 
-impl EraseTurns {
-    pub(super) fn new(config: &Drive, geometry: &Geometry) -> EraseTurns {
-        let most = config.erases_at_once.filter(|&most| most < geometry.dies);
-        EraseTurns { most, under_way: 0, waiting: VecDeque::new() }
+impl Turns {
+    /// Creates grants for at most `most` of `dies` dies.
+    pub(super) fn new(most: Option<u32>, dies: u32) -> Turns {
+        Turns { most: most.filter(|&most| most < dies), under_way: 0, waiting: VecDeque::new() }
     }
 
-    /// Whether the number of simultaneous erases is limited.
+    /// Whether the number of simultaneous operations is limited.
     #[inline]
     pub(super) fn are_kept(&self) -> bool {
         self.most.is_some()
     }
 
-    pub(super) fn add(&mut self, command: u32) {
-        self.waiting.push_back(command);
+    /// Queues an operation for a grant, after the operations with a lower or equal number. A program may ask
+    /// again.
+    pub(super) fn ask(&mut self, order: u64, who: u32) {
+        let place = self.waiting.partition_point(|&(other, _)| other <= order);
+        if place == 0 || self.waiting[place - 1] != (order, who) {
+            self.waiting.insert(place, (order, who));
+        }
     }
 
-    /// Removes and returns the oldest waiting erase that `is_ready` accepts, if another erase may start.
+    /// Removes and returns the oldest waiting operation if `is_ready` accepts it and another one may start.
     pub(super) fn next(&mut self, is_ready: impl Fn(u32) -> bool) -> Option<u32> {
-        let &first = self.waiting.front()?;
-        if Some(self.under_way) == self.most || !is_ready(first) {
-            return None;
-        }
-        self.under_way += 1;
-        self.waiting.pop_front()
+        let may_start = Some(self.under_way) != self.most;
+        self.waiting.pop_front_if(|(_, first)| may_start && is_ready(*first)).map(|(_, first)| first)
     }
 
-    /// Removes the first waiting erase that `is_it` accepts. That erase starts without a grant.
+    /// Removes the first waiting operation that `is_it` accepts. It starts without a grant.
     pub(super) fn take(&mut self, is_it: impl Fn(u32) -> bool) -> Option<u32> {
-        let place = self.waiting.iter().position(|&command| is_it(command))?;
-        self.waiting.remove(place)
+        let place = self.waiting.iter().position(|&(_, who)| is_it(who))?;
+        self.waiting.remove(place).map(|(_, who)| who)
     }
 
-    /// Records the end of a granted erase.
-    pub(super) fn end(&mut self) {
-        self.under_way -= 1;
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.under_way = 0;
-        self.waiting.clear();
-    }
-}
-
-/// Grants programs to dies if a power budget limits the number of simultaneous programs.
-#[derive(Debug, State)]
-pub(super) struct ProgramTurns {
-    /// Maximum number of programs; `None` means no limit.
-    #[state(skip = "from the configuration")]
-    most: Option<u32>,
-    under_way: u32,
-    /// Command number and die of each program whose data has been transferred, in command order.
-    waiting: BTreeSet<(u64, u32)>,
-}
-
-impl ProgramTurns {
-    pub(super) fn new(config: &Drive, geometry: &Geometry) -> ProgramTurns {
-        let most = config.programs_at_once.filter(|&most| most < geometry.dies);
-        ProgramTurns { most, under_way: 0, waiting: BTreeSet::new() }
-    }
-
-    /// Whether the number of simultaneous programs is limited.
-    #[inline]
-    pub(super) fn are_kept(&self) -> bool {
-        self.most.is_some()
-    }
-
-    /// Queues `die` for a grant to start the program with this number.
-    pub(super) fn ask(&mut self, number: u64, die: u32) {
-        self.waiting.insert((number, die));
-    }
-
-    /// Removes and returns the die that may start its program next, if any.
-    pub(super) fn next(&mut self) -> Option<u32> {
-        if Some(self.under_way) == self.most {
-            return None;
-        }
-        self.waiting.pop_first().map(|(_, die)| die)
-    }
-
-    /// Records the start of a granted program.
+    /// Records the start of a granted operation.
     #[inline]
     pub(super) fn begin(&mut self) {
         self.under_way += 1;
     }
 
-    /// Records the end of a program.
+    /// Records the end of a granted operation.
     #[inline]
     pub(super) fn end(&mut self) {
         self.under_way -= 1;

@@ -1,9 +1,10 @@
 //! Programming of open superblocks.
 
 use crate::ftl::array::Array;
-use crate::ftl::parts::frontier::{ABSENT, Frontier};
+use crate::ftl::parts::regions::Frontier;
 use crate::layout::geometry::Cells;
 use crate::ops::{Cause, FlashOps, Untimed};
+use crate::superblocks::ABSENT;
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
@@ -17,7 +18,7 @@ impl<S: Store> Array<S> {
     /// Whether the unit in `page` is in the write buffer and has not been issued to the flash.
     #[inline]
     pub(crate) fn is_held(&self, page: u32) -> bool {
-        self.is_open[self.flash.block_of(page) as usize] && self.is_in_frontier(page)
+        self.is_open[self.pool.flash.block_of(page) as usize] && self.is_in_frontier(page)
     }
 
     #[inline(never)]
@@ -55,43 +56,42 @@ impl<S: Store> Array<S> {
     pub(crate) fn take(&mut self, frontier: usize, count: u32) -> u32 {
         let open = &mut self.frontiers[frontier];
         open.taken += count;
-        let first = self.flash.program_run(open.superblock, count);
+        let first = self.pool.flash.program_run(open.superblock, count);
         self.mark_valid(first, count);
         first
     }
 
-    /// Issues the operation of `frontier` if it is full, unless the buffer holds it back for overwrites.
+    /// Ends the open operation of `frontier` if it is full, and issues it unless the buffer holds it back for
+    /// overwrites.
     #[inline]
     pub(crate) fn issue_complete<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
-        let open = &self.frontiers[frontier];
+        let open = &mut self.frontiers[frontier];
         if open.taken == open.operation_end {
-            self.complete_operation(frontier, cause, work);
+            open.operation_end += self.geometry.operation_units;
+            self.issue_beyond(frontier, self.held_units(frontier), cause, work);
         }
     }
 
-    /// Issues a full operation of `frontier`: the latest one, or an earlier one that the buffer held back.
-    #[inline]
-    fn complete_operation<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
-        if self.geometry.stripes.is_some() {
-            return self.complete_in_stripe(frontier, cause, work);
-        }
-        self.frontiers[frontier].operation_end += self.geometry.operation_units;
-        self.issue_beyond(frontier, self.held_units(frontier), cause, work);
-    }
-
-    /// Issues full operations of `frontier`, oldest first, while the buffer holds more than `held` of its units.
+    /// Issues full operations of `frontier`, oldest first, while the buffer holds more than `held` of its
+    /// units. If an operation completes its stripe, the parity follows.
     #[inline]
     fn issue_beyond<W: FlashOps>(&mut self, frontier: usize, held: u32, cause: Cause, work: &mut W) {
         let (units, step) = (self.geometry.operation_units, self.geometry.operation_step);
         let is_mixed = frontier < self.host_frontiers;
-        let open = &mut self.frontiers[frontier];
-        while open.issued + units <= open.taken && open.taken - open.issued > held {
+        loop {
+            let open = &mut self.frontiers[frontier];
+            if open.issued + units > open.taken || open.taken - open.issued <= held {
+                return;
+            }
             work.program(open.superblock, open.next_operation, open.cells, cause, is_mixed);
             open.issued += units;
             open.next_operation = match step {
                 0 => self.geometry.operation_of(open.superblock, open.issued),
                 step => open.next_operation + step,
             };
+            if self.geometry.stripes.is_some() {
+                self.end_stripe(frontier, cause, work);
+            }
         }
     }
 
@@ -107,37 +107,27 @@ impl<S: Store> Array<S> {
         if open.superblock == ABSENT {
             return;
         }
-        self.issue_all(frontier, cause, work);
-        if self.geometry.stripes.is_some() {
-            self.seal_stripe(frontier, cause, work);
-        }
+        self.issue_beyond(frontier, 0, cause, work);
+        self.seal_stripe(frontier, cause, work);
         let place = self.place_of[open.superblock as usize] as usize;
-        let erases = self.flash.blocks()[open.superblock as usize].erases;
+        let erases = self.pool.flash.blocks()[open.superblock as usize].erases;
         let state = &mut self.places[place];
         // The erase recovers the space that SLC mode or an early close left unused.
         (state.programmed, state.erases) = (self.geometry.units_per_superblock, erases);
-        state.cleaned_at = self.programs.host;
+        state.cleaned_at = self.pool.programs.host;
         if frontier < self.host_frontiers {
-            state.written_at = self.programs.host;
+            state.written_at = self.pool.programs.host;
             self.handles.count_changed(frontier, open.taken == open.units);
         }
         self.frontiers[frontier] = Frontier::NONE;
         self.is_open[open.superblock as usize] = false;
     }
 
-    /// Issues all full operations of `frontier`.
-    fn issue_all<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
-        if self.geometry.stripes.is_some() {
-            return self.issue_stripes(frontier, 0, cause, work);
-        }
-        self.issue_beyond(frontier, 0, cause, work);
-    }
-
     /// Issues the host data in the buffer. A partial operation is padded.
     pub(crate) fn flush<W: FlashOps>(&mut self, work: &mut W) {
         for frontier in 0..self.host_frontiers {
             self.pad(frontier);
-            self.issue_all(frontier, Cause::Host, work);
+            self.issue_beyond(frontier, 0, Cause::Host, work);
         }
     }
 
@@ -145,7 +135,7 @@ impl<S: Store> Array<S> {
     pub(crate) fn empty_buffer(&mut self) {
         for frontier in 0..self.frontiers.len() {
             self.pad(frontier);
-            self.issue_all(frontier, Cause::Host, &mut Untimed);
+            self.issue_beyond(frontier, 0, Cause::Host, &mut Untimed);
         }
     }
 
@@ -176,8 +166,8 @@ impl<S: Store> Array<S> {
         }
         while !open.taken.is_multiple_of(units) {
             open.taken += 1;
-            self.flash.program(open.superblock);
-            self.programs.padding += 1;
+            self.pool.flash.program(open.superblock);
+            self.pool.programs.padding += 1;
         }
         open.operation_end = open.taken + units;
     }
@@ -192,7 +182,7 @@ impl<S: Store> Array<S> {
         // While enough superblocks are erased, host data may use a superblock in SLC mode.
         let is_cached = frontier < self.host_frontiers
             && self.slc.has_room()
-            && self.regions[self.region_of_frontier(frontier)].erased.len() > self.geometry.reserve as usize;
+            && self.pool.erased_count(self.region_of_frontier(frontier)) > self.geometry.reserve as usize;
         let (units, cells) = match is_cached {
             true => (self.slc.open(superblock), Cells::Single),
             false => (self.geometry.units_per_superblock, Cells::Full),

@@ -3,7 +3,7 @@
 
 use crate::config::OPEN;
 use crate::ftl::array::Array;
-use crate::ftl::parts::emptying::Relocation;
+use crate::ftl::parts::regions::Relocation;
 use crate::layout::geometry::Geometry;
 use crate::ops::FlashOps;
 use nacre_media::store::Store;
@@ -41,21 +41,9 @@ impl<S: Store> Array<S> {
         self.regions.iter().filter_map(|region| region.relocation.as_ref())
     }
 
-    /// Counts a unit of data or of the mapping table that the host programmed in the plane `region`. Runs
-    /// garbage collection if it is due.
-    pub(crate) fn count_pace_of_plane<W: FlashOps>(&mut self, region: usize, work: &mut W) {
-        let pace = self.geometry.pace_of_plane();
-        let unpaced = &mut self.regions[region].unpaced;
-        *unpaced += 1;
-        if *unpaced == pace {
-            *unpaced = 0;
-            self.keep_pace(region, pace, work);
-        }
-    }
-
     /// Selects the region for `unit`, which is written through `handle`. `old` is the current page of the
     /// unit, counted from 1, or 0 if the unit is unmapped.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn region_for<W: FlashOps>(
         &mut self,
         handle: usize,
@@ -63,6 +51,12 @@ impl<S: Store> Array<S> {
         old: u32,
         work: &mut W,
     ) -> usize {
+        if self.geometry.has_regions() { self.choose_region(handle, unit, old, work) } else { 0 }
+    }
+
+    /// Selects one of several regions.
+    #[inline(never)]
+    fn choose_region<W: FlashOps>(&mut self, handle: usize, unit: u32, old: u32, work: &mut W) -> usize {
         if !self.geometry.is_by_plane() {
             return self.group_for(unit);
         }
@@ -71,7 +65,7 @@ impl<S: Store> Array<S> {
         }
         // A unit in the buffer is overwritten in place.
         if old != 0 {
-            let region = self.geometry.region_of(self.flash.block_of(old - 1));
+            let region = self.geometry.region_of(self.pool.flash.block_of(old - 1));
             if self.frontiers[self.frontier_in(handle, region)].holds(old - 1) {
                 return region;
             }
@@ -135,6 +129,7 @@ impl<S: Store> Array<S> {
     /// Whether `region` has space for one page, or garbage collection can reclaim some.
     pub(crate) fn has_space_for_page(&self, region: usize) -> bool {
         let full = self
+            .pool
             .blocks
             .usable_count(region)
             .saturating_sub(self.geometry.reserve + OPEN + self.geometry.open_for_handles);

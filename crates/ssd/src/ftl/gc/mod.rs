@@ -1,6 +1,4 @@
 //! Garbage collection: valid units move out of superblocks, which are then erased.
 
-mod idle;
-mod refresh;
+mod others;
 pub(crate) mod relocation;
-mod wear_leveling;

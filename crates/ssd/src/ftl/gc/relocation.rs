@@ -5,11 +5,10 @@
 //! victim keeps its slot. Host data and relocated data fill separate superblocks.
 
 use crate::ftl::array::Array;
-use crate::ftl::parts::emptying::{Reading, Relocation};
-use crate::ftl::parts::frontier::ABSENT;
-use crate::ftl::parts::regions::Region;
+use crate::ftl::parts::regions::{Reading, Region, Relocation};
 use crate::ops::{Cause, Copied, FlashOps};
-use nacre_controller::cleaning::{self, Cleaner, Decision, Erased, SegmentState, View};
+use crate::superblocks::ABSENT;
+use nacre_controller::cleaning::{self, Cleaner, Decision, Erased, Place, View};
 use nacre_media::store::Store;
 use std::ops::Range;
 
@@ -26,7 +25,7 @@ impl<S: Store> Array<S> {
     pub(crate) fn next_superblock<W: FlashOps>(&mut self, frontier: usize, work: &mut W) -> bool {
         self.seal(frontier, Cause::Host, work);
         let region = self.region_of_frontier(frontier);
-        while self.regions[region].erased.len() <= LAST && !self.is_worn_out {
+        while self.pool.erased_count(region) <= LAST && !self.is_worn_out {
             self.clean_on(region, work);
         }
         if !self.is_worn_out {
@@ -55,51 +54,19 @@ impl<S: Store> Array<S> {
     /// Opens an erased superblock in an empty slot for `frontier`.
     pub(crate) fn open_next(&mut self, frontier: usize) {
         let region = self.region_of_frontier(frontier);
-        let is_wear = frontier >= self.wear_frontier(0);
-        let superblock = self.take_erased(region, is_wear);
+        let superblock = match frontier >= self.wear_frontier(0) {
+            true => self.pool.take_most_worn(region),
+            false => self.pool.take_erased(region),
+        };
         let place = self.regions[region].empty.pop();
         self.open(frontier, superblock, place.expect("an erased superblock has left its place") as usize);
-    }
-
-    /// Removes the next erased superblock of `region` to be written: the one with the most erases if
-    /// `most_worn`, otherwise the first in the configured order.
-    pub(crate) fn take_erased(&mut self, region: usize, most_worn: bool) -> u32 {
-        let taken = if most_worn {
-            let erases = |superblock: u32| self.flash.blocks()[superblock as usize].erases;
-            let erased = &mut self.regions[region].erased;
-            let worn = erased.iter().max_by_key(|&&(_, superblock)| erases(superblock)).copied();
-            worn.and_then(|worn| erased.take(&worn))
-        } else {
-            self.pop_erased(region)
-        };
-        taken.expect("one superblock is always erased").1
-    }
-
-    /// Removes the first erased superblock. If dies erase in turn, the one erased last is taken only if it is
-    /// the only one.
-    fn pop_erased(&mut self, region: usize) -> Option<(u64, u32)> {
-        let Region { erased, last_erased, .. } = &mut self.regions[region];
-        if !self.rules.erases_in_turn {
-            return erased.pop_first();
-        }
-        let is_over = |&&(_, superblock): &&(u64, u32)| superblock != *last_erased;
-        let first = erased.iter().find(is_over).or(erased.first()).copied()?;
-        erased.take(&first)
-    }
-
-    /// Adds `superblock` to the erased ones.
-    pub(crate) fn put_erased(&mut self, superblock: u32) {
-        self.erasures += 1;
-        let erases = u64::from(self.flash.blocks()[superblock as usize].erases);
-        let key = if self.rules.youngest_first { erases } else { self.erasures };
-        self.regions[self.geometry.region_of(superblock)].erased.insert((key, superblock));
     }
 
     /// Runs garbage collection after the host has programmed `units` in `region`.
     #[inline(never)]
     pub(crate) fn keep_pace<W: FlashOps>(&mut self, region: usize, units: u32, work: &mut W) {
-        let Region { erased, relocation, kept_erased, .. } = &self.regions[region];
-        let erased = erased.len();
+        let Region { relocation, kept_erased, .. } = &self.regions[region];
+        let erased = self.pool.erased_count(region);
         let wanted = (*kept_erased).max(self.geometry.reserve) as usize;
         let has_reserve = erased >= wanted;
         // Garbage collection that started while the host was idle pauses until the host is idle again or too
@@ -150,13 +117,13 @@ impl<S: Store> Array<S> {
             return;
         }
         let place = self.decide(region).victim;
-        if self.regions[region].erased.is_empty()
+        if self.pool.erased_count(region) == 0
             && self.room(self.cleaning_frontier(self.order[place])) < self.places[place].live
         {
             self.is_worn_out = true;
             return;
         }
-        self.programs.cleanings += 1;
+        self.pool.programs.cleanings += 1;
         self.partitions[region].cleanings += 1;
         self.begin(place, Cause::Cleaning);
     }
@@ -188,7 +155,7 @@ impl<S: Store> Array<S> {
     /// Asks the policy how many superblocks of `region` to keep erased.
     fn choose_erased(&mut self, region: usize) {
         let erased = Erased {
-            now: self.regions[region].erased.len() as u32,
+            now: self.pool.erased_count(region) as u32,
             least: self.geometry.reserve,
             most: self.most_erased(region).max(self.geometry.reserve),
         };
@@ -204,7 +171,7 @@ impl<S: Store> Array<S> {
             pages_per_segment: self.geometry.units_per_superblock,
             places: &self.places,
             partitions: &self.partitions,
-            drained: self.programs.host,
+            drained: self.pool.programs.host,
         };
         (view, &mut *self.cleaner)
     }
@@ -260,10 +227,10 @@ impl<S: Store> Array<S> {
                 let Reading { cells, cause, .. } = relocation.reading;
                 work.copied(
                     &Copied { from: from as u32, to: page, owner, cells, cause },
-                    self.flash.blocks(),
+                    self.pool.flash.blocks(),
                 );
                 self.own(page, owner);
-                self.flash.fill_from(page, from as u32);
+                self.pool.flash.fill_from(page, from as u32);
                 if is_followed {
                     self.note_moved(owner);
                     if owner < self.geometry.logical_units {
@@ -291,8 +258,8 @@ impl<S: Store> Array<S> {
 
     pub(crate) fn count_copies(&mut self, cause: Cause, copied: u32) {
         match cause {
-            Cause::Wear => self.programs.leveled += u64::from(copied),
-            _ => self.programs.cleaned += u64::from(copied),
+            Cause::Wear => self.pool.programs.leveled += u64::from(copied),
+            _ => self.pool.programs.cleaned += u64::from(copied),
         }
     }
 
@@ -334,16 +301,12 @@ impl<S: Store> Array<S> {
 
     /// Erases `superblock`, which has no valid units. It can be written again unless it is worn out.
     pub(crate) fn erase<W: FlashOps>(&mut self, superblock: u32, work: &mut W) {
-        self.flash.erase(superblock);
         self.slc.erase(superblock);
         if S::CARRIES_BYTES {
             self.spare.erase(superblock << self.geometry.shift, self.geometry.units_per_superblock);
         }
-        self.regions[self.geometry.region_of(superblock)].last_erased = superblock;
-        work.erase(superblock);
         self.place_of[superblock as usize] = ABSENT;
-        if self.blocks.erase(superblock) {
-            self.put_erased(superblock);
+        if self.pool.erase(superblock, work) {
             return;
         }
         // The policy asked for as many as there was space for.

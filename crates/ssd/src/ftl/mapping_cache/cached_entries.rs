@@ -3,24 +3,15 @@
 //! When a changed mapping is evicted, all changed mappings of its table page are written with it: the page is
 //! read, merged, and programmed. Mappings that garbage collection moves are cached as changed.
 
-use super::cache::{Lookup, MappingCache};
-use super::recency::Recency;
+use super::{CACHED, Cached, DIRTY, Lookup, MappingCache};
 use nacre_kernel::state::State;
-
-const CACHED: u8 = 1;
-const DIRTY: u8 = 2;
 
 /// Cache of single mappings.
 #[derive(State)]
 pub(crate) struct CachedEntries {
-    #[state(same)]
-    capacity: u32,
     #[state(skip = "from the configuration")]
     mappings_per_page: u32,
-    /// State by unit.
-    #[state(sparse)]
-    state: Vec<u8>,
-    recency: Recency,
+    cached: Cached,
     /// Table pages that must be programmed because a moved mapping evicted a changed one of them.
     #[state(varies)]
     moved: Vec<u32>,
@@ -29,46 +20,31 @@ pub(crate) struct CachedEntries {
 impl CachedEntries {
     /// An empty cache of `capacity` out of `units` mappings, with `mappings_per_page` in a page of the table.
     pub(crate) fn new(units: u32, mappings_per_page: u32, capacity: u32) -> CachedEntries {
-        CachedEntries {
-            capacity,
-            mappings_per_page,
-            state: vec![0; units as usize],
-            recency: Recency::new(units as usize),
-            moved: Vec::new(),
-        }
+        CachedEntries { mappings_per_page, cached: Cached::new(units, capacity), moved: Vec::new() }
     }
 
     /// Caches the mapping of `unit`. Returns the table page that must be programmed for that.
     fn insert(&mut self, unit: u32, is_dirty: bool) -> Option<u32> {
-        let mut programmed = None;
-        if self.recency.len() == self.capacity
-            && let Some(leaving) = self.recency.take_oldest()
-        {
-            let was_dirty = self.state[leaving as usize] & DIRTY != 0;
-            self.state[leaving as usize] = 0;
-            if was_dirty {
-                programmed = Some(leaving / self.mappings_per_page);
-                self.clean_page(leaving / self.mappings_per_page);
-            }
+        let programmed = self.cached.make_room().map(|leaving| leaving / self.mappings_per_page);
+        if let Some(page) = programmed {
+            self.clean_page(page);
         }
-        self.recency.add(unit);
-        self.state[unit as usize] = CACHED | if is_dirty { DIRTY } else { 0 };
+        self.cached.add(unit, is_dirty);
         programmed
     }
 
     /// Marks all mappings of `page` as unchanged: they are programmed with it.
     fn clean_page(&mut self, page: u32) {
+        let state = &mut self.cached.state;
         let first = (page * self.mappings_per_page) as usize;
-        let end = (first + self.mappings_per_page as usize).min(self.state.len());
-        self.state[first..end].iter_mut().for_each(|state| *state &= !DIRTY);
+        let end = (first + self.mappings_per_page as usize).min(state.len());
+        state[first..end].iter_mut().for_each(|state| *state &= !DIRTY);
     }
 }
 
 impl MappingCache for CachedEntries {
     fn look_up(&mut self, unit: u32, changes: bool) -> Lookup {
-        if self.state[unit as usize] & CACHED != 0 {
-            self.recency.touch(unit);
-            self.state[unit as usize] |= if changes { DIRTY } else { 0 };
+        if self.cached.touch(unit, changes) {
             return Lookup::Hit;
         }
         let programmed = self.insert(unit, changes);
@@ -76,8 +52,8 @@ impl MappingCache for CachedEntries {
     }
 
     fn moved(&mut self, unit: u32) {
-        if self.state[unit as usize] & CACHED != 0 {
-            self.state[unit as usize] |= DIRTY;
+        if self.cached.has(unit, CACHED) {
+            self.cached.state[unit as usize] |= DIRTY;
         } else if let Some(page) = self.insert(unit, true) {
             self.put_back(page);
         }
@@ -98,15 +74,9 @@ impl MappingCache for CachedEntries {
     }
 
     fn forget(&mut self) -> u64 {
-        let forgotten = self.recency.len();
-        while let Some(unit) = self.recency.take_oldest() {
-            let was_dirty = self.state[unit as usize] & DIRTY != 0;
-            self.state[unit as usize] = 0;
-            if was_dirty {
-                self.put_back(unit / self.mappings_per_page);
-            }
-        }
-        u64::from(forgotten)
+        let (forgotten, changed) = self.cached.clear();
+        changed.into_iter().for_each(|unit| self.put_back(unit / self.mappings_per_page));
+        forgotten
     }
 }
 

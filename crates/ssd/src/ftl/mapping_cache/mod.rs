@@ -1,10 +1,200 @@
 //! Cache of a mapping table in flash: whole pages, or single mappings.
+//!
+//! Each page of the table has many mappings. The cache holds the most recently used ones; changed ones are
+//! programmed when they are evicted. Garbage collection changes mappings, too.
 
-mod cache;
 mod cached_entries;
 mod cached_pages;
-mod recency;
 
-pub(crate) use cache::{Lookup, MappingCache};
-pub(crate) use cached_entries::CachedEntries;
 pub(crate) use cached_pages::CachedPages;
+
+use crate::config::{Config, MappingTable};
+use crate::layout::geometry::Geometry;
+use cached_entries::CachedEntries;
+use nacre_kernel::state::State;
+
+/// Creates the cache of the mapping table; `None` if the whole table is in DRAM.
+pub(crate) fn build(config: &Config, geometry: &Geometry) -> Option<Box<dyn MappingCache>> {
+    let (units, pages, each) = (geometry.logical_units, geometry.mapping_units, geometry.mappings_per_unit);
+    let at_most = |items: u64, most: u32| items.min(u64::from(most)) as u32;
+    match &config.mapping().mapping {
+        MappingTable::InDram(_) => None,
+        MappingTable::CachedPages(table) => {
+            let capacity = at_most(table.size.0 / config.unit.0, pages);
+            Some(Box::new(CachedPages::new(pages, each, capacity)))
+        }
+        MappingTable::CachedEntries(table) => {
+            let capacity = at_most((table.size.0 / table.entries.entry.0).max(1), units);
+            Some(Box::new(CachedEntries::new(units, each, capacity)))
+        }
+    }
+}
+
+/// Result of a lookup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lookup {
+    /// The mapping is cached.
+    Hit,
+    /// A page of the table must be read.
+    Miss {
+        /// Number of that page.
+        page: u32,
+        /// A page that must be programmed because changed mappings of it were evicted.
+        programmed: Option<u32>,
+    },
+}
+
+/// Cache of mappings.
+pub(crate) trait MappingCache: State + Send {
+    /// Looks up the mapping of `unit`; `changes` means that it will be modified.
+    fn look_up(&mut self, unit: u32, changes: bool) -> Lookup;
+
+    /// Notes that garbage collection moved the data of `unit`.
+    fn moved(&mut self, unit: u32);
+
+    /// Removes a table page that must be programmed after garbage collection moved data; it counts as
+    /// programmed.
+    fn take_moved(&mut self) -> Option<u32>;
+
+    /// Returns a page that could not be programmed yet.
+    fn put_back(&mut self, page: u32);
+
+    /// Whether a page must be read before it is programmed, since only part of it may be cached.
+    fn merges(&self) -> bool;
+
+    /// Clears the cache after a power loss; changed mappings are recorded when recovery has rebuilt the
+    /// mapping. Returns the number of cached pages or mappings.
+    fn forget(&mut self) -> u64;
+}
+
+/// State of an item: it is cached, it was changed in the cache, or its data moved while it was not cached.
+const CACHED: u8 = 1;
+const DIRTY: u8 = 2;
+const MOVED: u8 = 4;
+
+/// Cached items, which are pages of the table or single mappings.
+#[derive(State)]
+struct Cached {
+    #[state(same)]
+    capacity: u32,
+    /// State by item.
+    #[state(sparse)]
+    state: Vec<u8>,
+    recency: Recency,
+}
+
+impl Cached {
+    /// An empty cache of `capacity` out of `count` items.
+    fn new(count: u32, capacity: u32) -> Cached {
+        Cached { capacity, state: vec![0; count as usize], recency: Recency::new(count as usize) }
+    }
+
+    fn has(&self, item: u32, flag: u8) -> bool {
+        self.state[item as usize] & flag != 0
+    }
+
+    /// Uses `item` and notes whether it `changes`. Returns whether it is cached.
+    fn touch(&mut self, item: u32, changes: bool) -> bool {
+        let is_cached = self.has(item, CACHED);
+        if is_cached {
+            self.recency.touch(item);
+            self.state[item as usize] |= if changes { DIRTY } else { 0 };
+        }
+        is_cached
+    }
+
+    /// Evicts the least recently used item if the cache is full. Returns the item if it was changed.
+    fn make_room(&mut self) -> Option<u32> {
+        if self.recency.len() < self.capacity {
+            return None;
+        }
+        self.evict().and_then(|(item, was_dirty)| was_dirty.then_some(item))
+    }
+
+    /// Evicts the least recently used item. Returns it and whether it was changed.
+    fn evict(&mut self) -> Option<(u32, bool)> {
+        let item = self.recency.take_oldest()?;
+        let state = std::mem::take(&mut self.state[item as usize]);
+        Some((item, state & DIRTY != 0))
+    }
+
+    fn add(&mut self, item: u32, is_dirty: bool) {
+        self.recency.add(item);
+        self.state[item as usize] = CACHED | if is_dirty { DIRTY } else { 0 };
+    }
+
+    /// Evicts all items. Returns their number, and those that were changed.
+    fn clear(&mut self) -> (u64, Vec<u32>) {
+        let count = u64::from(self.recency.len());
+        let evicted = std::iter::from_fn(|| self.evict());
+        (count, evicted.filter_map(|(item, was_dirty)| was_dirty.then_some(item)).collect())
+    }
+}
+
+/// No number, or the end of the list. Links count numbers from 1, so that tables are zero until they are
+/// used.
+const NONE: u32 = 0;
+
+/// A list of numbers, most recently used first.
+#[derive(State)]
+struct Recency {
+    #[state(sparse)]
+    newer: Vec<u32>,
+    #[state(sparse)]
+    older: Vec<u32>,
+    newest: u32,
+    oldest: u32,
+    held: u32,
+}
+
+impl Recency {
+    /// An empty list for numbers below `count`.
+    fn new(count: usize) -> Recency {
+        Recency { newer: vec![NONE; count], older: vec![NONE; count], newest: NONE, oldest: NONE, held: 0 }
+    }
+
+    /// Length of the list.
+    fn len(&self) -> u32 {
+        self.held
+    }
+
+    /// Adds `number`, which is not in the list, as the most recently used.
+    fn add(&mut self, number: u32) {
+        (self.newer[number as usize], self.older[number as usize]) = (NONE, self.newest);
+        match self.newest {
+            NONE => self.oldest = number + 1,
+            newest => self.newer[newest as usize - 1] = number + 1,
+        }
+        self.newest = number + 1;
+        self.held += 1;
+    }
+
+    /// Moves `number`, which is in the list, to the front.
+    #[inline]
+    fn touch(&mut self, number: u32) {
+        if self.newest != number + 1 {
+            self.remove(number);
+            self.add(number);
+        }
+    }
+
+    /// Removes the least recently used number.
+    fn take_oldest(&mut self) -> Option<u32> {
+        let oldest = self.oldest.checked_sub(1)?;
+        self.remove(oldest);
+        Some(oldest)
+    }
+
+    fn remove(&mut self, number: u32) {
+        let (newer, older) = (self.newer[number as usize], self.older[number as usize]);
+        match newer {
+            NONE => self.newest = older,
+            newer => self.older[newer as usize - 1] = older,
+        }
+        match older {
+            NONE => self.oldest = newer,
+            older => self.newer[older as usize - 1] = newer,
+        }
+        self.held -= 1;
+    }
+}

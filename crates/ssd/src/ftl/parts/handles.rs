@@ -5,8 +5,9 @@
 //! isolated handles, and keeps the data of each persistently isolated handle separate.
 
 use crate::config::Config;
-use crate::ftl::parts::frontier::{ABSENT, Frontier};
+use crate::ftl::parts::regions::Frontier;
 use crate::layout::geometry::Geometry;
+use crate::superblocks::ABSENT;
 use nacre_kernel::Column;
 use nacre_kernel::state::{State, Value};
 

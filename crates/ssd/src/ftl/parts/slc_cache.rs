@@ -23,14 +23,11 @@ pub(crate) struct SlcCache {
 }
 
 impl SlcCache {
-    /// Creates a disabled cache.
-    pub(crate) fn none() -> SlcCache {
-        SlcCache { units: 0, most: 0, is_single: Vec::new(), count: 0 }
-    }
-
-    /// Creates an empty cache for `config`.
+    /// Creates an empty cache for `config`, or a disabled one.
     pub(crate) fn new(config: &Config, geometry: &Geometry) -> SlcCache {
-        let Some(cache) = &config.mapping().slc_cache else { return SlcCache::none() };
+        let Some(cache) = &config.mapping().slc_cache else {
+            return SlcCache { units: 0, most: 0, is_single: Vec::new(), count: 0 };
+        };
         let units = geometry.units_per_superblock / config.pages * config.single_pages();
         let bytes = u64::from(units) * u64::from(geometry.unit_bytes);
         SlcCache {

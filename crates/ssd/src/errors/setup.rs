@@ -1,10 +1,9 @@
 //! Construction of the bit error model.
 
-use super::{Carried, Counts, Errors, Row, Sensing};
+use super::{Carried, Counts, Errors, Rebuilds, Row, Sensing};
 use crate::config::Config;
+use crate::errors::aging::Law;
 use crate::layout::geometry::Geometry;
-use crate::optional_part::OptionalPart;
-use crate::reliability::aging::Law;
 use nacre_config::{ErrorCode, Problem, Problems};
 use nacre_controller::ecc::{self, Page, Verdict};
 use nacre_device::Builder;
@@ -59,7 +58,7 @@ pub(crate) fn build(
         copying: vec![Sensing::default(); geometry.regions as usize],
         carried,
         counts: Counts::default(),
-        rebuilds: OptionalPart(geometry.stripes.map(|_| Box::default())),
+        rebuilds: geometry.stripes.map(|_| Rebuilds::default()),
         ledger: Ledger::default(),
     })))
 }

@@ -3,23 +3,13 @@
 //! A worn-out block is replaced by a spare block of its plane. If the plane has no spare block, the
 //! superblock is retired, and its other blocks become spares.
 
+use crate::config::Config;
 use crate::layout::geometry::Geometry;
 use nacre_kernel::Random;
 use nacre_kernel::state::State;
 
 /// Marks a missing block.
 const NONE: u32 = u32::MAX;
-
-/// Endurance of blocks, and initially bad blocks.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Durability {
-    /// Mean number of erases that a block withstands; `None` means no limit.
-    pub(crate) endurance: Option<u64>,
-    /// Standard deviation of the number of erases that a block withstands, relative to the mean.
-    pub(crate) spread: f64,
-    /// Fraction of blocks that are initially bad.
-    pub(crate) bad: f64,
-}
 
 /// Blocks of all superblocks. A *lane* is a plane of a die. A superblock has the same number of blocks in
 /// each lane of its region.
@@ -58,13 +48,9 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// Creates the tables for `per_lane` blocks in each lane of `geometry`.
-    pub(crate) fn new(
-        geometry: &Geometry,
-        per_lane: u32,
-        durability: Durability,
-        mut random: Random,
-    ) -> Blocks {
+    /// Creates the tables for the validated configuration `config`.
+    pub(crate) fn new(config: &Config, geometry: &Geometry, mut random: Random) -> Blocks {
+        let (per_lane, bad) = (config.blocks, config.factory_bad.0);
         let of_lane = geometry.blocks_of_plane;
         let lanes = geometry.blocks_per_superblock() / of_lane;
         let all_lanes = geometry.lanes() as usize;
@@ -84,15 +70,16 @@ impl Blocks {
             retired: 0,
             erased: 0,
         };
-        if let Some(endurance) = durability.endurance {
-            let mut draw = || endurance as f64 * (1.0 + durability.spread * random.normal());
+        if let Some(endurance) = config.nand.endurance {
+            let spread = config.nand.endurance_spread.0;
+            let mut draw = || endurance as f64 * (1.0 + spread * random.normal());
             blocks.limits = (0..all).map(|_| draw().clamp(1.0, f64::from(u32::MAX - 1)) as u32).collect();
         }
-        if durability.bad == 0.0 {
+        if bad == 0.0 {
             // Each superblock consists of the blocks with its number.
             blocks.spares = vec![(blocks.usable[0] * of_lane..per_lane).collect(); all_lanes];
         } else {
-            blocks.find_good(durability.bad, &mut random);
+            blocks.find_good(bad, &mut random);
         }
         let of_region = blocks.given_up.chunks_mut(blocks.superblocks as usize);
         of_region.zip(&blocks.usable).for_each(|(given_up, &usable)| given_up[usable as usize..].fill(true));

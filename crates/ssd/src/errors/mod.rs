@@ -3,7 +3,7 @@
 //! Pages have no individual error state. The number of bit errors of a codeword is computed from its number,
 //! the erases of its superblock, and the mean rate at that time.
 
-mod carried;
+mod aging;
 mod copying;
 mod quantile;
 mod rebuilding;
@@ -12,9 +12,8 @@ mod setup;
 pub(crate) use setup::build;
 
 use crate::layout::geometry::{Cells, Geometry};
-use crate::optional_part::OptionalPart;
-use crate::reliability::aging::Law;
-use carried::Carried;
+use aging::Law;
+use copying::Carried;
 use nacre_controller::ecc::{Ecc, Verdict};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, LossReport, Resource, Time};
@@ -91,7 +90,7 @@ pub(crate) struct Errors {
     /// Bit errors of pages that were copied without correction.
     carried: Carried,
     counts: Counts,
-    rebuilds: OptionalPart<Rebuilds>,
+    rebuilds: Option<Rebuilds>,
     ledger: Ledger,
 }
 
@@ -245,8 +244,8 @@ impl Errors {
 
     pub(crate) fn restart_ledger(&mut self) {
         (self.counts, self.losses, self.ledger) = (Counts::default(), 0, Ledger::default());
-        if let Some(rebuilds) = &mut self.rebuilds.0 {
-            **rebuilds = Rebuilds::default();
+        if let Some(rebuilds) = &mut self.rebuilds {
+            *rebuilds = Rebuilds::default();
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Errors, Sensing};
 use crate::layout::geometry::Cells;
-use crate::layout::members::Member;
+use crate::layout::stripes::Member;
 use nacre_kernel::Time;
 use nacre_kernel::state::Value;
 
@@ -35,14 +35,14 @@ impl Errors {
     /// Counts a page read for a rebuild, including its read retries.
     pub(crate) fn count_rebuild_read(&mut self, again: u32) {
         self.counts.retries += u64::from(again);
-        if let Some(rebuilds) = &mut self.rebuilds.0 {
+        if let Some(rebuilds) = &mut self.rebuilds {
             rebuilds.reads += 1;
         }
     }
 
     /// Counts a successful or failed rebuild after its stripe was read.
     pub(crate) fn count_rebuilt(&mut self, is_rebuilt: bool) {
-        if let Some(rebuilds) = &mut self.rebuilds.0 {
+        if let Some(rebuilds) = &mut self.rebuilds {
             rebuilds.units += u64::from(is_rebuilt);
         }
     }
@@ -50,7 +50,7 @@ impl Errors {
     /// Number of rebuilt units and of reads for rebuilds; empty without parity.
     pub(crate) fn rebuild_counters(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let counters = |of: &Rebuilds| [("rebuilt_units", of.units), ("rebuild_reads", of.reads)];
-        self.rebuilds.0.as_deref().map(counters).into_iter().flatten()
+        self.rebuilds.as_ref().map(counters).into_iter().flatten()
     }
 
     fn block_of_other(&self, other: &Member, cells: Cells) -> usize {

@@ -1,4 +1,4 @@
-//! Slots of the write buffer. Each program occupies one slot until the program ends.
+//! The write buffer has slots. Each program occupies one slot until the program ends.
 
 use crate::config::BufferPlaces;
 use nacre_kernel::state::State;

@@ -1,3 +1,0 @@
-//! The write buffer.
-
-pub(crate) mod slots;

@@ -1,0 +1,101 @@
+//! Relocations that do not keep pace with the host: garbage collection while the host is idle, refresh, and
+//! static wear leveling.
+//!
+//! *Static wear leveling*: superblocks with data that is never rewritten are never garbage-collected. They keep
+//! few erases, while the others take all. When an erased superblock has more erases than the least worn
+//! superblock with data, by more than the spread, that data moves to the erased superblock with the most erases.
+//! The less worn superblock is then used like the others.
+
+use crate::config::OPEN;
+use crate::ftl::array::Array;
+use crate::ftl::gc::relocation::LAST;
+use crate::ops::{Cause, FlashOps};
+use crate::superblocks::ABSENT;
+use nacre_media::store::Store;
+
+impl<S: Store> Array<S> {
+    /// Whether a region has fewer erased superblocks than `idle_reserve` asks for, and can have more.
+    pub(crate) fn cleans_while_idle(&self) -> bool {
+        !self.is_worn_out && (0..self.regions.len()).any(|region| self.cleans_region(region))
+    }
+
+    fn cleans_region(&self, region: usize) -> bool {
+        let wanted = self.rules.erased_while_idle;
+        if self.pool.erased_count(region) >= wanted as usize {
+            return false;
+        }
+        wanted <= self.most_erased(region)
+    }
+
+    /// Maximum erased superblocks of a region: the others hold the data, with one invalid unit in each, or
+    /// are open.
+    pub(crate) fn most_erased(&self, region: usize) -> u32 {
+        let live =
+            if self.geometry.has_regions() { self.partitions[region].live } else { self.table.len() as u64 };
+        let holding = live.div_ceil(u64::from(self.geometry.units_per_superblock - 1));
+        let open = OPEN + self.geometry.open_for_handles;
+        self.pool.blocks.usable_count(region).saturating_sub(holding as u32 + open)
+    }
+
+    /// Copies as many units as all dies program at once (a stripe, or a page of each plane), from the
+    /// superblocks that are being emptied or from the next victims.
+    pub(crate) fn clean_a_little<W: FlashOps>(&mut self, work: &mut W) {
+        for region in 0..self.regions.len() {
+            if self.is_worn_out || !self.cleans_region(region) {
+                continue;
+            }
+            if self.regions[region].relocation.is_none() {
+                self.begin_cleaning(region);
+            }
+            self.copy(region, self.geometry.units_at_once(), work);
+        }
+    }
+
+    /// Moves the valid units of `superblock` at once, and erases it. Returns `false` if too few superblocks
+    /// are erased.
+    pub(crate) fn refresh<W: FlashOps>(&mut self, superblock: u32, work: &mut W) -> bool {
+        let region = self.geometry.region_of(superblock);
+        if self.is_open[superblock as usize] {
+            let open = (0..self.frontiers.len()).find(|&at| self.frontiers[at].superblock == superblock);
+            self.close(open.expect("an open superblock has a frontier"), work);
+        }
+        // Finishes the relocation in progress, which may be of this superblock.
+        if self.has_spare(region) {
+            self.copy(region, u32::MAX, work);
+        }
+        let is_kept = self.place_of[superblock as usize] != ABSENT && !self.is_open[superblock as usize];
+        if !is_kept || !self.has_spare(region) || self.regions[region].relocation.is_some() {
+            return self.place_of[superblock as usize] == ABSENT;
+        }
+        let place = self.place_of[superblock as usize] as usize;
+        self.begin(place, Cause::Refresh);
+        self.copy(region, u32::MAX, work);
+        true
+    }
+
+    /// Whether `region` has an erased superblock for this data and another one in reserve.
+    fn has_spare(&self, region: usize) -> bool {
+        self.pool.erased_count(region) > LAST && !self.is_worn_out
+    }
+
+    /// Moves the data of the least worn superblock of `region` if the difference of erases is too large.
+    /// Called after an erase.
+    pub(crate) fn level_wear<W: FlashOps>(&mut self, region: usize, work: &mut W) {
+        let Some(spread) = self.rules.wear_spread else { return };
+        if self.pool.erased_count(region) <= LAST + 1 {
+            return;
+        }
+        let erases = |superblock: u32| self.pool.erases_of(superblock);
+        let most = self.pool.erased(region).map(erases).max().unwrap_or(0);
+        let filled = self.places_of(region).filter(|&place| self.places[place].programmed > 0);
+        let Some(youngest) = filled.min_by_key(|&place| erases(self.order[place])) else { return };
+        if most <= erases(self.order[youngest]).saturating_add(spread) {
+            return;
+        }
+        self.pool.programs.levelings += 1;
+        if self.handles.level(region, self.order[youngest]) {
+            self.close(self.wear_frontier(region), work);
+        }
+        self.begin(youngest, Cause::Wear);
+    }
+}
