@@ -108,8 +108,9 @@
 //! moved by the drive, which event 80h (media reallocated) reports.
 //!
 //! ## Mapping
-//! The mapping table (`mapping`) is in DRAM or in flash. For a table in flash, DRAM holds an LRU cache of
-//! table pages or of single mappings.
+//! The mapping table (`mapping`) is in DRAM, or in flash with an LRU cache of its pages or of single
+//! mappings. A drive has up to 2^34 units of flash, e.g. 131 TB of flash with units of 8 KiB. The simulator takes
+//! about ten bytes of memory for each unit that was written.
 //!
 //! ## Wear and lifetime
 //! - *Dynamic wear leveling*: The drive first writes the erased superblock with the fewest erases.

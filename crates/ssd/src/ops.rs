@@ -24,10 +24,10 @@ pub(crate) enum Cause {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Copied {
     /// Old and new page number.
-    pub(crate) from: u32,
-    pub(crate) to: u32,
+    pub(crate) from: u64,
+    pub(crate) to: u64,
     /// Logical unit that owns the page.
-    pub(crate) owner: u32,
+    pub(crate) owner: u64,
     /// Cell mode of the old page.
     pub(crate) cells: Cells,
     pub(crate) cause: Cause,

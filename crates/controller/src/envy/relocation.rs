@@ -259,7 +259,7 @@ impl<S: Store> Array<S> {
                 let index = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 let lpn = source.lpns[index];
-                let page = self.flash.program(to as u32);
+                let page = self.flash.program(to as u32) as u32;
                 self.flash.fill_from(page, first_source + index as u32);
                 let slot = (page - first_target) as usize;
                 target.lpns[slot] = lpn;
@@ -305,9 +305,9 @@ impl<S: Store> Array<S> {
 
     /// Reserves the next page of the segment at `position` for a copy that starts now.
     #[inline]
-    pub(super) fn take_page_in(&mut self, position: usize) -> u32 {
-        self.positions[position].programmed += 1;
-        self.flash.program(self.order[position])
+    pub(super) fn take_page_in(&mut self, place: usize) -> u32 {
+        self.places[place].programmed += 1;
+        self.flash.program(self.order[place]) as u32
     }
 
     /// Records that the copy of page `from` in page `to` at `position` is complete.

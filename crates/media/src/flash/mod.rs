@@ -72,7 +72,7 @@ impl<S: Store> Flash<S> {
     ///
     /// If every page of the block is programmed, so that it must be erased first.
     #[inline]
-    pub fn program(&mut self, block: u32) -> u32 {
+    pub fn program(&mut self, block: u32) -> u64 {
         self.program_run(block, 1)
     }
 
@@ -82,10 +82,10 @@ impl<S: Store> Flash<S> {
     ///
     /// If the block has fewer than `count` erased pages.
     #[inline]
-    pub fn program_run(&mut self, block: u32, count: u32) -> u32 {
+    pub fn program_run(&mut self, block: u32, count: u32) -> u64 {
         let state = &mut self.blocks[block as usize];
         assert!(count <= self.pages_per_block - state.programmed, "block {block} has no erased page");
-        let page = (block << self.page_shift) + state.programmed;
+        let page = (u64::from(block) << self.page_shift) + u64::from(state.programmed);
         state.programmed += count;
         self.programs += u64::from(count);
         page
@@ -106,32 +106,33 @@ impl<S: Store> Flash<S> {
 
     /// Stores `bytes` in the page that was just programmed.
     #[inline]
-    pub fn fill(&mut self, page: u32, bytes: &[u8]) {
+    pub fn fill(&mut self, page: impl Into<u64>, bytes: &[u8]) {
         if S::CARRIES_BYTES {
-            self.store.program(u64::from(page), bytes);
+            self.store.program(page.into(), bytes);
         }
     }
 
     /// Copies page `from` to the page that was just programmed.
     #[inline]
-    pub fn fill_from(&mut self, page: u32, from: u32) {
+    pub fn fill_from(&mut self, page: impl Into<u64>, from: impl Into<u64>) {
         if S::CARRIES_BYTES {
-            self.store.copy(u64::from(from), u64::from(page));
+            self.store.copy(from.into(), page.into());
         }
     }
 
     /// Copies bytes of `page`, starting at `offset`, to `into`. A page programmed without data reads as
     /// zeros.
     #[inline]
-    pub fn read(&self, page: u32, offset: usize, into: &mut [u8]) {
-        if !self.store.read(u64::from(page), offset, into) && self.is_programmed(page) {
+    pub fn read(&self, page: impl Into<u64>, offset: usize, into: &mut [u8]) {
+        let page = page.into();
+        if !self.store.read(page, offset, into) && self.is_programmed(page) {
             into.fill(0);
         }
     }
 
-    fn is_programmed(&self, page: u32) -> bool {
+    fn is_programmed(&self, page: u64) -> bool {
         let index = page & ((1 << self.page_shift) - 1);
-        index < self.blocks[self.block_of(page) as usize].programmed
+        (index as u32) < self.blocks[self.block_of(page) as usize].programmed
     }
 
     /// Erases `block`.
@@ -145,8 +146,8 @@ impl<S: Store> Flash<S> {
 
     /// Block that contains `page`.
     #[inline]
-    pub fn block_of(&self, page: u32) -> u32 {
-        page >> self.page_shift
+    pub fn block_of(&self, page: impl Into<u64>) -> u32 {
+        (page.into() >> self.page_shift) as u32
     }
 
     /// Number of pages in a block.

@@ -39,8 +39,8 @@ fn an_erase_wears_its_block_and_makes_all_its_pages_programmable() {
 fn blocks_of_three_pages_are_numbered_as_if_they_had_four() {
     let mut flash = Flash::new(2, 3, Memory::new(1));
     assert_eq!((0..3).map(|_| flash.program(1)).collect::<Vec<_>>(), [4, 5, 6]);
-    assert_eq!((flash.block_of(6), flash.pages_per_block()), (1, 3));
-    flash.fill(6, b"x");
+    assert_eq!((flash.block_of(6_u32), flash.pages_per_block()), (1, 3));
+    flash.fill(6_u32, b"x");
     flash.erase(1);
     assert_eq!((flash.program(1), flash.blocks()[1]), (4, Block { programmed: 1, erases: 1 }));
 }

@@ -1,11 +1,12 @@
 //! Checks of sizes that apply to every flash drive: mapping units, write buffer, and caches.
 
 use crate::config::{Config, MappingTable};
+use crate::layout::numbers::UNITS_MAX;
 use nacre_config::Reader;
 use nacre_kernel::Bytes;
 
 /// Maximum number of physical units: a unit number has four bytes, and one value means unmapped.
-const NUMBERS_MAX: u128 = u32::MAX as u128;
+const NUMBERS_MAX: u128 = UNITS_MAX as u128;
 /// Minimum units of a superblock, so that its valid bits start at a word.
 const SUPERBLOCK_MIN: u64 = 64;
 

@@ -24,7 +24,7 @@ pub(crate) struct Active {
     /// Number of flash reads of the request that are in progress.
     pub(crate) parts: u32,
     /// Next unit of a write.
-    pub(crate) next_unit: u32,
+    pub(crate) next_unit: u64,
     /// Whether a unit of a read has lost its data.
     pub(crate) is_lost: bool,
     /// Result of a write, a trim, or a flush.
@@ -61,7 +61,7 @@ pub(crate) struct Part {
     /// Number of the request; unused for pages of the mapping table.
     pub(crate) active: u32,
     pub(crate) target: Target,
-    pub(crate) unit: u32,
+    pub(crate) unit: u64,
     pub(crate) units: u32,
     pub(crate) found: Found,
     /// Whether the page was decoded, which determines its read retries.
@@ -73,11 +73,11 @@ pub(crate) struct Part {
     pub(crate) is_lost: bool,
     pub(crate) times: ReadTimes,
     /// Physical pages of its units when it was read; empty without bit errors.
-    pub(crate) pages: Vec<u32>,
+    pub(crate) pages: Vec<u64>,
     /// Uncorrectable units, which are rebuilt from parity.
-    pub(crate) beyond: Vec<u32>,
+    pub(crate) beyond: Vec<u64>,
     /// Uncorrectable units that cannot be rebuilt because another unit of the stripe is also uncorrectable.
-    pub(crate) gone: Vec<u32>,
+    pub(crate) gone: Vec<u64>,
     /// Number of units of the stripes that are still being read.
     pub(crate) others: u32,
     /// The unit that is read, if this part reads for the rebuild of `unit`.

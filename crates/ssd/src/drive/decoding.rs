@@ -93,7 +93,7 @@ impl<T: Translation> Ssd<T> {
     }
 
     /// Reads the other units of the stripe of `unit`, except units that are still in the write buffer.
-    fn rebuild(&mut self, part: u32, unit: u32) {
+    fn rebuild(&mut self, part: u32, unit: u64) {
         let Found { superblock, .. } = self.parts[part].found;
         let (filled, is_closed) = self.ftl.filled(superblock);
         let Part { unit: first, ref pages, .. } = self.parts[part];
@@ -114,7 +114,7 @@ impl<T: Translation> Ssd<T> {
 
     /// A unit of a stripe that `part` waits for was read. `gone` is the unit to rebuild if the one that was
     /// read is uncorrectable, too.
-    pub(super) fn end_other(&mut self, part: u32, times: &ReadTimes, gone: Option<u32>) {
+    pub(super) fn end_other(&mut self, part: u32, times: &ReadTimes, gone: Option<u64>) {
         let entry = &mut self.parts[part];
         entry.others -= 1;
         entry.gone.extend(gone);
@@ -137,7 +137,7 @@ impl<T: Translation> Ssd<T> {
     }
 
     /// Whether any of these units has lost its data.
-    pub(super) fn is_lost(&self, units: (u32, u32)) -> bool {
+    pub(super) fn is_lost(&self, units: (u64, u32)) -> bool {
         self.flash.errors.as_ref().is_some_and(|errors| errors.is_lost(units))
     }
 

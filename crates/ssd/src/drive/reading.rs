@@ -21,25 +21,25 @@ impl<T: Translation> Ssd<T> {
 
     /// Reads the units of a request whose mappings are known. A page that holds several of the units is read
     /// once.
-    pub(super) fn read_units(&mut self, number: u32, (first, last): (u32, u32)) {
+    pub(super) fn read_units(&mut self, number: u32, (first, last): (u64, u64)) {
         let mut unit = first;
         // The count keeps the request open until all reads are issued.
         self.active[number].parts = 1;
         while unit <= last {
             let found = self.ftl.find(unit);
-            let mut units = 1;
-            while unit + units <= last && self.ftl.is_beside(unit + units, &found) {
-                units += 1;
+            let mut end = unit + 1;
+            while end <= last && self.ftl.is_beside(end, &found) {
+                end += 1;
             }
-            self.read_part(number, (unit, units), found);
-            unit += units;
+            self.read_part(number, (unit, (end - unit) as u32), found);
+            unit = end;
         }
         self.end_part_of(number, &ReadTimes::default(), false);
     }
 
     /// Reads units of one operation, unless they are in the write buffer.
     #[inline]
-    fn read_part(&mut self, number: u32, (unit, units): (u32, u32), found: Found) {
+    fn read_part(&mut self, number: u32, (unit, units): (u64, u32), found: Found) {
         let is_written = found.superblock != u32::MAX;
         if !is_written {
             self.book.unwritten_reads += u64::from(units);
@@ -74,14 +74,14 @@ impl<T: Translation> Ssd<T> {
 
     /// Reads units of the host in one operation for `owner`.
     #[inline]
-    pub(super) fn read_flash(&mut self, owner: Owner, (unit, units): (u32, u32), spot: Spot, data: Time) {
+    pub(super) fn read_flash(&mut self, owner: Owner, (unit, units): (u64, u32), spot: Spot, data: Time) {
         let planes = if self.flash.timing.lanes > 1 { self.ftl.planes_of(unit, units) } else { 0..1 };
         self.flash.read(&HostRead { owner, spot, planes, units, data, activity: Activity::Read });
     }
 
     /// Channel time of the data of these units.
     #[inline]
-    fn data_of(&self, number: u32, units: (u32, u32)) -> Time {
+    fn data_of(&self, number: u32, units: (u64, u32)) -> Time {
         let unit_bytes = self.ftl.geometry().unit_bytes;
         self.flash.timing.data_of(&self.active[number].request, units, unit_bytes)
     }
@@ -90,7 +90,7 @@ impl<T: Translation> Ssd<T> {
     pub(super) fn note_pages(&mut self, part: u32) {
         let entry = &mut self.parts[part];
         let (first, units) = (entry.unit, entry.units);
-        entry.pages = (first..first + units).map(|unit| self.ftl.page_of(unit)).collect();
+        entry.pages = (first..first + u64::from(units)).map(|unit| self.ftl.page_of(unit)).collect();
     }
 
     /// Issues a read of the page of `part`: the first read or a read retry.
@@ -154,7 +154,7 @@ impl<T: Translation> Ssd<T> {
     /// Looks up the mappings of all units of a request. `changes` means that the request will modify them.
     /// Returns whether all mappings are known.
     #[inline(always)]
-    pub(super) fn look_up(&mut self, number: u32, units: (u32, u32), changes: bool) -> bool {
+    pub(super) fn look_up(&mut self, number: u32, units: (u64, u64), changes: bool) -> bool {
         if self.ftl.geometry().mapping_units == 0 {
             true
         } else {
@@ -163,11 +163,11 @@ impl<T: Translation> Ssd<T> {
     }
 
     #[inline(never)]
-    fn look_up_in_flash(&mut self, number: u32, (first, last): (u32, u32), changes: bool) -> bool {
+    fn look_up_in_flash(&mut self, number: u32, (first, last): (u64, u64), changes: bool) -> bool {
         for unit in first..=last {
             match self.ftl.look_up(unit, changes, &mut self.flash, &mut self.book) {
                 Mapping::Known => {
-                    let page = unit / self.ftl.geometry().mappings_per_unit;
+                    let page = (unit / u64::from(self.ftl.geometry().mappings_per_unit)) as u32;
                     // Another request may already be reading the page.
                     let is_read = self.lookups.iter().any(|&(other, _)| other == page);
                     if is_read && !self.lookups.contains(&(page, number)) {
@@ -192,7 +192,7 @@ impl<T: Translation> Ssd<T> {
         self.active[number].lookups += 1;
         let (part, entry) = self.parts.take();
         *entry = Part { target: Target::Mapping(page), found, ..Part::default() };
-        let unit = self.ftl.geometry().logical_units + page;
+        let unit = self.ftl.geometry().logical_units + u64::from(page);
         let planes = if self.flash.timing.lanes > 1 { self.ftl.planes_of(unit, 1) } else { 0..1 };
         let (owner, spot, data) = (Owner::Part(part), found.spot, self.flash.timing.mapping_data);
         self.flash.read(&HostRead { owner, spot, planes, units: 1, data, activity: Activity::Translate });

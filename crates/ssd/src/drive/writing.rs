@@ -133,7 +133,7 @@ impl<T: Translation> Ssd<T> {
     /// but not before the write completes. Returns whether a read was issued; no read is issued if the bytes
     /// are known to be lost.
     #[cold]
-    fn read_rest(&mut self, unit: u32) -> bool {
+    fn read_rest(&mut self, unit: u64) -> bool {
         self.book.partial_writes += 1;
         let found = self.ftl.find(unit);
         if found.superblock == u32::MAX {
@@ -225,7 +225,7 @@ impl<T: Translation> Ssd<T> {
 
 /// Whether `request` covers all of `unit`.
 #[inline]
-fn is_whole(request: &Request, unit: u32, unit_bytes: u32) -> bool {
-    let begin = u64::from(unit) * u64::from(unit_bytes);
+fn is_whole(request: &Request, unit: u64, unit_bytes: u32) -> bool {
+    let begin = unit * u64::from(unit_bytes);
     request.address <= begin && begin + u64::from(unit_bytes) <= request.address + u64::from(request.bytes)
 }

@@ -30,25 +30,25 @@ impl Carried {
 
     /// Number of bit errors that were copied with a codeword of `page`.
     #[inline]
-    pub(crate) fn of(&self, page: u32, codeword: u32) -> u32 {
+    pub(crate) fn of(&self, page: u64, codeword: u32) -> u32 {
         if self.bits.is_empty() { 0 } else { self.bits[self.place(page, codeword)] }
     }
 
     /// Records that a codeword with `bits` bit errors is copied to `page`.
-    pub(crate) fn copy(&mut self, page: u32, codeword: u32, bits: u32) {
+    pub(crate) fn copy(&mut self, page: u64, codeword: u32, bits: u32) {
         let place = self.place(page, codeword);
         self.bits[place] = bits;
     }
 
     /// Records the erase of `count` pages, starting with `first`.
-    pub(crate) fn erase(&mut self, first: u32, count: u32) {
+    pub(crate) fn erase(&mut self, first: u64, count: u32) {
         if !self.bits.is_empty() {
-            let (from, to) = (self.place(first, 0), self.place(first + count, 0));
+            let (from, to) = (self.place(first, 0), self.place(first + u64::from(count), 0));
             self.bits[from..to].fill(0);
         }
     }
 
-    fn place(&self, page: u32, codeword: u32) -> usize {
+    fn place(&self, page: u64, codeword: u32) -> usize {
         page as usize * self.codewords as usize + codeword as usize
     }
 }
@@ -62,7 +62,7 @@ impl Errors {
             return false;
         }
         let found = self.decode(from, erases, cells, at);
-        let region = self.geometry.region_of(from >> self.geometry.shift);
+        let region = self.geometry.region_of(self.geometry.place_at(from).0);
         let copying = &mut self.copying[region];
         copying.senses = copying.senses.max(found.senses);
         copying.decoding += found.decoding;
@@ -76,9 +76,9 @@ impl Errors {
         if owner >= self.geometry.logical_units {
             return;
         }
-        let erases = |page: u32| blocks[(page >> self.geometry.shift) as usize].erases;
-        let (erases, erases_to) = (erases(from), erases(to));
-        self.count_from_erase(to >> self.geometry.shift, erases_to);
+        let [source, target] = [from, to].map(|page| self.geometry.place_at(page).0);
+        let erases = blocks[source as usize].erases;
+        self.count_from_erase(target, blocks[target as usize].erases);
         let mean = self.mean((self.block_of(from, cells), from), erases, cells, at);
         for codeword in 0..self.code.layout().codewords {
             let wrong = self.wrong_bits(mean, from, erases, codeword);

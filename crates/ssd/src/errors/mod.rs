@@ -74,7 +74,7 @@ pub(crate) struct Errors {
     #[state(sparse)]
     reads: Vec<u32>,
     /// Host units whose data is lost. They were uncorrectable and have not been rewritten.
-    lost: BTreeSet<u32>,
+    lost: BTreeSet<u64>,
     /// Number of units lost since measurement started.
     losses: u64,
     /// Losses that flushes report.
@@ -114,7 +114,7 @@ impl Errors {
             row.erases = erases;
             let blocks = self.geometry.blocks_per_superblock() as usize;
             self.reads[superblock as usize * blocks..][..blocks].fill(0);
-            self.carried.erase(superblock << self.geometry.shift, self.geometry.units_per_superblock);
+            self.carried.erase(self.geometry.page_at(superblock, 0), self.geometry.units_per_superblock);
         }
     }
 
@@ -124,8 +124,8 @@ impl Errors {
     }
 
     /// Global number of the block of `page`, which is in this cell mode.
-    fn block_of(&self, page: u32, cells: Cells) -> usize {
-        let (superblock, index) = (page >> self.geometry.shift, page & ((1 << self.geometry.shift) - 1));
+    fn block_of(&self, page: u64, cells: Cells) -> usize {
+        let (superblock, index) = self.geometry.place_at(page);
         (superblock * self.geometry.blocks_per_superblock() + self.geometry.lane_of(index, cells)) as usize
     }
 
@@ -139,7 +139,7 @@ impl Errors {
 
     /// Returns the result of a read of `page` at time `at`, in a superblock with this number of erases and
     /// this cell mode. Pages in SLC mode have no bit errors.
-    pub(crate) fn decode(&mut self, page: u32, erases: u32, cells: Cells, at: Time) -> Sensing {
+    pub(crate) fn decode(&mut self, page: u64, erases: u32, cells: Cells, at: Time) -> Sensing {
         self.decode_in((self.block_of(page, cells), page, 0), erases, cells, at)
     }
 
@@ -147,7 +147,7 @@ impl Errors {
     /// codeword.
     fn decode_in(
         &mut self,
-        (block, page, first): (usize, u32, u32),
+        (block, page, first): (usize, u64, u32),
         erases: u32,
         cells: Cells,
         at: Time,
@@ -177,8 +177,8 @@ impl Errors {
     }
 
     /// Mean number of bit errors of a codeword of `page` in `block` due to retention and wear.
-    fn mean(&mut self, (block, page): (usize, u32), erases: u32, cells: Cells, at: Time) -> f64 {
-        let superblock = page >> self.geometry.shift;
+    fn mean(&mut self, (block, page): (usize, u64), erases: u32, cells: Cells, at: Time) -> f64 {
+        let (superblock, _) = self.geometry.place_at(page);
         self.count_from_erase(superblock, erases);
         let lying = at.saturating_sub(self.rows[superblock as usize].since);
         let share = match cells {
@@ -189,13 +189,13 @@ impl Errors {
     }
 
     /// Number of bit errors of one codeword with that mean, plus those that were copied with the page.
-    fn wrong_bits(&self, mean: f64, page: u32, erases: u32, codeword: u32) -> u32 {
+    fn wrong_bits(&self, mean: f64, page: u64, erases: u32, codeword: u32) -> u32 {
         let own = quantile::poisson(mean, quantile::place(self.seed, page, erases, codeword));
         own.saturating_add(self.carried.of(page, codeword))
     }
 
     /// Records that the data of `unit` is lost.
-    pub(crate) fn lose(&mut self, unit: u32) {
+    pub(crate) fn lose(&mut self, unit: u64) {
         if self.lost.insert(unit) {
             self.losses += 1;
             self.report.lose();
@@ -203,27 +203,26 @@ impl Errors {
     }
 
     /// Whether any of these units has lost its data.
-    pub(crate) fn is_lost(&self, (unit, units): (u32, u32)) -> bool {
-        self.lost.range(unit..unit + units).next().is_some()
+    pub(crate) fn is_lost(&self, (unit, units): (u64, u32)) -> bool {
+        self.lost.range(unit..unit + u64::from(units)).next().is_some()
     }
 
     /// Counts reads of these units of one operation in this cell mode, with read retries: each of their flash pages
     /// disturbs its block.
-    pub(crate) fn count_reads(&mut self, pages: &[u32], cells: Cells, again: u32) {
+    pub(crate) fn count_reads(&mut self, pages: &[u64], cells: Cells, again: u32) {
         self.counts.retries += u64::from(again);
         let mut before = None;
         for &page in pages {
-            let index = page & ((1 << self.geometry.shift) - 1);
+            let (superblock, index) = self.geometry.place_at(page);
             let of_flash = index / self.geometry.units_per_page;
             if before.replace(of_flash) != Some(of_flash) {
-                let superblock = page >> self.geometry.shift;
                 self.disturb(superblock, self.block_of(page, cells), 1 + again);
             }
         }
     }
 
     /// Clears the loss of `unit` after the host wrote or trimmed the whole unit, or the unit became unmapped.
-    pub(crate) fn replace(&mut self, unit: u32) {
+    pub(crate) fn replace(&mut self, unit: u64) {
         self.lost.remove(&unit);
     }
 

@@ -5,8 +5,8 @@
 const NORMAL: f64 = 700.0;
 
 /// Number in `[0, 1)` that is determined by the codeword of a page and its program.
-pub(crate) fn place(seed: u64, page: u32, erases: u32, codeword: u32) -> f64 {
-    let mut word = seed ^ (u64::from(page) << 32 | u64::from(erases));
+pub(crate) fn place(seed: u64, page: u64, erases: u32, codeword: u32) -> f64 {
+    let mut word = seed ^ page.rotate_left(32) ^ u64::from(erases);
     for add in [0x9E37_79B9_7F4A_7C15, u64::from(codeword).wrapping_mul(0xD1B5_4A32_D192_ED03)] {
         // The finalizer of SplitMix64.
         word = word.wrapping_add(add);
@@ -58,7 +58,7 @@ mod tests {
             let count = 40_000;
             let (mut sum, mut squares) = (0.0, 0.0);
             for number in 0..count {
-                let bits = f64::from(poisson(mean, place(7, number / 4, 3, number % 4)));
+                let bits = f64::from(poisson(mean, place(7, (number / 4).into(), 3, number % 4)));
                 sum += bits;
                 squares += bits * bits;
             }

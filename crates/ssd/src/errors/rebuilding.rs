@@ -27,7 +27,7 @@ impl Errors {
 
     /// Counts a host read of `other` in this cell mode, with its read retries.
     pub(crate) fn count_read_of(&mut self, other: &Member, cells: Cells, again: u32) {
-        let superblock = other.page >> self.geometry.shift;
+        let (superblock, _) = self.geometry.place_at(other.page);
         self.disturb(superblock, self.block_of_other(other, cells), 1 + again);
         self.count_rebuild_read(again);
     }
@@ -54,7 +54,7 @@ impl Errors {
     }
 
     fn block_of_other(&self, other: &Member, cells: Cells) -> usize {
-        let superblock = other.page >> self.geometry.shift;
+        let (superblock, _) = self.geometry.place_at(other.page);
         let lane = self.geometry.lane_within(other.operation, other.within, cells);
         (superblock * self.geometry.blocks_per_superblock() + lane) as usize
     }

@@ -104,9 +104,9 @@ impl Timing {
     /// Channel time of the data that `request` requires from these units, given as the first unit and their
     /// number.
     #[inline]
-    pub(crate) fn data_of(&self, request: &Request, (unit, units): (u32, u32), unit_bytes: u32) -> Time {
+    pub(crate) fn data_of(&self, request: &Request, (unit, units): (u64, u32), unit_bytes: u32) -> Time {
         let Some((transfer, bus)) = self.transfer else { return self.unit_data * u64::from(units) };
-        let begin = u64::from(unit) * u64::from(unit_bytes);
+        let begin = unit * u64::from(unit_bytes);
         let end = begin + u64::from(units) * u64::from(unit_bytes);
         let from = request.address.max(begin) / transfer;
         let to = (request.address + u64::from(request.bytes)).min(end).div_ceil(transfer);

@@ -3,7 +3,7 @@
 //! The array does not model time. It reports its operations to a [`FlashOps`].
 //!
 //! The mapping table has four bytes per logical unit. Each physical unit has four bytes for its owner, and a
-//! valid bit. All tables are flat arrays of zeros until they are used, so the memory in use grows with the
+//! valid bit. If the drive has more than 2^32 physical units, 4.25 bytes replace four bytes. All tables are flat arrays of zeros until they are used, so the memory in use grows with the
 //! amount of data written.
 
 use crate::config::Config;
@@ -13,6 +13,7 @@ use crate::ftl::parts::plane_allocation::PlaneAllocation;
 use crate::ftl::parts::regions::{Frontier, Region, partitions_by_region};
 use crate::ftl::parts::slc_cache::SlcCache;
 use crate::layout::geometry::{Cells, Geometry, Spot};
+use crate::layout::numbers::Numbers;
 use crate::layout::stripes::ParityUnits;
 use crate::mapping_table::Table;
 use crate::ops::{Cause, FlashOps};
@@ -60,8 +61,7 @@ pub(crate) struct Array<S> {
     /// Mapping of logical units. Units of the mapping table follow those of the host.
     pub(crate) table: Table,
     /// Logical unit that owns each physical unit.
-    #[state(sparse)]
-    pub(crate) owners: Vec<u32>,
+    pub(crate) owners: Numbers,
     /// Spare areas; empty if the drive does not store data.
     pub(crate) spare: SpareArea,
     /// Valid bit of each physical unit.
@@ -106,8 +106,8 @@ impl<S: Store> Array<S> {
         Array {
             rules: Rules::of(config, &geometry),
             pool,
-            table: Table::new(geometry.logical_units as usize + geometry.mapping_units as usize),
-            owners: vec![0; geometry.numbers()],
+            table: Table::new(geometry.table_units() as usize, geometry.numbers() as u64),
+            owners: Numbers::new(geometry.numbers(), geometry.numbers() as u64),
             valid: vec![0; geometry.numbers() / 64],
             spare: SpareArea::new(if S::CARRIES_BYTES { geometry.numbers() } else { 0 }),
             order: vec![ABSENT; count],
@@ -132,7 +132,7 @@ impl<S: Store> Array<S> {
 
     /// Writes `bytes` of the host to `unit`. Returns `false` if the drive is read-only.
     #[inline]
-    pub(crate) fn write<W: FlashOps>(&mut self, unit: u32, bytes: &[u8], work: &mut W) -> bool {
+    pub(crate) fn write<W: FlashOps>(&mut self, unit: u64, bytes: &[u8], work: &mut W) -> bool {
         let mut old = self.entry(unit);
         let handle = self.handles.current();
         let region = self.region_for(handle, unit, old, work);
@@ -187,7 +187,7 @@ impl<S: Store> Array<S> {
     }
 
     /// Unmaps `unit`.
-    pub(crate) fn trim(&mut self, unit: u32) {
+    pub(crate) fn trim(&mut self, unit: u64) {
         let old = self.entry(unit);
         self.table.set(unit, 0, &self.owners);
         if S::CARRIES_BYTES {
@@ -200,22 +200,21 @@ impl<S: Store> Array<S> {
 
     /// The superblock and the operation of `page`.
     #[inline]
-    pub(crate) fn locate(&self, page: u32) -> (u32, u32) {
-        let superblock = self.pool.flash.block_of(page);
-        let index = page & ((1 << self.geometry.shift) - 1);
+    pub(crate) fn locate(&self, page: u64) -> (u32, u32) {
+        let (superblock, index) = self.geometry.place_at(page);
         (superblock, self.geometry.operation_of(superblock, index))
     }
 
     /// The page of `unit`, counted from 1, or 0 if the unit is unmapped.
     #[inline]
-    pub(crate) fn entry(&self, unit: u32) -> u32 {
+    pub(crate) fn entry(&self, unit: u64) -> u64 {
         self.table.get(unit, &self.owners)
     }
 
     /// Maps `owner` to `page`, which was just programmed.
     #[inline]
-    pub(crate) fn own(&mut self, page: u32, owner: u32) {
-        self.owners[page as usize] = owner;
+    pub(crate) fn own(&mut self, page: u64, owner: u64) {
+        self.owners.set(page as usize, owner);
         self.table.set(owner, page + 1, &self.owners);
         if S::CARRIES_BYTES {
             self.spare.program(page);
@@ -224,8 +223,8 @@ impl<S: Store> Array<S> {
 
     /// Marks `count` pages of one superblock as valid, starting with `first`.
     #[inline]
-    pub(crate) fn mark_valid(&mut self, first: u32, count: u32) {
-        let (mut at, end) = (first, first + count);
+    pub(crate) fn mark_valid(&mut self, first: u64, count: u32) {
+        let (mut at, end) = (first, first + u64::from(count));
         while at < end {
             let word = at / 64;
             let next = end.min((word + 1) * 64);
@@ -237,7 +236,7 @@ impl<S: Store> Array<S> {
 
     /// Marks `page` as invalid.
     #[inline]
-    pub(crate) fn invalidate(&mut self, page: u32) {
+    pub(crate) fn invalidate(&mut self, page: u64) {
         debug_assert!(self.is_valid(page), "unit {page} was valid");
         self.valid[page as usize / 64] &= !(1 << (page % 64));
         self.count_valid(page, u32::MAX);
@@ -245,7 +244,7 @@ impl<S: Store> Array<S> {
 
     /// Adds `more`, which may be -1, to the number of valid units in the superblock of `page`.
     #[inline]
-    fn count_valid(&mut self, page: u32, more: u32) {
+    fn count_valid(&mut self, page: u64, more: u32) {
         let place = self.place_of[self.pool.flash.block_of(page) as usize] as usize;
         let state = &mut self.places[place];
         state.live = state.live.wrapping_add(more);
@@ -255,7 +254,7 @@ impl<S: Store> Array<S> {
 
     /// Whether `page` is valid.
     #[inline]
-    pub(crate) fn is_valid(&self, page: u32) -> bool {
+    pub(crate) fn is_valid(&self, page: u64) -> bool {
         self.valid[page as usize / 64] >> (page % 64) & 1 == 1
     }
 
@@ -271,8 +270,8 @@ impl<S: Store> Array<S> {
     /// superblock.
     pub(crate) fn superblocks_needed(&self) -> u32 {
         let kept = self.geometry.reserve + self.geometry.open_for_handles;
-        let units = self.geometry.units_of_region(self.table.len() as u32);
-        kept + units.div_ceil(self.geometry.units_per_superblock - 1)
+        let units = self.geometry.units_of_region(self.table.len() as u64);
+        kept + units.div_ceil(u64::from(self.geometry.units_per_superblock - 1)) as u32
     }
 
     /// Whether the drive can store all its data without using the reserve.

@@ -17,7 +17,7 @@ impl<S: Store> Array<S> {
             let mut left = bits;
             while left != 0 {
                 let page = 64 * word + left.trailing_zeros() as usize;
-                let owner = self.owners[page];
+                let owner = self.owners.get(page);
                 let entry = self.entry(owner) as usize;
                 assert_eq!(entry, page + 1, "where unit {owner} is whose page {page} is");
                 if owner < self.geometry.logical_units {
@@ -43,7 +43,7 @@ impl<S: Store> Array<S> {
                 assert_eq!(self.places[place].live, 0, "no superblock is in slot {place}");
                 continue;
             }
-            let first = (superblock << shift) as usize / 64;
+            let first = (superblock as usize) << shift >> 6;
             let words = &self.valid[first..first + self.geometry.units_per_superblock.div_ceil(64) as usize];
             let count: u32 = words.iter().map(|word| word.count_ones()).sum();
             assert_eq!(self.places[place].live, count, "valid units in slot {place}");
@@ -75,20 +75,19 @@ impl<S: Store> Array<S> {
     }
 
     pub(crate) fn check_restored(&mut self) -> Result<(), String> {
-        let (superblocks, places) = (self.place_of.len() as u32, self.places.len() as u32);
-        let below = |what: &str, most: u32, bound: u32| match most < bound {
+        let (superblocks, places) = (self.place_of.len() as u64, self.places.len() as u64);
+        let below = |what: &str, most: u64, bound: u64| match most < bound {
             true => Ok(()),
             false => Err(format!("{what} {most} of {bound}")),
         };
         // Tables have millions of entries, and a maximum requires no branch per entry.
-        let largest = |numbers: &mut dyn Iterator<Item = u32>| numbers.fold(0, u32::max);
+        let largest = |numbers: &mut dyn Iterator<Item = u32>| numbers.fold(0, u32::max).into();
         let real = |number: &u32| *number != ABSENT;
-        let units = self.owners.len() as u32;
-        below("logical unit", self.owners.iter().copied().fold(0, u32::max), self.table.len() as u32)?;
+        below("logical unit", self.owners.largest(), self.table.len() as u64)?;
         if self.table.is_derived() {
             self.find_table();
         }
-        below("physical unit", self.table.entries().fold(0, u32::max), units + 1)?;
+        below("physical unit", self.table.entries().fold(0, u64::max), self.geometry.numbers() as u64 + 1)?;
         let mut standing = self.order.iter().copied().filter(real);
         below("superblock", largest(&mut standing), superblocks)?;
         let mut open = self.frontiers.iter().map(|open| open.superblock).filter(real);
@@ -96,7 +95,7 @@ impl<S: Store> Array<S> {
         below("place", largest(&mut self.place_of.iter().copied().filter(real)), places)?;
         below("place", largest(&mut self.regions.iter().flat_map(|of| &of.empty).copied()), places)?;
         below("active place", largest(&mut self.partitions.iter().map(|part| part.active as u32)), places)?;
-        self.spare.fit(S::CARRIES_BYTES, self.owners.len(), &self.table)
+        self.spare.fit(S::CARRIES_BYTES, self.geometry.numbers(), &self.table)
     }
 
     /// Rebuilds the mapping table from the units of valid pages.
@@ -104,8 +103,8 @@ impl<S: Store> Array<S> {
         for (word, &bits) in (0..).zip(&self.valid) {
             let mut left = bits;
             while left != 0 {
-                let page = 64 * word + left.trailing_zeros();
-                self.table.set(self.owners[page as usize], page + 1, &self.owners);
+                let page = 64 * word + u64::from(left.trailing_zeros());
+                self.table.set(self.owners.get(page as usize), page + 1, &self.owners);
                 left &= left - 1;
             }
         }

@@ -18,7 +18,7 @@ pub(crate) struct Damage {
     /// Number of damaged flash pages.
     pub(crate) pages: u64,
     /// Host units whose current version in flash was damaged. Unknown if the drive does not store data.
-    pub(crate) units: BTreeSet<u32>,
+    pub(crate) units: BTreeSet<u64>,
 }
 
 impl<S: Store> Paged<S> {
@@ -47,7 +47,7 @@ impl<S: Store> Paged<S> {
 
     /// Host units whose current version in flash is in one of these operations. A copy made by garbage
     /// collection replaces its source as the current version.
-    fn units_on(&self, operations: &BTreeSet<(u32, u32)>, flash: &Backend) -> BTreeSet<u32> {
+    fn units_on(&self, operations: &BTreeSet<(u32, u32)>, flash: &Backend) -> BTreeSet<u64> {
         let unfinished: BTreeSet<(u32, u32)> = flash.unfinished_programs().into_iter().collect();
         let mut newest = BTreeMap::new();
         for (page, unit, sequence) in self.array.spare.programmed(&self.array.owners) {
@@ -63,12 +63,12 @@ impl<S: Store> Paged<S> {
 }
 
 /// Pages that hold versions of a unit, each with its sequence number.
-type Pages = Vec<(u64, u32)>;
+type Pages = Vec<(u64, u64)>;
 
 impl<S: Store> Array<S> {
     /// Restores the previous version of each of these mapped units.
-    pub(crate) fn fall_back(&mut self, units: &BTreeMap<u32, Vec<u8>>) {
-        let mut versions: BTreeMap<u32, Pages> = units.keys().map(|&unit| (unit, Vec::new())).collect();
+    pub(crate) fn fall_back(&mut self, units: &BTreeMap<u64, Vec<u8>>) {
+        let mut versions: BTreeMap<u64, Pages> = units.keys().map(|&unit| (unit, Vec::new())).collect();
         if !units.is_empty() {
             for (page, unit, sequence) in self.spare.programmed(&self.owners) {
                 if let Some(pages) = versions.get_mut(&unit) {
@@ -82,7 +82,7 @@ impl<S: Store> Array<S> {
         }
     }
 
-    fn fall_back_to(&mut self, unit: u32, before: &[u8], pages: &Pages) {
+    fn fall_back_to(&mut self, unit: u64, before: &[u8], pages: &Pages) {
         let newest = self.entry(unit) - 1;
         let mut held = vec![0; before.len()];
         let older =
@@ -104,7 +104,7 @@ impl<S: Store> Array<S> {
     }
 
     /// Whether the superblock of `page` is not being relocated, so that valid data stays there.
-    fn is_kept(&self, page: u32) -> bool {
+    fn is_kept(&self, page: u64) -> bool {
         let superblock = self.pool.flash.block_of(page);
         self.place_of[superblock as usize] != ABSENT
             && self.relocations().all(|relocation| relocation.superblock != superblock)

@@ -14,7 +14,7 @@ impl<S: Store> Array<S> {
         if self.mapping.as_ref().is_some_and(|mapping| mapping.merges()) {
             self.read_mapping(page, work);
         }
-        let unit = self.geometry.logical_units + page;
+        let unit = self.geometry.logical_units + u64::from(page);
         let region = self.region_for(HANDLE, unit, self.entry(unit), work);
         let frontier = self.frontier_in(HANDLE, region);
         if self.room(frontier) == 0 && !self.next_superblock(frontier, work) {
@@ -26,7 +26,7 @@ impl<S: Store> Array<S> {
 
     /// Programs page `page` of the mapping table in `frontier`, which has space.
     fn append_mapping<W: FlashOps>(&mut self, page: u32, frontier: usize, work: &mut W) {
-        let unit = self.geometry.logical_units + page;
+        let unit = self.geometry.logical_units + u64::from(page);
         let old = self.entry(unit);
         if old != 0 {
             self.invalidate(old - 1);
@@ -37,7 +37,7 @@ impl<S: Store> Array<S> {
 
     /// Notes that the data of `unit` moved, so that its mapping has changed.
     #[inline]
-    pub(crate) fn note_moved(&mut self, unit: u32) {
+    pub(crate) fn note_moved(&mut self, unit: u64) {
         if let Some(mapping) = &mut self.mapping
             && unit < self.geometry.logical_units
         {
@@ -66,7 +66,7 @@ impl<S: Store> Array<S> {
     /// The region of page `page` of the mapping table. A page that was never programmed goes to the region
     /// given by its number, or to the `cleaned` region, if there is space.
     fn region_of_mapping(&self, page: u32, cleaned: usize) -> Option<usize> {
-        let unit = self.geometry.logical_units + page;
+        let unit = self.geometry.logical_units + u64::from(page);
         match self.entry(unit) {
             _ if !self.geometry.has_regions() => Some(0),
             0 if self.allocation.is_dynamic || !self.geometry.is_by_plane() => {
@@ -90,7 +90,7 @@ impl<S: Store> Array<S> {
 
     /// Reads page `page` of the mapping table if it was ever programmed.
     fn read_mapping<W: FlashOps>(&mut self, page: u32, work: &mut W) {
-        let entry = self.entry(self.geometry.logical_units + page);
+        let entry = self.entry(self.geometry.logical_units + u64::from(page));
         if entry != 0 && !self.is_held(entry - 1) {
             let (superblock, operation) = self.locate(entry - 1);
             work.read(superblock, operation, self.cells(superblock), 1, Cause::Mapping);

@@ -55,17 +55,12 @@ impl<S: Store> Paged<S> {
     }
 
     #[inline(never)]
-    fn write_bytes(&mut self, unit: u32, written: &Written<'_>, flash: &mut Backend) -> bool {
+    fn write_bytes(&mut self, unit: u64, written: &Written<'_>, flash: &mut Backend) -> bool {
         let mut page = std::mem::take(&mut self.page);
         self.read_unit(unit, 0, &mut page);
         let before = (self.array.entry(unit) != 0).then(|| page.clone());
         if let Some(new) = written.data.bytes() {
-            overlay(
-                &mut page,
-                u64::from(unit) << self.array.geometry.unit_shift,
-                new,
-                written.request.address,
-            );
+            overlay(&mut page, unit << self.array.geometry.unit_shift, new, written.request.address);
         }
         let is_written = self.array.write(unit, &page, flash);
         self.page = page;
@@ -85,7 +80,7 @@ impl<S: Store> Paged<S> {
     }
 
     /// Writes `unit` with its current data, without simulated time.
-    fn put_untimed(&mut self, unit: u32) -> bool {
+    fn put_untimed(&mut self, unit: u64) -> bool {
         if !S::CARRIES_BYTES {
             return self.array.write(unit, &[], &mut Untimed);
         }
@@ -129,14 +124,14 @@ impl<S: Store> Translation for Paged<S> {
     }
 
     #[inline(always)]
-    fn look_up(&mut self, unit: u32, changes: bool, flash: &mut Backend, book: &mut Book) -> Mapping {
+    fn look_up(&mut self, unit: u64, changes: bool, flash: &mut Backend, book: &mut Book) -> Mapping {
         let Some(mapping) = &mut self.array.mapping else { return Mapping::Known };
         book.lookups += 1;
         let Lookup::Miss { page, programmed } = mapping.look_up(unit, changes) else {
             return Mapping::Known;
         };
         book.misses += 1;
-        let unit = self.array.geometry.logical_units + page;
+        let unit = self.array.geometry.logical_units + u64::from(page);
         // A drive that is modeled as full has its whole mapping table in flash.
         let is_in_flash = self.array.entry(unit) != 0 || self.config.unwritten == Unwritten::Flash;
         let found = is_in_flash.then(|| self.find(unit));
@@ -147,7 +142,7 @@ impl<S: Store> Translation for Paged<S> {
     }
 
     #[inline]
-    fn find(&self, unit: u32) -> Found {
+    fn find(&self, unit: u64) -> Found {
         let Some(page) = self.array.entry(unit).checked_sub(1) else {
             let operation = self.array.operation_unwritten(unit);
             let spot = self.array.geometry.spot(operation);
@@ -159,7 +154,7 @@ impl<S: Store> Translation for Paged<S> {
     }
 
     #[inline]
-    fn is_beside(&self, unit: u32, found: &Found) -> bool {
+    fn is_beside(&self, unit: u64, found: &Found) -> bool {
         let Some(page) = self.array.entry(unit).checked_sub(1) else {
             let is_same = found.operation == self.array.operation_unwritten(unit);
             return found.superblock == ABSENT
@@ -169,10 +164,10 @@ impl<S: Store> Translation for Paged<S> {
         self.array.locate(page) == (found.superblock, found.operation)
     }
 
-    fn planes_of(&self, unit: u32, units: u32) -> Range<u32> {
+    fn planes_of(&self, unit: u64, units: u32) -> Range<u32> {
         let geometry = &self.array.geometry;
         let (superblock, index) = match self.array.entry(unit).checked_sub(1) {
-            Some(page) => (page >> geometry.shift, page & ((1 << geometry.shift) - 1)),
+            Some(page) => geometry.place_at(page),
             None => self.array.place_unwritten(unit),
         };
         geometry.planes_of(superblock, index, units)
@@ -185,7 +180,7 @@ impl<S: Store> Translation for Paged<S> {
     }
 
     #[inline]
-    fn write(&mut self, unit: u32, written: &Written<'_>, flash: &mut Backend) -> Result<(), ZoneRefusal> {
+    fn write(&mut self, unit: u64, written: &Written<'_>, flash: &mut Backend) -> Result<(), ZoneRefusal> {
         // Another write may have been served meanwhile.
         self.array.handles.choose(written.request.volume);
         written_if(match S::CARRIES_BYTES {
@@ -209,7 +204,6 @@ impl<S: Store> Translation for Paged<S> {
         let first = request.address.div_ceil(unit_bytes);
         let end = (request.address + u64::from(request.bytes)) / unit_bytes;
         for unit in first..end.max(first) {
-            let unit = unit as u32;
             if self.array.entry(unit) != 0 {
                 self.array.trim(unit);
                 if let Some(errors) = &mut flash.errors {
@@ -248,7 +242,7 @@ impl<S: Store> Translation for Paged<S> {
         is_wanted
     }
 
-    fn read_unit(&self, unit: u32, offset: usize, into: &mut [u8]) {
+    fn read_unit(&self, unit: u64, offset: usize, into: &mut [u8]) {
         match self.array.entry(unit) {
             0 => into.fill(0),
             entry => self.array.pool.flash.read(entry - 1, offset, into),
@@ -285,7 +279,7 @@ impl<S: Store> Translation for Paged<S> {
         }
     }
 
-    fn page_of(&self, unit: u32) -> u32 {
+    fn page_of(&self, unit: u64) -> u64 {
         self.array.entry(unit) - 1
     }
 
@@ -418,8 +412,8 @@ impl<S: Store> Paged<S> {
         recovery.pages_scanned = since.div_ceil(u64::from(geometry.units_per_page));
         outage.next_checkpoint = programs;
         let mappings =
-            if geometry.mapping_units > 0 { geometry.mapping_units } else { geometry.logical_units };
-        let table = u64::from(mappings) * entries.entry.0;
+            if geometry.mapping_units > 0 { geometry.mapping_units.into() } else { geometry.logical_units };
+        let table = mappings * entries.entry.0;
         recovery::reading(&self.config, table.div_ceil(self.config.page.0), self.config.page.0)
             + recovery::reading_spare(&self.config, recovery.pages_scanned)
             + self.finding_parity()

@@ -63,25 +63,25 @@ pub(crate) trait Translation: State + Send {
 
     /// Looks up the mapping of `unit`. `changes` means that the request will modify the mapping.
     #[inline(always)]
-    fn look_up(&mut self, _unit: u32, _changes: bool, _flash: &mut Backend, _book: &mut Book) -> Mapping {
+    fn look_up(&mut self, _unit: u64, _changes: bool, _flash: &mut Backend, _book: &mut Book) -> Mapping {
         Mapping::Known
     }
 
     /// Location of `unit`.
-    fn find(&self, unit: u32) -> Found;
+    fn find(&self, unit: u64) -> Found;
 
     /// Whether `unit` is in the operation `found`, so that it is read together with the preceding unit.
-    fn is_beside(&self, unit: u32, found: &Found) -> bool;
+    fn is_beside(&self, unit: u64, found: &Found) -> bool;
 
     /// Planes that hold `units` units starting with `unit`.
-    fn planes_of(&self, unit: u32, units: u32) -> Range<u32>;
+    fn planes_of(&self, unit: u64, units: u32) -> Range<u32>;
 
     /// Accepts a write whose turn has come. Errors: it is rejected; a drive without zones rejects writes and
     /// flushes only when it is worn out.
     fn admit(&mut self, request: &Request) -> Result<(), ZoneRefusal>;
 
     /// Writes `unit` into the buffer. Errors: it is rejected.
-    fn write(&mut self, unit: u32, written: &Written<'_>, flash: &mut Backend) -> Result<(), ZoneRefusal>;
+    fn write(&mut self, unit: u64, written: &Written<'_>, flash: &mut Backend) -> Result<(), ZoneRefusal>;
 
     /// Records that all units of a write are in the buffer.
     fn end_write(&mut self, now: Time);
@@ -106,7 +106,7 @@ pub(crate) trait Translation: State + Send {
     fn work_while_idle(&mut self, flash: &mut Backend) -> bool;
 
     /// Reads bytes of `unit` from `offset`. An unwritten unit has zeros.
-    fn read_unit(&self, unit: u32, offset: usize, into: &mut [u8]);
+    fn read_unit(&self, unit: u64, offset: usize, into: &mut [u8]);
 
     /// Reads bytes of host data from `address`.
     fn read_bytes(&self, address: u64, into: &mut [u8]) {
@@ -116,7 +116,7 @@ pub(crate) trait Translation: State + Send {
             let at = address + done as u64;
             let offset = (at % u64::from(unit_bytes)) as usize;
             let end = into.len().min(done + unit_bytes as usize - offset);
-            self.read_unit((at >> unit_shift) as u32, offset, &mut into[done..end]);
+            self.read_unit(at >> unit_shift, offset, &mut into[done..end]);
             done = end;
         }
     }
@@ -127,7 +127,7 @@ pub(crate) trait Translation: State + Send {
     fn prefetch(&self, requests: &[Request]);
 
     /// The page of `unit`. The unit must have been written.
-    fn page_of(&self, _unit: u32) -> u32 {
+    fn page_of(&self, _unit: u64) -> u64 {
         unreachable!("bits go wrong in drives with a page mapping only")
     }
 

@@ -23,4 +23,16 @@ impl Divisor {
         let quotient = ((u128::from(self.reciprocal) * u128::from(number)) >> 64) as u32;
         (quotient, number - quotient * self.by)
     }
+
+    /// Quotient and remainder of a number that may have more than 32 bits.
+    #[inline]
+    pub(crate) fn divide_wide(self, number: u64) -> (u64, u32) {
+        match u32::try_from(number) {
+            Ok(number) => {
+                let (quotient, rest) = self.divide(number);
+                (quotient.into(), rest)
+            }
+            Err(_) => (number / u64::from(self.by), (number % u64::from(self.by)) as u32),
+        }
+    }
 }

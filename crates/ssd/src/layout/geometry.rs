@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use crate::layout::divisor::Divisor;
+use crate::layout::numbers::is_wide;
 use crate::layout::stripes::Stripes;
 use nacre_kernel::Request;
 use nacre_kernel::state::Value;
@@ -65,7 +66,7 @@ pub(crate) struct Geometry {
     /// Number of additional open superblocks for placement handles; 0 for a single handle.
     pub(crate) open_for_handles: u32,
     /// Usable capacity in units.
-    pub(crate) logical_units: u32,
+    pub(crate) logical_units: u64,
     /// Size of the mapping table in flash, in units; 0 if the whole table is in DRAM.
     pub(crate) mapping_units: u32,
     /// Number of mappings in one unit of the table.
@@ -105,7 +106,7 @@ impl Geometry {
         let planes_at_once = if config.multi_plane && !config.is_by_plane() { config.planes } else { 1 };
         let operation_units = units_per_page * planes_at_once;
         let mappings_per_unit = config.mappings_per_unit() as u32;
-        let logical_units = config.logical_units() as u32;
+        let logical_units = config.logical_units();
         let mapping_units = config.mapping_units() as u32;
         let units_per_superblock = config.units_per_superblock() as u32;
         let regions = config.regions() as u32;
@@ -163,11 +164,30 @@ impl Geometry {
     }
 
     /// Memory of the tables in bytes after every unit was written, for a drive with `blocks` blocks per
-    /// plane: four bytes per logical unit, four bytes and one bit per physical unit, and 16 bytes per block.
+    /// plane: a number per logical unit, a number and one bit per physical unit, and 16 bytes per block. A number
+    /// has four bytes, or a quarter more byte if there are more than 2^32 units.
     pub(crate) fn memory_bytes(&self, blocks: u32) -> u64 {
-        let logical = u64::from(self.logical_units) + u64::from(self.mapping_units);
         let physical = self.numbers() as u64;
-        4 * logical + 4 * physical + physical / 8 + 16 * u64::from(blocks) * u64::from(self.lanes())
+        let units = self.table_units() + physical;
+        let wide = if is_wide(physical) { units / 4 } else { 0 };
+        4 * units + wide + physical / 8 + 16 * u64::from(blocks) * u64::from(self.lanes())
+    }
+
+    /// Number of units of the host and of the mapping table.
+    pub(crate) fn table_units(&self) -> u64 {
+        self.logical_units + u64::from(self.mapping_units)
+    }
+
+    /// Page number of unit `index` of `superblock`.
+    #[inline]
+    pub(crate) fn page_at(&self, superblock: u32, index: u32) -> u64 {
+        (u64::from(superblock) << self.shift) + u64::from(index)
+    }
+
+    /// The superblock of `page`, and the number of the unit in the superblock.
+    #[inline]
+    pub(crate) fn place_at(&self, page: u64) -> (u32, u32) {
+        ((page >> self.shift) as u32, (page & ((1 << self.shift) - 1)) as u32)
     }
 
     /// Memory of the tables of a new drive in bytes: 64 bytes per superblock and, if blocks differ, eight
@@ -185,14 +205,14 @@ impl Geometry {
 
     /// First and last unit of a request.
     #[inline]
-    pub(crate) fn units_of(&self, request: &Request) -> (u32, u32) {
+    pub(crate) fn units_of(&self, request: &Request) -> (u64, u64) {
         let last = request.address + u64::from(request.bytes.max(1)) - 1;
-        ((request.address >> self.unit_shift) as u32, (last >> self.unit_shift) as u32)
+        (request.address >> self.unit_shift, last >> self.unit_shift)
     }
 
     /// Usable capacity in bytes.
     pub(crate) fn capacity(&self) -> u64 {
-        u64::from(self.logical_units) * u64::from(self.unit_bytes)
+        self.logical_units * u64::from(self.unit_bytes)
     }
 
     /// Number of planes of all dies.
@@ -235,17 +255,18 @@ impl Geometry {
     }
 
     /// Maximum number of units per region if the pages of `units` units are spread evenly over the regions.
-    pub(crate) fn units_of_region(&self, units: u32) -> u32 {
+    pub(crate) fn units_of_region(&self, units: u64) -> u64 {
         if !self.has_regions() {
             return units;
         }
-        units.div_ceil(self.units_per_page).div_ceil(self.regions) * self.units_per_page
+        let of_page = u64::from(self.units_per_page);
+        units.div_ceil(of_page).div_ceil(self.regions.into()) * of_page
     }
 
     /// Whether `unit` and the preceding unit share an operation in a drive that was filled sequentially.
     #[inline]
-    pub(crate) fn shares_a_page_with_last(&self, unit: u32) -> bool {
-        !self.is_by_plane() || !unit.is_multiple_of(self.units_per_page)
+    pub(crate) fn shares_a_page_with_last(&self, unit: u64) -> bool {
+        !self.is_by_plane() || !unit.is_multiple_of(self.units_per_page.into())
     }
 
     /// The die of the plane `region`, or the first die of the reclaim group `region`.
@@ -332,14 +353,14 @@ impl Geometry {
     /// The superblock of `unit`, and the number of the unit in the superblock, in a drive that was filled
     /// sequentially. Reclaim groups are used in rotation.
     #[inline]
-    pub(crate) fn place_in_order(&self, unit: u32) -> (u32, u32) {
-        let (superblock, index) = self.by_superblock.divide(unit);
-        (superblock % self.regions * self.superblocks_of_region, index)
+    pub(crate) fn place_in_order(&self, unit: u64) -> (u32, u32) {
+        let (superblock, index) = self.by_superblock.divide_wide(unit);
+        (superblock as u32 % self.regions * self.superblocks_of_region, index)
     }
 
     /// The operation of `unit` in a drive that was filled sequentially.
     #[inline]
-    pub(crate) fn operation_in_order(&self, unit: u32) -> u32 {
+    pub(crate) fn operation_in_order(&self, unit: u64) -> u32 {
         let (superblock, index) = self.place_in_order(unit);
         self.operation_of(superblock, index)
     }

@@ -2,4 +2,5 @@
 
 pub(crate) mod divisor;
 pub(crate) mod geometry;
+pub(crate) mod numbers;
 pub(crate) mod stripes;

@@ -89,7 +89,7 @@ impl ParityUnits {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct Member {
     /// Number of the unit. For parity, the number of the first data unit at the same position in the stripe.
-    pub(crate) page: u32,
+    pub(crate) page: u64,
     pub(crate) is_parity: bool,
     /// Number of the operation in the superblock, and position of the unit in the operation.
     pub(crate) operation: u32,
@@ -100,15 +100,14 @@ impl Geometry {
     /// Returns the other members of the stripe of unit `page` that are in flash. The superblock has `units`
     /// units in flash. The last stripe has parity if it is full, or if the superblock `is_closed`. Until
     /// then, its parity is in the drive's memory. The result is empty without parity.
-    pub(crate) fn others(&self, page: u32, units: u32, is_closed: bool) -> Vec<Member> {
+    pub(crate) fn others(&self, page: u64, units: u32, is_closed: bool) -> Vec<Member> {
         let Some(stripes) = &self.stripes else { return Vec::new() };
-        let superblock = page >> self.shift;
-        let base = superblock << self.shift;
-        let (of_data, within) = self.operations_of(page - base);
+        let (superblock, index) = self.place_at(page);
+        let (of_data, within) = self.operations_of(index);
         let (stripe, own) = stripes.stripe_of(of_data);
         let first = stripe * stripes.of_data();
         let (written, _) = self.operations_of(units);
-        let page_of = |place: u32| base + (first + place) * self.operation_units + within;
+        let page_of = |place: u32| self.page_at(superblock, (first + place) * self.operation_units + within);
         let is_written = |place: u32| first + place < written;
         let data = (0..stripes.of_data()).filter(|&place| place != own && is_written(place));
         let mut others: Vec<Member> = data

@@ -6,35 +6,44 @@ use crate::tests::random;
 /// A table over pages that are programmed sequentially, and its expected contents.
 struct Model {
     table: Table,
-    owners: Vec<u32>,
-    expected: std::collections::BTreeMap<u32, u32>,
+    owners: Numbers,
+    /// The page that was programmed last, counted from 1.
+    newest: u64,
+    expected: std::collections::BTreeMap<u64, u64>,
 }
 
 impl Model {
-    fn new(units: usize) -> Model {
-        let table = Table::hashed(units);
-        Model { table, owners: Vec::new(), expected: std::collections::BTreeMap::new() }
+    /// Creates the table of a drive with 2^21 pages, or of one with more than 2^33 pages that has programmed
+    /// almost 2^33 of them before.
+    fn new(units: usize, is_wide: bool) -> Model {
+        let (owners, newest) = match is_wide {
+            false => (Numbers::Narrow(vec![0; 1 << 21]), 0),
+            true => (Numbers::new(5 << 31, 5 << 31), (1 << 33) - 30_000),
+        };
+        let expected = std::collections::BTreeMap::new();
+        Model { table: Table::hashed(units, is_wide), owners, newest, expected }
     }
 
-    fn write(&mut self, unit: u32) {
-        self.owners.push(unit);
-        self.table.set(unit, self.owners.len() as u32, &self.owners);
-        self.expected.insert(unit, self.owners.len() as u32);
+    fn write(&mut self, unit: u64) {
+        self.owners.set(self.newest as usize, unit);
+        self.newest += 1;
+        self.table.set(unit, self.newest, &self.owners);
+        self.expected.insert(unit, self.newest);
     }
 
-    fn trim(&mut self, unit: u32) {
+    fn trim(&mut self, unit: u64) {
         self.table.set(unit, 0, &self.owners);
         self.expected.remove(&unit);
     }
 
-    fn check(&self, units: impl Iterator<Item = u32>) {
+    fn check(&self, units: impl Iterator<Item = u64>) {
         for unit in units {
             let expected = self.expected.get(&unit).copied().unwrap_or(0);
             assert_eq!(self.table.get(unit, &self.owners), expected, "unit {unit}");
         }
         assert_eq!(self.table.mapped(), self.expected.len());
-        let mut entries: Vec<u32> = self.table.entries().collect();
-        let mut expected: Vec<u32> = self.expected.values().copied().collect();
+        let mut entries: Vec<u64> = self.table.entries().collect();
+        let mut expected: Vec<u64> = self.expected.values().copied().collect();
         entries.sort_unstable();
         expected.sort_unstable();
         assert!(entries == expected, "the entries of all units");
@@ -42,40 +51,47 @@ impl Model {
 
     fn lists(&self) -> usize {
         self.table.parts.iter().filter(|part| part.is_list()).count()
+            + self.table.wide.iter().filter(|part| part.is_list()).count()
     }
 
-    /// Bytes per mapped unit, including the owner and the valid bit of its page.
+    /// Bytes per mapped unit that a table needs in addition to an empty one, including the owner and the valid bit
+    /// of its page.
     fn bytes_each(&self) -> f64 {
-        self.table.bytes() as f64 / self.expected.len() as f64 + 4.0 + 1.0 / 8.0
+        let is_wide = !self.table.wide.is_empty();
+        let owner = if is_wide { 4.25 } else { 4.0 };
+        let empty = Table::hashed(self.table.len(), is_wide).bytes();
+        (self.table.bytes() - empty) as f64 / self.expected.len() as f64 + owner + 1.0 / 8.0
     }
 }
 
 #[test]
 fn a_hashed_table_equals_a_map() {
-    let mut random = random("hashed");
-    let units = 2 * PART_UNITS as u32 + 1000;
-    let mut model = Model::new(units as usize);
-    for step in 0..60_000 {
-        // Half of the steps use few units, so that these units are written and trimmed repeatedly.
-        let unit = random.below(if step % 2 == 0 { 900 } else { u64::from(units) }) as u32;
-        if random.chance(0.3) { model.trim(unit) } else { model.write(unit) }
+    for is_wide in [false, true] {
+        let mut random = random("hashed");
+        let units = 2 * PART_UNITS as u64 + 1000;
+        let mut model = Model::new(units as usize, is_wide);
+        for step in 0..60_000 {
+            // Half of the steps use few units, so that these units are written and trimmed repeatedly.
+            let unit = random.below(if step % 2 == 0 { 900 } else { units });
+            if random.chance(0.3) { model.trim(unit) } else { model.write(unit) }
+        }
+        assert_eq!(model.lists(), 0);
+        model.check((0..units).step_by(7).chain(0..900));
+        let all: Vec<u64> = model.expected.keys().copied().collect();
+        all.iter().for_each(|&unit| model.trim(unit));
+        model.check(0..units);
     }
-    assert_eq!(model.lists(), 0);
-    model.check((0..units).step_by(7).chain(0..900));
-    let all: Vec<u32> = model.expected.keys().copied().collect();
-    all.iter().for_each(|&unit| model.trim(unit));
-    model.check(0..units);
 }
 
 #[test]
 fn a_part_that_is_written_in_order_or_nearly_full_is_a_list() {
-    let mut model = Model::new(2 * PART_UNITS);
-    (1000..=1000 + RUN).for_each(|unit| model.write(unit));
+    let mut model = Model::new(2 * PART_UNITS, true);
+    (1000..=1000 + u64::from(RUN)).for_each(|unit| model.write(unit));
     assert_eq!(model.lists(), 1);
     let mut random = random("lists");
-    let second = PART_UNITS as u32;
+    let second = PART_UNITS as u64;
     while model.lists() == 1 {
-        model.write(second + random.below(u64::from(second)) as u32);
+        model.write(second + random.below(second));
     }
     let mapped = model.expected.range(second..).count();
     assert!((HASHED_MAX..=HASHED_MAX + 1).contains(&mapped), "{mapped}");
@@ -89,16 +105,18 @@ fn a_part_that_is_written_in_order_or_nearly_full_is_a_list() {
 /// Random writes to a large drive, for which a list would use a page of system memory per written unit.
 #[test]
 fn random_writes_to_a_large_drive_take_at_most_ten_bytes_a_unit() {
-    let mut random = random("large");
-    let mut model = Model::new(1 << 26);
-    let mut most = 0.0_f64;
-    for count in 1..=1_500_000 {
-        model.write(random.below(1 << 26) as u32);
-        if count >= 100_000 && count % 1000 == 0 {
-            most = most.max(model.bytes_each());
+    for (units, is_wide) in [(1 << 26, false), (1 << 33, true)] {
+        let mut random = random("large");
+        let mut model = Model::new(units, is_wide);
+        let (mut most, first) = (0.0_f64, (units as u64) - (1 << 26));
+        for count in 1..=1_500_000 {
+            model.write(first + random.below(1 << 26));
+            if count >= 100_000 && count % 1000 == 0 {
+                most = most.max(model.bytes_each());
+            }
         }
+        assert_eq!(model.lists(), 0);
+        assert!(most <= 10.0, "{most} in a drive of {units} units");
+        model.check((first..units as u64).step_by(1001));
     }
-    assert_eq!(model.lists(), 0);
-    assert!(most <= 10.0, "{most}");
-    model.check((0..1 << 26).step_by(1001));
 }

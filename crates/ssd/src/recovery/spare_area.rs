@@ -8,6 +8,7 @@
 //! State that was saved without data has no sequence numbers. A device that restores it with data assigns
 //! numbers to the valid pages only, so that recovery finds them.
 
+use crate::layout::numbers::Numbers;
 use crate::mapping_table::Table;
 use nacre_kernel::state::State;
 use std::collections::BTreeMap;
@@ -20,7 +21,7 @@ pub(crate) struct SpareArea {
     sequences: Vec<u64>,
     newest: u64,
     /// Sequence number of the last trim of each logical unit.
-    trims: BTreeMap<u32, u64>,
+    trims: BTreeMap<u64, u64>,
 }
 
 impl SpareArea {
@@ -30,22 +31,22 @@ impl SpareArea {
     }
 
     #[inline]
-    pub(crate) fn program(&mut self, page: u32) {
+    pub(crate) fn program(&mut self, page: u64) {
         self.newest += 1;
         self.sequences[page as usize] = self.newest;
     }
 
     /// Marks `page` as unreadable after an interrupted program.
-    pub(crate) fn tear(&mut self, page: u32) {
+    pub(crate) fn tear(&mut self, page: u64) {
         self.sequences[page as usize] = 0;
     }
 
-    pub(crate) fn trim(&mut self, unit: u32) {
+    pub(crate) fn trim(&mut self, unit: u64) {
         self.newest += 1;
         self.trims.insert(unit, self.newest);
     }
 
-    pub(crate) fn erase(&mut self, first: u32, count: u32) {
+    pub(crate) fn erase(&mut self, first: u64, count: u32) {
         self.sequences[first as usize..][..count as usize].fill(0);
     }
 
@@ -66,23 +67,23 @@ impl SpareArea {
 
     /// Pages that hold a version of a unit that was not trimmed later: the page, the unit, and the sequence
     /// number. `owners` has the unit of each page.
-    pub(crate) fn programmed(&self, owners: &[u32]) -> impl Iterator<Item = (u32, u32, u64)> {
-        let pages = (0..).zip(owners.iter().zip(&self.sequences));
-        let trimmed = |unit| self.trims.get(unit).copied().unwrap_or(0);
-        let pages = pages.filter(move |&(_, (unit, &sequence))| sequence > trimmed(unit));
-        pages.map(|(page, (&unit, &sequence))| (page, unit, sequence))
+    pub(crate) fn programmed(&self, owners: &Numbers) -> impl Iterator<Item = (u64, u64, u64)> {
+        let pages = (0..).zip(&self.sequences).filter(|&(_, &sequence)| sequence > 0);
+        let pages = pages.map(|(page, &sequence)| (page, owners.get(page as usize), sequence));
+        pages.filter(|(_, unit, sequence)| *sequence > self.trims.get(unit).copied().unwrap_or(0))
     }
 
     /// Rebuilds the mapping from spare areas and the journal of trims. `table` is empty and receives the
     /// valid page of every unit. `owners` has the unit of each page. A checkpoint avoids reads of older spare
     /// areas but does not change the result.
-    pub(crate) fn find_mapping(&self, owners: &[u32], table: &mut Table) {
+    pub(crate) fn find_mapping(&self, owners: &Numbers, table: &mut Table) {
         let newest = |table: &Table, unit| match table.get(unit, owners) {
             0 => 0,
             entry => self.sequences[entry as usize - 1],
         };
-        for (page, (&sequence, &owner)) in (0..).zip(self.sequences.iter().zip(owners)) {
-            if sequence > 0 && sequence > newest(table, owner) {
+        for (page, &sequence) in (0..).zip(&self.sequences).filter(|&(_, &sequence)| sequence > 0) {
+            let owner = owners.get(page as usize);
+            if sequence > newest(table, owner) {
                 table.set(owner, page + 1, owners);
             }
         }

@@ -13,7 +13,7 @@ pub(crate) type Before = Option<Vec<u8>>;
 /// A version of a unit.
 #[derive(Clone, Debug, Value)]
 pub(crate) struct Version {
-    pub(crate) unit: u32,
+    pub(crate) unit: u64,
     /// Superblock of the operation that programs the version.
     pub(crate) superblock: u32,
     pub(crate) operation: u32,
@@ -37,9 +37,9 @@ pub(crate) struct Versions {
 #[derive(Debug, Default)]
 pub(crate) struct Lost {
     /// Reverted units, with their previous content.
-    pub(crate) back: BTreeMap<u32, Before>,
+    pub(crate) back: BTreeMap<u64, Before>,
     /// Reverted units whose newer version was acknowledged.
-    pub(crate) acknowledged: BTreeSet<u32>,
+    pub(crate) acknowledged: BTreeSet<u64>,
     /// Operations that would have programmed these newer versions, by superblock and number.
     pub(crate) operations: BTreeSet<(u32, u32)>,
 }
@@ -51,7 +51,7 @@ impl Versions {
     }
 
     /// Records a trim of `unit`. The trim is in the journal, so no older version is restored.
-    pub(crate) fn trim(&mut self, unit: u32) {
+    pub(crate) fn trim(&mut self, unit: u64) {
         self.pending.retain(|version| version.unit != unit);
     }
 

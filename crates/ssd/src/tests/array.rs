@@ -34,7 +34,7 @@ fn with_bytes(settings: &str, cleaning: &str) -> Array<Memory> {
 
 /// Reads the bytes of `unit`; `None` if the unit is unmapped.
 fn read(array: &Array<Memory>, unit: usize) -> Option<u64> {
-    let page = array.entry(unit as u32).checked_sub(1)?;
+    let page = array.entry(unit as u64).checked_sub(1)?;
     let mut bytes = [0; 8];
     array.pool.flash.read(page, 0, &mut bytes);
     Some(u64::from_le_bytes(bytes))
@@ -47,11 +47,11 @@ fn work(array: &mut Array<Memory>, naive: &mut [Option<u64>], steps: u64, random
         let span = if random.chance(0.5) { naive.len() as u64 / 10 } else { naive.len() as u64 };
         let unit = random.below(span) as usize;
         if random.chance(0.02) {
-            array.trim(unit as u32);
+            array.trim(unit as u64);
             naive[unit] = None;
         } else {
-            look_up(array, unit as u32);
-            assert!(array.write(unit as u32, &step.to_le_bytes(), &mut Untimed));
+            look_up(array, unit as u64);
+            assert!(array.write(unit as u64, &step.to_le_bytes(), &mut Untimed));
             naive[unit] = Some(step);
         }
         if random.chance(0.001) {
@@ -61,7 +61,7 @@ fn work(array: &mut Array<Memory>, naive: &mut [Option<u64>], steps: u64, random
 }
 
 /// Performs the lookups of the device before a write, with a mapping table in flash.
-fn look_up(array: &mut Array<Memory>, unit: u32) {
+fn look_up(array: &mut Array<Memory>, unit: u64) {
     if let Some(Lookup::Miss { programmed: Some(leaving), .. }) =
         array.mapping.as_mut().map(|mapping| mapping.look_up(unit, true))
     {
@@ -195,7 +195,7 @@ fn every_program_read_and_erase_is_reported_to_the_flash() {
         let mut array = small("blocks = 64\nplanes = 2\npages = 32\nover_provisioning = \"40 %\"", cleaning);
         let (mut issued, mut random) = (Issued::default(), random("told"));
         for _ in 0..60_000 {
-            let unit = random.below(u64::from(array.geometry.logical_units)) as u32;
+            let unit = random.below(array.geometry.logical_units);
             assert!(array.write(unit, &[], &mut issued));
         }
         let units = u64::from(array.geometry.operation_units);
@@ -233,10 +233,10 @@ fn short_sequences_of_every_operation_keep_the_newest_version() {
         let count = array.geometry.logical_units;
         let written = (0..3 * count + 100).map(|step| {
             let unit = step % count;
-            assert!(array.write(unit, &u64::from(step).to_le_bytes(), &mut Untimed));
-            (unit, u64::from(step))
+            assert!(array.write(unit, &step.to_le_bytes(), &mut Untimed));
+            (unit, step)
         });
-        let newest: std::collections::BTreeMap<u32, u64> = written.collect();
+        let newest: std::collections::BTreeMap<u64, u64> = written.collect();
         (array, newest)
     };
     for sequence in 0..4_u32.pow(5) {
@@ -244,7 +244,7 @@ fn short_sequences_of_every_operation_keep_the_newest_version() {
         for step in 0..5 {
             match sequence / 4_u32.pow(step) % 4 {
                 choice @ 0..2 => {
-                    let unit = choice * 17;
+                    let unit = u64::from(choice) * 17;
                     let stamp = 1_000_000 + u64::from(step);
                     assert!(array.write(unit, &stamp.to_le_bytes(), &mut Untimed));
                     newest.insert(unit, stamp);

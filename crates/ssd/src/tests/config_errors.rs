@@ -29,7 +29,7 @@ fn invalid_drives_are_rejected_with_the_valid_range() {
         // There are 2^53 units and 2^66 bytes, which exceed a 64-bit integer.
         (
             "channels = 1024\nways = 1024\nblocks = 1048576\npages = 65536",
-            "units, and 4294967295 are the most",
+            "units, and 17179869183 are the most",
         ),
         ("factory_bad = \"20 %\"", "too many blocks are bad from the start"),
         ("garbage_collection.policy = \"hybrid\"", "a policy with partitions decides itself where data lies"),

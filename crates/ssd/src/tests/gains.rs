@@ -31,7 +31,7 @@ fn nothing_gained(array: &mut Array<Nothing>, refreshed: f64) -> u64 {
         // The set of written units changes over time. Earlier units stay valid in some superblock.
         let unit = random.below(8) + number / 2_000 * 30;
         found += u64::from(has_nothing_to_gain(array));
-        assert!(array.write(unit as u32, &[], &mut Untimed), "there is space for all data");
+        assert!(array.write(unit, &[], &mut Untimed), "there is space for all data");
         if random.chance(refreshed) {
             let superblock = random.below(array.place_of.len() as u64) as u32;
             array.refresh(superblock, &mut Untimed);

@@ -19,6 +19,7 @@ mod front;
 mod gains;
 mod handles;
 mod idle;
+mod large;
 mod mapping;
 mod parity;
 mod plane_reads;

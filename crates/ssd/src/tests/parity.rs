@@ -213,7 +213,7 @@ fn every_page_of_a_block_is_programmed_once_and_in_order_and_every_stripe_has_pa
         let mut issued = Issued { dies: array.geometry.dies, ..Issued::default() };
         let mut random = random("stripes");
         for _ in 0..60_000 {
-            let unit = random.below(u64::from(array.geometry.logical_units)) as u32;
+            let unit = random.below(array.geometry.logical_units);
             assert!(array.write(unit, &[], &mut issued));
         }
         array.check_invariants();

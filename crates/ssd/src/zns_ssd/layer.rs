@@ -48,7 +48,7 @@ impl<S: Store> Zones<S> {
     /// The zone that takes the write `request`. Errors: none does.
     fn zone_for(&self, request: &Request) -> Result<u32, ZoneRefusal> {
         let units = self.whole_units(request)?;
-        self.table.zone_for((request.address >> self.table.geometry.unit_shift) as u32, units)
+        self.table.zone_for(request.address >> self.table.geometry.unit_shift, units)
     }
 
     /// The number of units of `request`. Errors: it covers one in part.
@@ -63,7 +63,7 @@ impl<S: Store> Zones<S> {
 
     /// The zone that begins at `address`. Errors: none does.
     fn zone_at(&self, address: u64) -> Result<u32, ZoneRefusal> {
-        let (zone, _) = self.table.zone_of((address >> self.table.geometry.unit_shift) as u32);
+        let (zone, _) = self.table.zone_of(address >> self.table.geometry.unit_shift);
         match self.table.describe(zone).start == address {
             true => Ok(zone),
             false => Err(ZoneRefusal::NotZoneStart),
@@ -98,10 +98,10 @@ impl<S: Store> Zones<S> {
     }
 
     /// Page `page` holds the bytes of `unit`, as a write brings them.
-    fn fill(&mut self, page: u32, unit: u32, written: Option<&Written<'_>>) {
+    fn fill(&mut self, page: u64, unit: u64, written: Option<&Written<'_>>) {
         let unit_bytes = self.table.geometry.unit_bytes as usize;
         let bytes = written.and_then(|written| {
-            let begin = u64::from(unit) * unit_bytes as u64 - written.request.address;
+            let begin = unit * unit_bytes as u64 - written.request.address;
             Some(&written.data.bytes()?[begin as usize..begin as usize + unit_bytes])
         });
         match bytes {
@@ -123,7 +123,7 @@ impl<S: Store> Zones<S> {
     }
 
     /// Location of `unit`.
-    fn place_of(&self, unit: u32) -> Place {
+    fn place_of(&self, unit: u64) -> Place {
         let geometry = &self.table.geometry;
         let (zone, index) = self.table.zone_of(unit);
         let Entry { written, issued, .. } = self.table.zones[zone as usize];
@@ -148,7 +148,7 @@ impl<S: Store> Translation for Zones<S> {
         &self.table.geometry
     }
 
-    fn find(&self, unit: u32) -> Found {
+    fn find(&self, unit: u64) -> Found {
         let geometry = &self.table.geometry;
         let Place { superblock, index, is_written, is_held } = self.place_of(unit);
         let operation = geometry.operation_of(superblock, index);
@@ -156,12 +156,12 @@ impl<S: Store> Translation for Zones<S> {
         Found { superblock, operation, spot: geometry.spot(operation), is_held }
     }
 
-    fn is_beside(&self, unit: u32, found: &Found) -> bool {
+    fn is_beside(&self, unit: u64, found: &Found) -> bool {
         let other = self.find(unit);
         (other.superblock, other.operation) == (found.superblock, found.operation)
     }
 
-    fn planes_of(&self, unit: u32, units: u32) -> Range<u32> {
+    fn planes_of(&self, unit: u64, units: u32) -> Range<u32> {
         let Place { superblock, index, .. } = self.place_of(unit);
         self.table.geometry.planes_of(superblock, index, units)
     }
@@ -173,7 +173,7 @@ impl<S: Store> Translation for Zones<S> {
         Ok(())
     }
 
-    fn write(&mut self, unit: u32, written: &Written<'_>, flash: &mut Backend) -> Result<(), ZoneRefusal> {
+    fn write(&mut self, unit: u64, written: &Written<'_>, flash: &mut Backend) -> Result<(), ZoneRefusal> {
         let (zone, _) = self.table.zone_of(unit);
         let page = self.table.take(zone, 1);
         if S::CARRIES_BYTES {
@@ -264,12 +264,10 @@ impl<S: Store> Translation for Zones<S> {
         false
     }
 
-    fn read_unit(&self, unit: u32, offset: usize, into: &mut [u8]) {
+    fn read_unit(&self, unit: u64, offset: usize, into: &mut [u8]) {
         let Place { superblock, index, is_written, .. } = self.place_of(unit);
         match is_written {
-            true => {
-                self.table.pool.flash.read((superblock << self.table.geometry.shift) + index, offset, into)
-            }
+            true => self.table.pool.flash.read(self.table.geometry.page_at(superblock, index), offset, into),
             false => into.fill(0),
         }
     }
@@ -282,7 +280,7 @@ impl<S: Store> Translation for Zones<S> {
         let mut address = request.address;
         let mut all = Ok(());
         while address < end {
-            let (zone, index) = self.table.zone_of((address >> self.table.geometry.unit_shift) as u32);
+            let (zone, index) = self.table.zone_of(address >> self.table.geometry.unit_shift);
             if index == 0 && self.table.zones[zone as usize].state != ZoneState::Empty {
                 self.table.reset(zone, &mut Untimed);
             }
@@ -302,7 +300,7 @@ impl<S: Store> Translation for Zones<S> {
     fn prefetch(&self, _requests: &[Request]) {}
 
     fn zone(&self, address: u64) -> Option<Zone> {
-        let (zone, _) = self.table.zone_of((address >> self.table.geometry.unit_shift) as u32);
+        let (zone, _) = self.table.zone_of(address >> self.table.geometry.unit_shift);
         Some(self.table.describe(zone))
     }
 

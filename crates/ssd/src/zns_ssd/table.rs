@@ -62,7 +62,7 @@ impl<S: Store> ZoneTable<S> {
     pub(crate) fn new(config: &Config, zones: &ZonesConfig, pool: Superblocks<S>) -> ZoneTable<S> {
         let geometry = Geometry::of(config);
         let zone_units = zones.zone_superblocks * geometry.units_per_superblock;
-        let count = geometry.logical_units / zone_units;
+        let count = (geometry.logical_units / u64::from(zone_units)) as u32;
         ZoneTable {
             pool,
             zones: vec![EMPTY; count as usize],
@@ -111,8 +111,9 @@ impl<S: Store> ZoneTable<S> {
 
     /// The zone of `unit`, and where in it that lies.
     #[inline]
-    pub(crate) fn zone_of(&self, unit: u32) -> (u32, u32) {
-        self.by_zone.divide(unit)
+    pub(crate) fn zone_of(&self, unit: u64) -> (u32, u32) {
+        let (zone, index) = self.by_zone.divide_wide(unit);
+        (zone as u32, index)
     }
 
     /// The zone with this number, as a host is notified of it.
@@ -134,7 +135,7 @@ impl<S: Store> ZoneTable<S> {
     }
 
     /// The zone that takes `count` units from `unit` on. Errors: none does.
-    pub(crate) fn zone_for(&self, unit: u32, count: u32) -> Result<u32, ZoneRefusal> {
+    pub(crate) fn zone_for(&self, unit: u64, count: u32) -> Result<u32, ZoneRefusal> {
         let (zone, index) = self.zone_of(unit);
         let Entry { state, written, .. } = self.zones[zone as usize];
         if state != ZoneState::Full && index != written {
@@ -238,7 +239,7 @@ impl<S: Store> ZoneTable<S> {
     /// The host writes `count` units of `zone`, at most until an operation is full; returns the number of the first page.
     /// [`ZoneTable::issue_complete`] is to be called then.
     #[inline]
-    pub(crate) fn take(&mut self, zone: u32, count: u32) -> u32 {
+    pub(crate) fn take(&mut self, zone: u32, count: u32) -> u64 {
         let (superblock, _) = self.place(zone, self.zones[zone as usize].written);
         self.zones[zone as usize].written += count;
         self.pool.programs.host += u64::from(count);

@@ -207,7 +207,7 @@ impl Backend {
         let Copied { from, cells, .. } = *copied;
         let others = self.geometry.others(from, block.programmed, true);
         let mut is_rebuilt = !others.is_empty();
-        let superblock = from >> self.geometry.shift;
+        let (superblock, _) = self.geometry.place_at(from);
         for other in &others {
             let Some(errors) = &mut self.errors else { return false };
             let sensing = errors.decode_other(other, block.erases, cells, self.now);
@@ -277,7 +277,7 @@ impl FlashOps for Backend {
         if self.timing.is_inside(copied.cause) {
             return errors.copy_inside(copied, blocks, self.now);
         }
-        let block = &blocks[(copied.from >> self.geometry.shift) as usize];
+        let block = &blocks[self.geometry.place_at(copied.from).0 as usize];
         if errors.copy(copied, block.erases, self.now)
             && !self.rebuild(copied, block)
             && let Some(errors) = &mut self.errors

@@ -17,12 +17,12 @@ impl<S: Store> Array<S> {
 
     /// Whether the unit in `page` is in the write buffer and has not been issued to the flash.
     #[inline]
-    pub(crate) fn is_held(&self, page: u32) -> bool {
+    pub(crate) fn is_held(&self, page: u64) -> bool {
         self.is_open[self.pool.flash.block_of(page) as usize] && self.is_in_frontier(page)
     }
 
     #[inline(never)]
-    fn is_in_frontier(&self, page: u32) -> bool {
+    fn is_in_frontier(&self, page: u64) -> bool {
         self.frontiers.iter().any(|frontier| frontier.holds(page))
     }
 
@@ -32,10 +32,10 @@ impl<S: Store> Array<S> {
     pub(crate) fn append<W: FlashOps>(
         &mut self,
         frontier: usize,
-        owner: u32,
+        owner: u64,
         cause: Cause,
         work: &mut W,
-    ) -> u32 {
+    ) -> u64 {
         let page = self.take(frontier, 1);
         self.own(page, owner);
         self.issue_complete(frontier, cause, work);
@@ -53,7 +53,7 @@ impl<S: Store> Array<S> {
     /// the first unit. The caller then sets the owners with [`Array::own`] and calls
     /// [`Array::issue_complete`].
     #[inline]
-    pub(crate) fn take(&mut self, frontier: usize, count: u32) -> u32 {
+    pub(crate) fn take(&mut self, frontier: usize, count: u32) -> u64 {
         let open = &mut self.frontiers[frontier];
         open.taken += count;
         let first = self.pool.flash.program_run(open.superblock, count);

@@ -47,8 +47,8 @@ impl<S: Store> Array<S> {
     pub(crate) fn region_for<W: FlashOps>(
         &mut self,
         handle: usize,
-        unit: u32,
-        old: u32,
+        unit: u64,
+        old: u64,
         work: &mut W,
     ) -> usize {
         if self.geometry.has_regions() { self.choose_region(handle, unit, old, work) } else { 0 }
@@ -56,7 +56,7 @@ impl<S: Store> Array<S> {
 
     /// Selects one of several regions.
     #[inline(never)]
-    fn choose_region<W: FlashOps>(&mut self, handle: usize, unit: u32, old: u32, work: &mut W) -> usize {
+    fn choose_region<W: FlashOps>(&mut self, handle: usize, unit: u64, old: u64, work: &mut W) -> usize {
         if !self.geometry.is_by_plane() {
             return self.group_for(unit);
         }
@@ -81,10 +81,10 @@ impl<S: Store> Array<S> {
     /// Selects the reclaim group for `unit`. Host data uses the group that the placement identifier names,
     /// and a mapping table page uses the group given by its number. If the group is full, the group with the
     /// least data is used.
-    fn group_for(&mut self, unit: u32) -> usize {
+    fn group_for(&mut self, unit: u64) -> usize {
         let groups = self.geometry.regions;
         let named = match unit.checked_sub(self.geometry.logical_units) {
-            Some(page) => (page % groups) as usize,
+            Some(page) => (page % u64::from(groups)) as usize,
             None => self.handles.group(),
         };
         if self.has_space_for_page(named) {
@@ -139,7 +139,7 @@ impl<S: Store> Array<S> {
 
     /// The superblock of `unit`, and the number of the unit in the superblock, for a unit that was never
     /// written in a drive that was filled sequentially.
-    pub(crate) fn place_unwritten(&self, unit: u32) -> (u32, u32) {
+    pub(crate) fn place_unwritten(&self, unit: u64) -> (u32, u32) {
         let geometry = &self.geometry;
         match geometry.is_by_plane() {
             true => (self.allocation.by_address(unit).0 as u32 * geometry.superblocks_of_region, 0),
@@ -149,12 +149,12 @@ impl<S: Store> Array<S> {
 
     /// The operation of `unit`, for a unit that was never written in a drive that was filled sequentially.
     #[inline]
-    pub(crate) fn operation_unwritten(&self, unit: u32) -> u32 {
+    pub(crate) fn operation_unwritten(&self, unit: u64) -> u32 {
         let geometry = &self.geometry;
         if !geometry.is_by_plane() {
             return geometry.operation_in_order(unit);
         }
         let (region, pages) = self.allocation.by_address(unit);
-        pages % geometry.pages_per_block * geometry.dies + geometry.die_of(region)
+        (pages % u64::from(geometry.pages_per_block)) as u32 * geometry.dies + geometry.die_of(region)
     }
 }

@@ -217,24 +217,24 @@ impl<S: Store> Array<S> {
             }
             let run = self.until_complete(frontier).min(limit - copied).min(bits.count_ones());
             let to = self.take(frontier, run);
-            for page in to..to + run {
+            for page in to..to + u64::from(run) {
                 let from = first + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                let owner = self.owners[from];
+                let owner = self.owners.get(from);
                 debug_assert_eq!(self.entry(owner) as usize, from + 1, "the place of unit {owner}");
                 let place = self.geometry.operations_of((from - base) as u32).0;
                 relocation.reading.copy(place, &self.geometry, work);
                 let Reading { cells, cause, .. } = relocation.reading;
                 work.copied(
-                    &Copied { from: from as u32, to: page, owner, cells, cause },
+                    &Copied { from: from as u64, to: page, owner, cells, cause },
                     self.pool.flash.blocks(),
                 );
                 self.own(page, owner);
-                self.pool.flash.fill_from(page, from as u32);
+                self.pool.flash.fill_from(page, from as u64);
                 if is_followed {
                     self.note_moved(owner);
                     if owner < self.geometry.logical_units {
-                        self.handles.count_moved(from as u32, page);
+                        self.handles.count_moved(from as u64, page);
                     }
                 }
             }
@@ -271,7 +271,7 @@ impl<S: Store> Array<S> {
         let mut bits = self.valid[word] & below(places.end) & !below(places.start);
         while bits != 0 {
             let unit = word * 64 + bits.trailing_zeros() as usize;
-            self.table.prefetch(self.owners[unit] as usize);
+            self.table.prefetch(self.owners.get(unit) as usize);
             bits &= bits - 1;
         }
     }
@@ -303,7 +303,7 @@ impl<S: Store> Array<S> {
     pub(crate) fn erase<W: FlashOps>(&mut self, superblock: u32, work: &mut W) {
         self.slc.erase(superblock);
         if S::CARRIES_BYTES {
-            self.spare.erase(superblock << self.geometry.shift, self.geometry.units_per_superblock);
+            self.spare.erase(self.geometry.page_at(superblock, 0), self.geometry.units_per_superblock);
         }
         self.place_of[superblock as usize] = ABSENT;
         if self.pool.erase(superblock, work) {

@@ -10,7 +10,7 @@ use nacre_kernel::state::State;
 #[derive(State)]
 pub(crate) struct CachedEntries {
     #[state(skip = "from the configuration")]
-    mappings_per_page: u32,
+    mappings_per_page: u64,
     cached: Cached,
     /// Table pages that must be programmed because a moved mapping evicted a changed one of them.
     #[state(varies)]
@@ -19,13 +19,21 @@ pub(crate) struct CachedEntries {
 
 impl CachedEntries {
     /// An empty cache of `capacity` out of `units` mappings, with `mappings_per_page` in a page of the table.
-    pub(crate) fn new(units: u32, mappings_per_page: u32, capacity: u32) -> CachedEntries {
-        CachedEntries { mappings_per_page, cached: Cached::new(units, capacity), moved: Vec::new() }
+    pub(crate) fn new(units: u64, mappings_per_page: u32, capacity: u64) -> CachedEntries {
+        CachedEntries {
+            mappings_per_page: mappings_per_page.into(),
+            cached: Cached::new(units, capacity),
+            moved: Vec::new(),
+        }
+    }
+
+    fn page_of(&self, unit: u64) -> u32 {
+        (unit / self.mappings_per_page) as u32
     }
 
     /// Caches the mapping of `unit`. Returns the table page that must be programmed for that.
-    fn insert(&mut self, unit: u32, is_dirty: bool) -> Option<u32> {
-        let programmed = self.cached.make_room().map(|leaving| leaving / self.mappings_per_page);
+    fn insert(&mut self, unit: u64, is_dirty: bool) -> Option<u32> {
+        let programmed = self.cached.make_room().map(|leaving| self.page_of(leaving));
         if let Some(page) = programmed {
             self.clean_page(page);
         }
@@ -36,22 +44,22 @@ impl CachedEntries {
     /// Marks all mappings of `page` as unchanged: they are programmed with it.
     fn clean_page(&mut self, page: u32) {
         let state = &mut self.cached.state;
-        let first = (page * self.mappings_per_page) as usize;
+        let first = (u64::from(page) * self.mappings_per_page) as usize;
         let end = (first + self.mappings_per_page as usize).min(state.len());
         state[first..end].iter_mut().for_each(|state| *state &= !DIRTY);
     }
 }
 
 impl MappingCache for CachedEntries {
-    fn look_up(&mut self, unit: u32, changes: bool) -> Lookup {
+    fn look_up(&mut self, unit: u64, changes: bool) -> Lookup {
         if self.cached.touch(unit, changes) {
             return Lookup::Hit;
         }
         let programmed = self.insert(unit, changes);
-        Lookup::Miss { page: unit / self.mappings_per_page, programmed }
+        Lookup::Miss { page: self.page_of(unit), programmed }
     }
 
-    fn moved(&mut self, unit: u32) {
+    fn moved(&mut self, unit: u64) {
         if self.cached.has(unit, CACHED) {
             self.cached.state[unit as usize] |= DIRTY;
         } else if let Some(page) = self.insert(unit, true) {
@@ -75,7 +83,7 @@ impl MappingCache for CachedEntries {
 
     fn forget(&mut self) -> u64 {
         let (forgotten, changed) = self.cached.clear();
-        changed.into_iter().for_each(|unit| self.put_back(unit / self.mappings_per_page));
+        changed.into_iter().for_each(|unit| self.put_back(self.page_of(unit)));
         forgotten
     }
 }

@@ -9,7 +9,7 @@ use nacre_kernel::state::State;
 #[derive(State)]
 pub(crate) struct CachedPages {
     #[state(skip = "from the configuration")]
-    mappings_per_page: u32,
+    mappings_per_page: u64,
     cached: Cached,
     /// Pages with moved mappings that are not cached.
     #[state(varies)]
@@ -18,32 +18,46 @@ pub(crate) struct CachedPages {
 
 impl CachedPages {
     /// An empty cache of `capacity` out of `pages` table pages with `mappings_per_page` mappings each.
-    pub(crate) fn new(pages: u32, mappings_per_page: u32, capacity: u32) -> CachedPages {
-        CachedPages { mappings_per_page, cached: Cached::new(pages, capacity), moved: Vec::new() }
+    pub(crate) fn new(pages: u64, mappings_per_page: u32, capacity: u64) -> CachedPages {
+        CachedPages {
+            mappings_per_page: mappings_per_page.into(),
+            cached: Cached::new(pages, capacity),
+            moved: Vec::new(),
+        }
+    }
+
+    /// Notes that mappings of `page` moved.
+    fn note(&mut self, page: u64) {
+        if self.cached.has(page, CACHED) {
+            self.cached.state[page as usize] |= DIRTY;
+        } else if !self.cached.has(page, MOVED) {
+            self.cached.state[page as usize] |= MOVED;
+            self.moved.push(page as u32);
+        }
     }
 }
 
 impl MappingCache for CachedPages {
-    fn look_up(&mut self, unit: u32, changes: bool) -> Lookup {
+    fn look_up(&mut self, unit: u64, changes: bool) -> Lookup {
         let page = unit / self.mappings_per_page;
         if self.cached.touch(page, changes) {
             return Lookup::Hit;
         }
-        let programmed = self.cached.make_room();
+        let programmed = self.cached.make_room().map(|page| page as u32);
         // Moved mappings of this page are now merged into it.
         let is_dirty = changes || self.cached.has(page, MOVED);
         self.cached.add(page, is_dirty);
-        Lookup::Miss { page, programmed }
+        Lookup::Miss { page: page as u32, programmed }
     }
 
-    fn moved(&mut self, unit: u32) {
-        self.put_back(unit / self.mappings_per_page);
+    fn moved(&mut self, unit: u64) {
+        self.note(unit / self.mappings_per_page);
     }
 
     fn take_moved(&mut self) -> Option<u32> {
         loop {
             let page = self.moved.pop()?;
-            if self.cached.has(page, MOVED) {
+            if self.cached.has(page.into(), MOVED) {
                 self.cached.state[page as usize] &= !MOVED;
                 return Some(page);
             }
@@ -51,12 +65,7 @@ impl MappingCache for CachedPages {
     }
 
     fn put_back(&mut self, page: u32) {
-        if self.cached.has(page, CACHED) {
-            self.cached.state[page as usize] |= DIRTY;
-        } else if !self.cached.has(page, MOVED) {
-            self.cached.state[page as usize] |= MOVED;
-            self.moved.push(page);
-        }
+        self.note(page.into());
     }
 
     fn merges(&self) -> bool {
@@ -65,7 +74,7 @@ impl MappingCache for CachedPages {
 
     fn forget(&mut self) -> u64 {
         let (forgotten, changed) = self.cached.clear();
-        changed.into_iter().for_each(|page| self.put_back(page));
+        changed.into_iter().for_each(|page| self.note(page));
         forgotten
     }
 }

@@ -10,21 +10,22 @@ pub(crate) use cached_pages::CachedPages;
 
 use crate::config::{Config, MappingTable};
 use crate::layout::geometry::Geometry;
+use crate::layout::numbers::Numbers;
 use cached_entries::CachedEntries;
 use nacre_kernel::state::State;
 
 /// Creates the cache of the mapping table; `None` if the whole table is in DRAM.
 pub(crate) fn build(config: &Config, geometry: &Geometry) -> Option<Box<dyn MappingCache>> {
     let (units, pages, each) = (geometry.logical_units, geometry.mapping_units, geometry.mappings_per_unit);
-    let at_most = |items: u64, most: u32| items.min(u64::from(most)) as u32;
+    let pages = u64::from(pages);
     match &config.mapping().mapping {
         MappingTable::InDram(_) => None,
         MappingTable::CachedPages(table) => {
-            let capacity = at_most(table.size.0 / config.unit.0, pages);
+            let capacity = (table.size.0 / config.unit.0).min(pages);
             Some(Box::new(CachedPages::new(pages, each, capacity)))
         }
         MappingTable::CachedEntries(table) => {
-            let capacity = at_most((table.size.0 / table.entries.entry.0).max(1), units);
+            let capacity = (table.size.0 / table.entries.entry.0).clamp(1, units);
             Some(Box::new(CachedEntries::new(units, each, capacity)))
         }
     }
@@ -47,10 +48,10 @@ pub(crate) enum Lookup {
 /// Cache of mappings.
 pub(crate) trait MappingCache: State + Send {
     /// Looks up the mapping of `unit`; `changes` means that it will be modified.
-    fn look_up(&mut self, unit: u32, changes: bool) -> Lookup;
+    fn look_up(&mut self, unit: u64, changes: bool) -> Lookup;
 
     /// Notes that garbage collection moved the data of `unit`.
-    fn moved(&mut self, unit: u32);
+    fn moved(&mut self, unit: u64);
 
     /// Removes a table page that must be programmed after garbage collection moved data; it counts as
     /// programmed.
@@ -76,7 +77,7 @@ const MOVED: u8 = 4;
 #[derive(State)]
 struct Cached {
     #[state(same)]
-    capacity: u32,
+    capacity: u64,
     /// State by item.
     #[state(sparse)]
     state: Vec<u8>,
@@ -85,16 +86,16 @@ struct Cached {
 
 impl Cached {
     /// An empty cache of `capacity` out of `count` items.
-    fn new(count: u32, capacity: u32) -> Cached {
-        Cached { capacity, state: vec![0; count as usize], recency: Recency::new(count as usize) }
+    fn new(count: u64, capacity: u64) -> Cached {
+        Cached { capacity, state: vec![0; count as usize], recency: Recency::new(count) }
     }
 
-    fn has(&self, item: u32, flag: u8) -> bool {
+    fn has(&self, item: u64, flag: u8) -> bool {
         self.state[item as usize] & flag != 0
     }
 
     /// Uses `item` and notes whether it `changes`. Returns whether it is cached.
-    fn touch(&mut self, item: u32, changes: bool) -> bool {
+    fn touch(&mut self, item: u64, changes: bool) -> bool {
         let is_cached = self.has(item, CACHED);
         if is_cached {
             self.recency.touch(item);
@@ -104,7 +105,7 @@ impl Cached {
     }
 
     /// Evicts the least recently used item if the cache is full. Returns the item if it was changed.
-    fn make_room(&mut self) -> Option<u32> {
+    fn make_room(&mut self) -> Option<u64> {
         if self.recency.len() < self.capacity {
             return None;
         }
@@ -112,20 +113,20 @@ impl Cached {
     }
 
     /// Evicts the least recently used item. Returns it and whether it was changed.
-    fn evict(&mut self) -> Option<(u32, bool)> {
+    fn evict(&mut self) -> Option<(u64, bool)> {
         let item = self.recency.take_oldest()?;
         let state = std::mem::take(&mut self.state[item as usize]);
         Some((item, state & DIRTY != 0))
     }
 
-    fn add(&mut self, item: u32, is_dirty: bool) {
+    fn add(&mut self, item: u64, is_dirty: bool) {
         self.recency.add(item);
         self.state[item as usize] = CACHED | if is_dirty { DIRTY } else { 0 };
     }
 
     /// Evicts all items. Returns their number, and those that were changed.
-    fn clear(&mut self) -> (u64, Vec<u32>) {
-        let count = u64::from(self.recency.len());
+    fn clear(&mut self) -> (u64, Vec<u64>) {
+        let count = self.recency.len();
         let evicted = std::iter::from_fn(|| self.evict());
         (count, evicted.filter_map(|(item, was_dirty)| was_dirty.then_some(item)).collect())
     }
@@ -133,37 +134,37 @@ impl Cached {
 
 /// No number, or the end of the list. Links count numbers from 1, so that tables are zero until they are
 /// used.
-const NONE: u32 = 0;
+const NONE: u64 = 0;
 
 /// A list of numbers, most recently used first.
 #[derive(State)]
 struct Recency {
-    #[state(sparse)]
-    newer: Vec<u32>,
-    #[state(sparse)]
-    older: Vec<u32>,
-    newest: u32,
-    oldest: u32,
-    held: u32,
+    newer: Numbers,
+    older: Numbers,
+    newest: u64,
+    oldest: u64,
+    held: u64,
 }
 
 impl Recency {
     /// An empty list for numbers below `count`.
-    fn new(count: usize) -> Recency {
-        Recency { newer: vec![NONE; count], older: vec![NONE; count], newest: NONE, oldest: NONE, held: 0 }
+    fn new(count: u64) -> Recency {
+        let links = || Numbers::new(count as usize, count + 1);
+        Recency { newer: links(), older: links(), newest: NONE, oldest: NONE, held: 0 }
     }
 
     /// Length of the list.
-    fn len(&self) -> u32 {
+    fn len(&self) -> u64 {
         self.held
     }
 
     /// Adds `number`, which is not in the list, as the most recently used.
-    fn add(&mut self, number: u32) {
-        (self.newer[number as usize], self.older[number as usize]) = (NONE, self.newest);
+    fn add(&mut self, number: u64) {
+        self.newer.set(number as usize, NONE);
+        self.older.set(number as usize, self.newest);
         match self.newest {
             NONE => self.oldest = number + 1,
-            newest => self.newer[newest as usize - 1] = number + 1,
+            newest => self.newer.set(newest as usize - 1, number + 1),
         }
         self.newest = number + 1;
         self.held += 1;
@@ -171,7 +172,7 @@ impl Recency {
 
     /// Moves `number`, which is in the list, to the front.
     #[inline]
-    fn touch(&mut self, number: u32) {
+    fn touch(&mut self, number: u64) {
         if self.newest != number + 1 {
             self.remove(number);
             self.add(number);
@@ -179,21 +180,21 @@ impl Recency {
     }
 
     /// Removes the least recently used number.
-    fn take_oldest(&mut self) -> Option<u32> {
+    fn take_oldest(&mut self) -> Option<u64> {
         let oldest = self.oldest.checked_sub(1)?;
         self.remove(oldest);
         Some(oldest)
     }
 
-    fn remove(&mut self, number: u32) {
-        let (newer, older) = (self.newer[number as usize], self.older[number as usize]);
+    fn remove(&mut self, number: u64) {
+        let (newer, older) = (self.newer.get(number as usize), self.older.get(number as usize));
         match newer {
             NONE => self.newest = older,
-            newer => self.older[newer as usize - 1] = older,
+            newer => self.older.set(newer as usize - 1, older),
         }
         match older {
             NONE => self.oldest = newer,
-            older => self.newer[older as usize - 1] = newer,
+            older => self.newer.set(older as usize - 1, newer),
         }
         self.held -= 1;
     }

@@ -133,7 +133,7 @@ impl Handles {
 
     /// Counts a host program of `page`.
     #[inline]
-    pub(crate) fn count_written(&mut self, page: u32) {
+    pub(crate) fn count_written(&mut self, page: u64) {
         if self.count > 1 {
             self.of_page[page as usize] = self.current as u8;
             self.written[self.current as usize] += 1;
@@ -142,7 +142,7 @@ impl Handles {
 
     /// Counts the move of a host unit from page `from` to page `to`.
     #[inline]
-    pub(crate) fn count_moved(&mut self, from: u32, to: u32) {
+    pub(crate) fn count_moved(&mut self, from: u64, to: u64) {
         if let Some(&handle) = self.of_page.get(from as usize) {
             self.of_page[to as usize] = handle;
             self.moved[usize::from(handle)] += 1;

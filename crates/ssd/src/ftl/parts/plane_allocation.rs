@@ -46,9 +46,9 @@ impl PlaneAllocation {
     }
 
     /// The plane that the address of `unit` determines, and the number of earlier pages in that plane.
-    pub(crate) fn by_address(&self, unit: u32) -> (usize, u32) {
-        let (page, _) = self.by_page.divide(unit);
-        let (before, turn) = self.by_regions.divide(page);
+    pub(crate) fn by_address(&self, unit: u64) -> (usize, u64) {
+        let (page, _) = self.by_page.divide_wide(unit);
+        let (before, turn) = self.by_regions.divide_wide(page);
         (self.in_order[turn as usize] as usize, before)
     }
 }

@@ -55,7 +55,7 @@ pub(crate) fn partitions_by_region(usable: &[u32], geometry: &Geometry) -> Vec<P
 pub(crate) struct Frontier {
     pub(crate) superblock: u32,
     /// Number of the first unit.
-    pub(crate) base: u32,
+    pub(crate) base: u64,
     /// Capacity in units.
     pub(crate) units: u32,
     pub(crate) cells: Cells,
@@ -85,7 +85,7 @@ impl Frontier {
     pub(crate) fn at(superblock: u32, units: u32, cells: Cells, geometry: &Geometry) -> Frontier {
         Frontier {
             superblock,
-            base: superblock << geometry.shift,
+            base: geometry.page_at(superblock, 0),
             units,
             cells,
             taken: 0,
@@ -97,8 +97,8 @@ impl Frontier {
 
     /// Whether `page` is allocated and still in the write buffer.
     #[inline]
-    pub(crate) fn holds(&self, page: u32) -> bool {
-        page.wrapping_sub(self.base + self.issued) < self.taken - self.issued
+    pub(crate) fn holds(&self, page: u64) -> bool {
+        page.wrapping_sub(self.base + u64::from(self.issued)) < u64::from(self.taken - self.issued)
     }
 }
 
