@@ -337,7 +337,7 @@ use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::event;
 use nacre_media::store::{Layout, Nothing, Store};
 use superblocks::Superblocks;
-use zns_ssd::{ZoneTable, Zones};
+use zns_ssd::Zones;
 
 /// Settings for times, energy, and prices. They do not affect data placement: drives that differ only in
 /// these settings have the same state after preconditioning.
@@ -453,9 +453,8 @@ fn build_over<S: Store + 'static>(
         }
         Layer::Zones(zones) => {
             let pool = superblocks(slot, builder, store, &config, 0)?;
-            let table = ZoneTable::new(&config, zones, pool);
-            check_space(slot, table.has_space())?;
-            let layer = Zones::new(config.clone(), table);
+            let layer = Zones::new(&config, zones, pool);
+            check_space(slot, layer.has_space())?;
             Ok(Box::new(Ssd::new(id, path, config, layer, host)))
         }
     }

@@ -1,11 +1,10 @@
 //! Checks of page-mapped drives.
 
-use crate::config::OPEN;
 use crate::config::check_sizes::{
     check_buffer, check_cache, check_divisor, check_drive, check_numbers, check_slc_cache,
 };
 use crate::config::share::{has_room, share_with_table, units_wanted};
-use crate::config::{Config, SsdConfig, percent, share_problem};
+use crate::config::{Config, OPEN, SsdConfig, percent, share_problem};
 use nacre_config::Reader;
 
 /// Reports every error that involves several settings: first of the whole drive, then of a share of it.

@@ -9,7 +9,7 @@ use crate::ftl::mapping_cache::Lookup;
 use crate::ftl::report;
 use crate::ftl::translation::{Found, Mapping, Translation, Written};
 use crate::layout::geometry::{Cells, Geometry};
-use crate::ops::Untimed;
+use crate::ops::{FlashOps, Untimed};
 use crate::recovery::versions::{Version, Versions};
 use crate::recovery::{self, Outage};
 use crate::superblocks::ABSENT;
@@ -91,6 +91,29 @@ impl<S: Store> Paged<S> {
         is_written
     }
 
+    /// Looks up the mapping of `unit` in the cache of a mapping table in flash. Returns the page of the table that
+    /// must be read, and its location if it is in flash.
+    fn look_up_in<W: FlashOps>(
+        &mut self,
+        unit: u64,
+        changes: bool,
+        work: &mut W,
+        book: &mut Book,
+    ) -> Option<(u32, Option<Found>)> {
+        let mapping = self.array.mapping.as_mut()?;
+        book.lookups += 1;
+        let Lookup::Miss { page, programmed } = mapping.look_up(unit, changes) else { return None };
+        book.misses += 1;
+        let unit = self.array.geometry.logical_units + u64::from(page);
+        // A drive that is modeled as full has its whole mapping table in flash.
+        let is_in_flash = self.array.entry(unit) != 0 || self.config.unwritten == Unwritten::Flash;
+        let found = is_in_flash.then(|| self.find(unit));
+        if let Some(leaving) = programmed {
+            self.array.write_mapping(leaving, work);
+        }
+        Some((page, found))
+    }
+
     /// Number of valid units.
     fn valid_units(&self) -> u64 {
         self.array.places.iter().map(|place| u64::from(place.live)).sum()
@@ -125,19 +148,10 @@ impl<S: Store> Translation for Paged<S> {
 
     #[inline(always)]
     fn look_up(&mut self, unit: u64, changes: bool, flash: &mut Backend, book: &mut Book) -> Mapping {
-        let Some(mapping) = &mut self.array.mapping else { return Mapping::Known };
-        book.lookups += 1;
-        let Lookup::Miss { page, programmed } = mapping.look_up(unit, changes) else {
+        if self.array.mapping.is_none() {
             return Mapping::Known;
-        };
-        book.misses += 1;
-        let unit = self.array.geometry.logical_units + u64::from(page);
-        // A drive that is modeled as full has its whole mapping table in flash.
-        let is_in_flash = self.array.entry(unit) != 0 || self.config.unwritten == Unwritten::Flash;
-        let found = is_in_flash.then(|| self.find(unit));
-        if let Some(leaving) = programmed {
-            self.array.write_mapping(leaving, flash);
         }
+        let Some((page, found)) = self.look_up_in(unit, changes, flash, book) else { return Mapping::Known };
         Mapping::InFlash { page, found }
     }
 
@@ -254,15 +268,7 @@ impl<S: Store> Translation for Paged<S> {
         self.array.handles.choose(request.volume);
         let mut all = true;
         for unit in first..=last {
-            if let Some(mapping) = &mut self.array.mapping {
-                book.lookups += 1;
-                if let Lookup::Miss { programmed, .. } = mapping.look_up(unit, true) {
-                    book.misses += 1;
-                    if let Some(leaving) = programmed {
-                        self.array.write_mapping(leaving, &mut Untimed);
-                    }
-                }
-            }
+            self.look_up_in(unit, true, &mut Untimed, book);
             all &= self.put_untimed(unit);
         }
         written_if(all)
@@ -302,12 +308,63 @@ impl<S: Store> Translation for Paged<S> {
         self.array.refresh(superblock, flash)
     }
 
+    /// A power loss clears the write buffer and all DRAM.
     fn power_fail(&mut self, flash: &mut Backend, lost: &mut Recovery) -> Held {
-        self.lose_power(flash, lost)
+        let held = Held {
+            operations: self.array.held_operations(),
+            parities: self.array.held_parities(),
+            rounds: self.array.held_rounds(),
+        };
+        let damage = self.damage(flash);
+        let gone = self.versions.fail();
+        lost.programs_lost = gone.operations.len() as u64;
+        lost.bytes_lost =
+            gone.acknowledged.union(&damage.units).count() as u64 * u64::from(self.array.geometry.unit_bytes);
+        lost.pages_damaged = damage.pages;
+        lost.blocks_forgotten = self.array.mapping.as_mut().map_or(0, |mapping| mapping.forget());
+        self.array.empty_buffer();
+        let mut older = std::collections::BTreeMap::new();
+        for (unit, before) in gone.back {
+            match before {
+                // A unit that was trimmed after that write may read as zeros immediately.
+                Some(_) if self.array.entry(unit) == 0 => {}
+                Some(_) if damage.units.contains(&unit) => {}
+                Some(bytes) => _ = older.insert(unit, bytes),
+                None if self.array.entry(unit) != 0 => self.array.trim(unit),
+                None => {}
+            }
+        }
+        self.array.fall_back(&older);
+        for unit in damage.units {
+            if self.array.entry(unit) != 0 {
+                self.array.trim(unit);
+            }
+        }
+        if S::CARRIES_BYTES {
+            self.array.table.clear();
+        }
+        held
     }
 
+    /// Rebuilds the mapping from the checkpoint and the spare areas.
     fn recover(&mut self, recovery: &mut Recovery, outage: &mut Outage) -> Time {
-        self.repair(recovery, outage)
+        if S::CARRIES_BYTES {
+            let Array { spare, owners, table, .. } = &mut self.array;
+            spare.find_mapping(owners, table);
+        }
+        let geometry = &self.array.geometry;
+        let programs = self.array.pool.flash.programs();
+        let entries = self.config.mapping().mapping.entries();
+        let every = (entries.checkpoint_every.0 / u64::from(geometry.unit_bytes)).max(1);
+        let since = (programs - outage.checkpoint) % every;
+        recovery.pages_scanned = since.div_ceil(u64::from(geometry.units_per_page));
+        outage.next_checkpoint = programs;
+        let mappings =
+            if geometry.mapping_units > 0 { geometry.mapping_units.into() } else { geometry.logical_units };
+        let table = mappings * entries.entry.0;
+        recovery::reading(&self.config, table.div_ceil(self.config.page.0), self.config.page.0)
+            + recovery::reading_spare(&self.config, recovery.pages_scanned)
+            + self.finding_parity()
     }
 
     fn host_bytes(&self) -> u64 {
@@ -360,65 +417,6 @@ impl<S: Store> Translation for Paged<S> {
 }
 
 impl<S: Store> Paged<S> {
-    /// Handles a power loss, which clears the write buffer and all DRAM.
-    fn lose_power(&mut self, flash: &mut Backend, lost: &mut Recovery) -> Held {
-        let held = Held {
-            operations: self.array.held_operations(),
-            parities: self.array.held_parities(),
-            rounds: self.array.held_rounds(),
-        };
-        let damage = self.damage(flash);
-        let gone = self.versions.fail();
-        lost.programs_lost = gone.operations.len() as u64;
-        lost.bytes_lost =
-            gone.acknowledged.union(&damage.units).count() as u64 * u64::from(self.array.geometry.unit_bytes);
-        lost.pages_damaged = damage.pages;
-        lost.blocks_forgotten = self.array.mapping.as_mut().map_or(0, |mapping| mapping.forget());
-        self.array.empty_buffer();
-        let mut older = std::collections::BTreeMap::new();
-        for (unit, before) in gone.back {
-            match before {
-                // A unit that was trimmed after that write may read as zeros immediately.
-                Some(_) if self.array.entry(unit) == 0 => {}
-                Some(_) if damage.units.contains(&unit) => {}
-                Some(bytes) => _ = older.insert(unit, bytes),
-                None if self.array.entry(unit) != 0 => self.array.trim(unit),
-                None => {}
-            }
-        }
-        self.array.fall_back(&older);
-        for unit in damage.units {
-            if self.array.entry(unit) != 0 {
-                self.array.trim(unit);
-            }
-        }
-        if S::CARRIES_BYTES {
-            self.array.table.clear();
-        }
-        held
-    }
-
-    /// Rebuilds the mapping. Returns the time to read the checkpoint and the spare areas.
-    fn repair(&mut self, recovery: &mut Recovery, outage: &mut Outage) -> Time {
-        if S::CARRIES_BYTES {
-            let Array { spare, owners, table, .. } = &mut self.array;
-            spare.find_mapping(owners, table);
-        }
-        let geometry = &self.array.geometry;
-        let programs = self.array.pool.flash.programs();
-        let entries = self.config.mapping().mapping.entries();
-        let every = (entries.checkpoint_every.0 / u64::from(geometry.unit_bytes)).max(1);
-        let since = (programs - outage.checkpoint) % every;
-        recovery.pages_scanned = since.div_ceil(u64::from(geometry.units_per_page));
-        outage.next_checkpoint = programs;
-        let mappings =
-            if geometry.mapping_units > 0 { geometry.mapping_units.into() } else { geometry.logical_units };
-        let table = mappings * entries.entry.0;
-        recovery::reading(&self.config, table.div_ceil(self.config.page.0), self.config.page.0)
-            + recovery::reading_spare(&self.config, recovery.pages_scanned)
-            + self.finding_parity()
-    }
-
     /// Time to recompute the parity of incomplete stripes from their pages in flash. With capacitors, the
     /// parity is preserved and the time is zero.
     fn finding_parity(&self) -> Time {

@@ -1,17 +1,14 @@
 //! Zones as the translation layer of a drive.
 
 use crate::book::Book;
-use crate::config::Config;
 use crate::flash::backend::{Backend, Held};
 use crate::ftl::translation::{Found, Translation, Written};
 use crate::layout::geometry::Geometry;
 use crate::ops::Untimed;
-use crate::recovery::Outage;
-use crate::recovery::{reading, reading_round};
+use crate::recovery::{Outage, reading, reading_round};
 use crate::superblocks::ABSENT;
 use crate::zns_ssd::report::Tally;
-use crate::zns_ssd::table::{Entry, ZoneTable};
-use nacre_kernel::state::State;
+use crate::zns_ssd::table::{Entry, Zones};
 use nacre_kernel::{Column, Recovery, Request, Time, Wear, Zone, ZoneCommand, ZoneRefusal, ZoneState};
 use nacre_media::store::Store;
 use std::ops::Range;
@@ -30,41 +27,11 @@ struct Place {
     is_held: bool,
 }
 
-/// Zones over superblocks of flash.
-#[derive(State)]
-#[state(bound = "S: Store")]
-pub(crate) struct Zones<S> {
-    #[state(skip = "from the configuration")]
-    config: Config,
-    table: ZoneTable<S>,
-    tally: Tally,
-}
-
 impl<S: Store> Zones<S> {
-    pub(crate) fn new(config: Config, table: ZoneTable<S>) -> Zones<S> {
-        Zones { config, table, tally: Tally::default() }
-    }
-
-    /// The zone that takes the write `request`. Errors: none does.
-    fn zone_for(&self, request: &Request) -> Result<u32, ZoneRefusal> {
-        let units = self.whole_units(request)?;
-        self.table.zone_for(request.address >> self.table.geometry.unit_shift, units)
-    }
-
-    /// The number of units of `request`. Errors: it covers one in part.
-    fn whole_units(&self, request: &Request) -> Result<u32, ZoneRefusal> {
-        let unit_bytes = u64::from(self.table.geometry.unit_bytes);
-        let is_whole = |bytes: u64| bytes.is_multiple_of(unit_bytes);
-        match is_whole(request.address) && is_whole(request.bytes.into()) {
-            true => Ok(request.bytes >> self.table.geometry.unit_shift),
-            false => Err(ZoneRefusal::NotWholeUnits),
-        }
-    }
-
     /// The zone that begins at `address`. Errors: none does.
     fn zone_at(&self, address: u64) -> Result<u32, ZoneRefusal> {
-        let (zone, _) = self.table.zone_of(address >> self.table.geometry.unit_shift);
-        match self.table.describe(zone).start == address {
+        let (zone, _) = self.zone_of(address >> self.geometry.unit_shift);
+        match self.describe(zone).start == address {
             true => Ok(zone),
             false => Err(ZoneRefusal::NotZoneStart),
         }
@@ -73,7 +40,7 @@ impl<S: Store> Zones<S> {
     /// The zone that takes the append `request`. Errors: it does not.
     fn zone_for_append(&self, request: &Request) -> Result<u32, ZoneRefusal> {
         let zone = self.zone_at(request.address)?;
-        self.table.check_write(zone, self.whole_units(request)?)?;
+        self.check_write(zone, self.whole_units(request)?)?;
         Ok(zone)
     }
 
@@ -82,56 +49,48 @@ impl<S: Store> Zones<S> {
         result.inspect_err(|&refusal| self.tally.refused[refusal as usize] += 1)
     }
 
-    /// Makes `zone` full.
-    fn finish(&mut self, zone: u32, flash: &mut Backend) {
-        if self.table.zones[zone as usize].state != ZoneState::Full {
-            self.tally.finishes += 1;
-            self.table.finish(zone, flash);
-        }
-    }
-
     /// Makes `zone` empty.
     fn reset(&mut self, zone: u32, flash: &mut Backend, book: &mut Book) {
-        self.tally.resets += u64::from(self.table.zones[zone as usize].state != ZoneState::Empty);
-        book.trimmed += u64::from(self.table.reset(zone, flash));
-        book.forget_taken_back(self.table.pool.programs.host);
+        self.tally.resets += u64::from(self.zones[zone as usize].state != ZoneState::Empty);
+        book.trimmed += u64::from(self.empty(zone, flash));
+        book.forget_taken_back(self.pool.programs.host);
     }
 
     /// Page `page` holds the bytes of `unit`, as a write brings them.
     fn fill(&mut self, page: u64, unit: u64, written: Option<&Written<'_>>) {
-        let unit_bytes = self.table.geometry.unit_bytes as usize;
+        let unit_bytes = self.geometry.unit_bytes as usize;
         let bytes = written.and_then(|written| {
             let begin = unit * unit_bytes as u64 - written.request.address;
             Some(&written.data.bytes()?[begin as usize..begin as usize + unit_bytes])
         });
         match bytes {
-            Some(bytes) => self.table.pool.flash.fill(page, bytes),
-            None => self.table.pool.flash.fill(page, &vec![0; unit_bytes]),
+            Some(bytes) => self.pool.flash.fill(page, bytes),
+            None => self.pool.flash.fill(page, &vec![0; unit_bytes]),
         }
     }
 
     /// Writes `units` units of `zone` in no time.
     fn put_in_zone(&mut self, zone: u32, units: u32) {
-        self.table.begin_write(zone);
+        self.begin_write(zone);
         for _ in 0..units {
-            let page = self.table.take(zone, 1);
+            let page = self.take(zone, 1);
             if S::CARRIES_BYTES {
                 self.fill(page, 0, None);
             }
-            self.table.issue_complete(zone, &mut Untimed);
+            self.issue_complete(zone, &mut Untimed);
         }
     }
 
     /// Location of `unit`.
     fn place_of(&self, unit: u64) -> Place {
-        let geometry = &self.table.geometry;
-        let (zone, index) = self.table.zone_of(unit);
-        let Entry { written, issued, .. } = self.table.zones[zone as usize];
+        let geometry = &self.geometry;
+        let (zone, index) = self.zone_of(unit);
+        let Entry { written, issued, .. } = self.zones[zone as usize];
         let (is_written, is_held) = (index < written, index < written && index >= issued);
         let (superblock, index) = match is_written {
-            true => self.table.place(zone, index),
+            true => self.place(zone, index),
             false => {
-                let first = self.table.region_of(zone) as u32 * geometry.superblocks_of_region;
+                let first = self.region_of(zone) as u32 * geometry.superblocks_of_region;
                 (first, index % geometry.units_per_superblock)
             }
         };
@@ -145,11 +104,11 @@ impl<S: Store> Translation for Zones<S> {
     const HAS_ZONES: bool = true;
 
     fn geometry(&self) -> &Geometry {
-        &self.table.geometry
+        &self.geometry
     }
 
     fn find(&self, unit: u64) -> Found {
-        let geometry = &self.table.geometry;
+        let geometry = &self.geometry;
         let Place { superblock, index, is_written, is_held } = self.place_of(unit);
         let operation = geometry.operation_of(superblock, index);
         let superblock = if is_written { superblock } else { ABSENT };
@@ -163,23 +122,23 @@ impl<S: Store> Translation for Zones<S> {
 
     fn planes_of(&self, unit: u64, units: u32) -> Range<u32> {
         let Place { superblock, index, .. } = self.place_of(unit);
-        self.table.geometry.planes_of(superblock, index, units)
+        self.geometry.planes_of(superblock, index, units)
     }
 
     fn admit(&mut self, request: &Request) -> Result<(), ZoneRefusal> {
         let zone = self.zone_for(request);
         let zone = self.counted(zone)?;
-        self.table.begin_write(zone);
+        self.begin_write(zone);
         Ok(())
     }
 
     fn write(&mut self, unit: u64, written: &Written<'_>, flash: &mut Backend) -> Result<(), ZoneRefusal> {
-        let (zone, _) = self.table.zone_of(unit);
-        let page = self.table.take(zone, 1);
+        let (zone, _) = self.zone_of(unit);
+        let page = self.take(zone, 1);
         if S::CARRIES_BYTES {
             self.fill(page, unit, Some(written));
         }
-        self.table.issue_complete(zone, flash);
+        self.issue_complete(zone, flash);
         Ok(())
     }
 
@@ -190,18 +149,18 @@ impl<S: Store> Translation for Zones<S> {
     /// Resets zones that are wholly in the request, and finishes a zone if the request is all of it behind the write
     /// pointer.
     fn trim(&mut self, request: &Request, flash: &mut Backend, book: &mut Book) -> bool {
-        let (first, last) = self.table.geometry.units_of(request);
+        let (first, last) = self.geometry.units_of(request);
         let (begin, end) = (request.address, request.address + u64::from(request.bytes));
         let is_whole = |zone: &Zone| begin <= zone.start && zone.end <= end;
         let finishes = |zone: &Zone| {
             !is_whole(zone) && begin == zone.write_pointer && end == zone.end && zone.state.is_active()
         };
-        let zones = self.table.zone_of(first).0..=self.table.zone_of(last).0;
-        if zones.clone().any(|zone| finishes(&self.table.describe(zone))) && !flash.slots.has_room() {
+        let zones = self.zone_of(first).0..=self.zone_of(last).0;
+        if zones.clone().any(|zone| finishes(&self.describe(zone))) && !flash.slots.has_room() {
             return false;
         }
         for zone in zones {
-            let described = self.table.describe(zone);
+            let described = self.describe(zone);
             if is_whole(&described) {
                 self.reset(zone, flash, book);
             } else if finishes(&described) {
@@ -217,7 +176,7 @@ impl<S: Store> Translation for Zones<S> {
         let zone = self.zone_for_append(request);
         let zone = self.counted(zone)?;
         self.tally.appends += 1;
-        Ok(self.table.describe(zone).write_pointer)
+        Ok(self.describe(zone).write_pointer)
     }
 
     fn command(
@@ -233,9 +192,9 @@ impl<S: Store> Translation for Zones<S> {
             Err(refusal) => return Some(Err(refusal)),
         };
         let done = match command {
-            ZoneCommand::Open => self.table.open_by_command(zone).map(|()| self.tally.opens += 1),
-            ZoneCommand::Close => self.table.close_by_command(zone).map(|()| self.tally.closes += 1),
-            ZoneCommand::Finish if self.table.is_held(zone) && !flash.slots.has_room() => return None,
+            ZoneCommand::Open => self.open_by_command(zone).map(|()| self.tally.opens += 1),
+            ZoneCommand::Close => self.close_by_command(zone).map(|()| self.tally.closes += 1),
+            ZoneCommand::Finish if self.is_held(zone) && !flash.slots.has_room() => return None,
             ZoneCommand::Finish => {
                 self.finish(zone, flash);
                 Ok(())
@@ -267,7 +226,7 @@ impl<S: Store> Translation for Zones<S> {
     fn read_unit(&self, unit: u64, offset: usize, into: &mut [u8]) {
         let Place { superblock, index, is_written, .. } = self.place_of(unit);
         match is_written {
-            true => self.table.pool.flash.read(self.table.geometry.page_at(superblock, index), offset, into),
+            true => self.pool.flash.read(self.geometry.page_at(superblock, index), offset, into),
             false => into.fill(0),
         }
     }
@@ -275,45 +234,45 @@ impl<S: Store> Translation for Zones<S> {
     /// A write beyond the end of a zone continues in the next. Since there are no trims, a write to the start of a zone that
     /// is not empty resets it first.
     fn precondition(&mut self, request: &Request, book: &mut Book) -> Result<(), ZoneRefusal> {
-        let whole = request.bytes - request.bytes % self.table.geometry.unit_bytes;
+        let whole = request.bytes - request.bytes % self.geometry.unit_bytes;
         let end = request.address + u64::from(whole);
         let mut address = request.address;
         let mut all = Ok(());
         while address < end {
-            let (zone, index) = self.table.zone_of(address >> self.table.geometry.unit_shift);
-            if index == 0 && self.table.zones[zone as usize].state != ZoneState::Empty {
-                self.table.reset(zone, &mut Untimed);
+            let (zone, index) = self.zone_of(address >> self.geometry.unit_shift);
+            if index == 0 && self.zones[zone as usize].state != ZoneState::Empty {
+                self.empty(zone, &mut Untimed);
             }
-            let to = end.min(self.table.describe(zone).end);
+            let to = end.min(self.describe(zone).end);
             let part = Request { address, bytes: (to - address) as u32, ..*request };
             let zone = self.zone_for(&part);
             match self.counted(zone) {
-                Ok(zone) => self.put_in_zone(zone, part.bytes >> self.table.geometry.unit_shift),
+                Ok(zone) => self.put_in_zone(zone, part.bytes >> self.geometry.unit_shift),
                 Err(refusal) => all = Err(refusal),
             }
             address = to;
         }
-        book.forget_taken_back(self.table.pool.programs.host);
+        book.forget_taken_back(self.pool.programs.host);
         all
     }
 
     fn prefetch(&self, _requests: &[Request]) {}
 
     fn zone(&self, address: u64) -> Option<Zone> {
-        let (zone, _) = self.table.zone_of(address >> self.table.geometry.unit_shift);
-        Some(self.table.describe(zone))
+        let (zone, _) = self.zone_of(address >> self.geometry.unit_shift);
+        Some(self.describe(zone))
     }
 
     /// Capacitors save the operations that are not full and the table of zones.
     fn power_fail(&mut self, _flash: &mut Backend, _lost: &mut Recovery) -> Held {
-        let operations = self.table.held_operations();
-        let of_region = self.table.most_of_region(|zone| zone.written > zone.issued);
-        self.table.close_all();
+        let operations = self.held_operations();
+        let of_region = self.most_of_region(|zone| zone.written > zone.issued);
+        self.close_all();
         if S::CARRIES_BYTES {
-            self.table.forget_write_pointers();
+            self.forget_write_pointers();
         }
         // Each region programs its operations on its dies.
-        let dies = u64::from(self.table.geometry.dies_of_superblock());
+        let dies = u64::from(self.geometry.dies_of_superblock());
         Held { operations, parities: 0, rounds: of_region.div_ceil(dies) }
     }
 
@@ -321,48 +280,46 @@ impl<S: Store> Translation for Zones<S> {
     /// halves.
     fn recover(&mut self, recovery: &mut Recovery, _outage: &mut Outage) -> Time {
         if S::CARRIES_BYTES {
-            self.table.find_write_pointers();
+            self.find_write_pointers();
         }
         let config = &self.config;
         // A binary search among N operations, or none of them, takes as many looks as N has bits.
-        let looks = u64::from(u32::BITS - self.table.operations_per_zone().leading_zeros());
-        recovery.pages_scanned = looks * u64::from(self.table.active);
-        let bytes = self.table.members.len() as u64 * TABLE_ENTRY_BYTES;
+        let looks = u64::from(u32::BITS - self.operations_per_zone().leading_zeros());
+        recovery.pages_scanned = looks * u64::from(self.active);
+        let bytes = self.members.len() as u64 * TABLE_ENTRY_BYTES;
         let table = reading(config, bytes.div_ceil(config.page.0), config.page.0);
         // Zones are looked into side by side, each by one of its dies at a time.
-        let of_region = self.table.most_of_region(|zone| zone.state.is_active());
-        let rounds = of_region.div_ceil(u64::from(self.table.geometry.dies_of_superblock()));
+        let of_region = self.most_of_region(|zone| zone.state.is_active());
+        let rounds = of_region.div_ceil(u64::from(self.geometry.dies_of_superblock()));
         table + reading_round(config, 0) * (rounds * looks)
     }
 
     fn host_bytes(&self) -> u64 {
-        self.table.pool.host_bytes()
+        self.pool.host_bytes()
     }
 
     fn restart_ledger(&mut self, book: &mut Book) {
         self.tally = Tally::default();
-        *book = self.table.pool.new_book();
+        *book = self.pool.new_book();
     }
 
     fn wear(&self, book: &Book) -> Wear {
-        self.table.pool.wear(book, &self.config, self.table.live_units())
+        self.pool.wear(book, &self.config, self.live_units())
     }
 
     fn life(&self) -> Option<f64> {
-        self.table.pool.life(&self.config, self.table.superblocks_needed())
+        self.pool.life(&self.config, self.superblocks_needed())
     }
 
     fn counters(&self, book: &Book, flash: &Backend) -> Vec<(&'static str, u64)> {
-        super::report::counters(&self.table, &self.tally, book, flash)
+        self.counters_since(book, flash)
     }
 
     fn columns(&self) -> Vec<Column> {
-        let mut columns = Vec::from(self.table.pool.columns());
-        columns.extend(super::report::columns(&self.table));
-        columns
+        self.all_columns()
     }
 
     fn check_invariants(&self) {
-        self.table.check_invariants();
+        self.check_zones();
     }
 }

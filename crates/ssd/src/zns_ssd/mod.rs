@@ -69,8 +69,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use layer::Zones;
-pub(crate) use table::ZoneTable;
+pub(crate) use table::Zones;
 
 use crate::build_drive;
 use crate::config::{Config, ZnsSsdConfig};

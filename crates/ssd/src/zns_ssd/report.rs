@@ -2,7 +2,7 @@
 
 use crate::book::Book;
 use crate::flash::backend::Backend;
-use crate::zns_ssd::table::ZoneTable;
+use crate::zns_ssd::table::Zones;
 use nacre_kernel::state::Value;
 use nacre_kernel::{Column, ZoneRefusal};
 use nacre_media::store::Store;
@@ -37,48 +37,47 @@ const REFUSED: [&str; ZoneRefusal::COUNT] = [
     "refused_worn_out",
 ];
 
-/// The counters since measuring began.
-pub(super) fn counters<S: Store>(
-    table: &ZoneTable<S>,
-    tally: &Tally,
-    book: &Book,
-    flash: &Backend,
-) -> Vec<(&'static str, u64)> {
-    let (now, before) = (&table.pool.programs, &book.programs_before);
-    let mut counters = book.host.counters();
-    counters.extend([
-        ("units_host", now.host - before.host),
-        ("units_padding", now.padding - before.padding),
-        ("zone_appends", tally.appends),
-        ("zone_opens", tally.opens),
-        ("zone_closes", tally.closes),
-        ("zone_resets", tally.resets),
-        ("zone_finishes", tally.finishes),
-        ("trims_of_parts", tally.trims_of_parts),
-    ]);
-    counters.extend(flash.flash_counters());
-    counters.extend([
-        ("buffer_hits", book.buffer_hits),
-        ("unwritten_reads", book.unwritten_reads),
-        ("units_trimmed", book.trimmed),
-        ("refused_writes", book.refused_writes),
-    ]);
-    counters.extend(REFUSED.into_iter().zip(tally.refused));
-    counters.extend(book.recovery_counters());
-    counters
-}
+impl<S: Store> Zones<S> {
+    /// The counters since measuring began.
+    pub(super) fn counters_since(&self, book: &Book, flash: &Backend) -> Vec<(&'static str, u64)> {
+        let (now, before, tally) = (&self.pool.programs, &book.programs_before, &self.tally);
+        let mut counters = book.host.counters();
+        counters.extend([
+            ("units_host", now.host - before.host),
+            ("units_padding", now.padding - before.padding),
+            ("zone_appends", tally.appends),
+            ("zone_opens", tally.opens),
+            ("zone_closes", tally.closes),
+            ("zone_resets", tally.resets),
+            ("zone_finishes", tally.finishes),
+            ("trims_of_parts", tally.trims_of_parts),
+        ]);
+        counters.extend(flash.flash_counters());
+        counters.extend([
+            ("buffer_hits", book.buffer_hits),
+            ("unwritten_reads", book.unwritten_reads),
+            ("units_trimmed", book.trimmed),
+            ("refused_writes", book.refused_writes),
+        ]);
+        counters.extend(REFUSED.into_iter().zip(tally.refused));
+        counters.extend(book.recovery_counters());
+        counters
+    }
 
-/// The number of zones in each state.
-pub(super) fn columns<S: Store>(table: &ZoneTable<S>) -> Vec<Column> {
-    let column = |name, value: f64| Column { name, values: vec![value] };
-    let [empty, implicit, explicit, closed, full] = table.by_state().map(f64::from);
-    vec![
-        column("zones.bytes", table.zone_bytes() as f64),
-        column("zones.empty", empty),
-        column("zones.open", implicit + explicit),
-        column("zones.explicitly_open", explicit),
-        column("zones.closed", closed),
-        column("zones.full", full),
-        column("space.valid_units", table.valid_units() as f64),
-    ]
+    /// Wear of the superblocks, and the number of zones in each state.
+    pub(super) fn all_columns(&self) -> Vec<Column> {
+        let column = |name, value: f64| Column { name, values: vec![value] };
+        let [empty, implicit, explicit, closed, full] = self.by_state().map(f64::from);
+        let mut columns = Vec::from(self.pool.columns());
+        columns.extend([
+            column("zones.bytes", self.zone_bytes() as f64),
+            column("zones.empty", empty),
+            column("zones.open", implicit + explicit),
+            column("zones.explicitly_open", explicit),
+            column("zones.closed", closed),
+            column("zones.full", full),
+            column("space.live_units", self.live_units() as f64),
+        ]);
+        columns
+    }
 }

@@ -2,17 +2,17 @@
 
 use crate::ops::Untimed;
 use crate::superblocks::ABSENT;
-use crate::zns_ssd::table::ZoneTable;
+use crate::zns_ssd::table::Zones;
 use nacre_kernel::ZoneState;
 use nacre_media::store::Store;
 
-impl<S: Store> ZoneTable<S> {
+impl<S: Store> Zones<S> {
     /// Power fails: active zones become closed, or empty if nothing is written.
     pub(crate) fn close_all(&mut self) {
         for zone in 0..self.zones.len() as u32 {
             let entry = self.zones[zone as usize];
             if entry.state.is_active() && entry.written == 0 {
-                self.reset(zone, &mut Untimed);
+                self.empty(zone, &mut Untimed);
             } else if entry.state.is_open() {
                 self.change_state(zone, ZoneState::Closed);
             }
@@ -48,7 +48,7 @@ impl<S: Store> ZoneTable<S> {
     }
 
     /// Panics if zones, superblocks, and programs do not add up.
-    pub(crate) fn check_invariants(&self) {
+    pub(super) fn check_zones(&self) {
         let [empty, implicit, explicit, closed, full] = self.by_state();
         let open = implicit + explicit;
         assert_eq!((self.open, self.active), (open, open + closed), "open and active zones");

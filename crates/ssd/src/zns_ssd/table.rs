@@ -1,6 +1,6 @@
 //! The table of zones: how far each is written, and its superblocks.
 //!
-//! It has no notion of time: work for the flash goes to a [`FlashOps`]. The superblocks of a zone are filled one after the
+//! These functions have no notion of time: work for the flash goes to a [`FlashOps`]. The superblocks of a zone are filled one after the
 //! other, so that a few numbers for each zone give the location of every unit. A zone lies on the dies of one region, and
 //! consecutive zones are in different regions.
 
@@ -9,8 +9,9 @@ use crate::layout::divisor::Divisor;
 use crate::layout::geometry::{Cells, Geometry};
 use crate::ops::{Cause, FlashOps};
 use crate::superblocks::{ABSENT, Superblocks};
+use crate::zns_ssd::report::Tally;
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Zone, ZoneRefusal, ZoneState};
+use nacre_kernel::{Request, Zone, ZoneRefusal, ZoneState};
 use nacre_media::store::Store;
 
 /// A zone.
@@ -31,7 +32,9 @@ const EMPTY: Entry = Entry { state: ZoneState::Empty, written: 0, issued: 0, las
 #[derive(State)]
 #[state(after = "Self::check_restored")]
 #[state(bound = "S: Store")]
-pub(crate) struct ZoneTable<S> {
+pub(crate) struct Zones<S> {
+    #[state(skip = "from the configuration")]
+    pub(super) config: Config,
     #[state(skip = "from the configuration")]
     pub(crate) geometry: Geometry,
     pub(crate) pool: Superblocks<S>,
@@ -47,6 +50,7 @@ pub(crate) struct ZoneTable<S> {
     by_zone: Divisor,
     #[state(skip = "from the configuration")]
     by_superblock: Divisor,
+    pub(super) tally: Tally,
 }
 
 /// Limits and rules from the configuration.
@@ -57,13 +61,13 @@ pub(crate) struct Limits {
     open: u32,
 }
 
-impl<S: Store> ZoneTable<S> {
+impl<S: Store> Zones<S> {
     /// The empty zones that `zones` of `config` describe.
-    pub(crate) fn new(config: &Config, zones: &ZonesConfig, pool: Superblocks<S>) -> ZoneTable<S> {
+    pub(crate) fn new(config: &Config, zones: &ZonesConfig, pool: Superblocks<S>) -> Zones<S> {
         let geometry = Geometry::of(config);
         let zone_units = zones.zone_superblocks * geometry.units_per_superblock;
         let count = (geometry.logical_units / u64::from(zone_units)) as u32;
-        ZoneTable {
+        Zones {
             pool,
             zones: vec![EMPTY; count as usize],
             members: vec![ABSENT; (count * zones.zone_superblocks) as usize],
@@ -78,6 +82,8 @@ impl<S: Store> ZoneTable<S> {
             },
             by_zone: Divisor::new(zone_units),
             by_superblock: Divisor::new(geometry.units_per_superblock),
+            tally: Tally::default(),
+            config: config.clone(),
             geometry,
         }
     }
@@ -134,15 +140,26 @@ impl<S: Store> ZoneTable<S> {
         (self.members[(zone * self.limits.superblocks + member) as usize], index)
     }
 
-    /// The zone that takes `count` units from `unit` on. Errors: none does.
-    pub(crate) fn zone_for(&self, unit: u64, count: u32) -> Result<u32, ZoneRefusal> {
-        let (zone, index) = self.zone_of(unit);
+    /// The zone that takes the write `request`. Errors: none does.
+    pub(super) fn zone_for(&self, request: &Request) -> Result<u32, ZoneRefusal> {
+        let units = self.whole_units(request)?;
+        let (zone, index) = self.zone_of(request.address >> self.geometry.unit_shift);
         let Entry { state, written, .. } = self.zones[zone as usize];
         if state != ZoneState::Full && index != written {
             return Err(ZoneRefusal::NotAtWritePointer);
         }
-        self.check_write(zone, count)?;
+        self.check_write(zone, units)?;
         Ok(zone)
+    }
+
+    /// The number of units of `request`. Errors: it covers one in part.
+    pub(super) fn whole_units(&self, request: &Request) -> Result<u32, ZoneRefusal> {
+        let unit_bytes = u64::from(self.geometry.unit_bytes);
+        let is_whole = |bytes: u64| bytes.is_multiple_of(unit_bytes);
+        match is_whole(request.address) && is_whole(request.bytes.into()) {
+            true => Ok(request.bytes >> self.geometry.unit_shift),
+            false => Err(ZoneRefusal::NotWholeUnits),
+        }
     }
 
     /// Whether `zone` takes `count` units at its write pointer. Errors: it does not.
@@ -177,7 +194,7 @@ impl<S: Store> ZoneTable<S> {
         Ok(())
     }
 
-    /// Opens `zone` for a write that [`ZoneTable::check_write`] allows.
+    /// Opens `zone` for a write that [`Zones::check_write`] allows.
     pub(crate) fn begin_write(&mut self, zone: u32) {
         self.writes += 1;
         let entry = &mut self.zones[zone as usize];
@@ -237,7 +254,7 @@ impl<S: Store> ZoneTable<S> {
     }
 
     /// The host writes `count` units of `zone`, at most until an operation is full; returns the number of the first page.
-    /// [`ZoneTable::issue_complete`] is to be called then.
+    /// [`Zones::issue_complete`] is to be called then.
     #[inline]
     pub(crate) fn take(&mut self, zone: u32, count: u32) -> u64 {
         let (superblock, _) = self.place(zone, self.zones[zone as usize].written);
@@ -276,10 +293,14 @@ impl<S: Store> ZoneTable<S> {
         written > issued
     }
 
-    /// `zone`, which is not full, takes no more: an operation that is partly in the buffer is padded and programmed. The
+    /// `zone` takes no more: an operation that is partly in the buffer is padded and programmed. The
     /// pages behind it stay erased.
     pub(crate) fn finish<W: FlashOps>(&mut self, zone: u32, work: &mut W) {
-        let Entry { written, issued, .. } = self.zones[zone as usize];
+        let Entry { state, written, issued, .. } = self.zones[zone as usize];
+        if state == ZoneState::Full {
+            return;
+        }
+        self.tally.finishes += 1;
         if written > issued {
             let (superblock, _) = self.place(zone, issued);
             let padding = issued + self.geometry.operation_units - written;
@@ -292,7 +313,7 @@ impl<S: Store> ZoneTable<S> {
 
     /// Empties `zone`: erases its programmed superblocks, and drops its units from the buffer. Returns the number of units
     /// that it held.
-    pub(crate) fn reset<W: FlashOps>(&mut self, zone: u32, work: &mut W) -> u32 {
+    pub(crate) fn empty<W: FlashOps>(&mut self, zone: u32, work: &mut W) -> u32 {
         self.change_state(zone, ZoneState::Empty);
         let Entry { written, issued, .. } = self.zones[zone as usize];
         if written > issued {
