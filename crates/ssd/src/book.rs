@@ -55,6 +55,8 @@ pub(crate) struct Programs {
     pub(crate) leveled: u64,
     pub(crate) mapping: u64,
     pub(crate) padding: u64,
+    /// Parity, which has no units of its own.
+    pub(crate) parity: u64,
     /// Host units that were overwritten in the write buffer before they were programmed.
     pub(crate) coalesced: u64,
     pub(crate) cleanings: u64,

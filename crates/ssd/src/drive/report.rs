@@ -36,7 +36,7 @@ impl<T: Translation> Ssd<T> {
     fn resources(&self, wear: &Wear) -> Vec<Resource> {
         let (flash, geometry) = (&self.flash, &self.flash.geometry);
         let energies = self.config.nand.energies();
-        let parity = self.ftl.parity_units();
+        let parity = self.ftl.programs().parity - self.book.programs_before.parity;
         let mut dies = flash.die_charges.clone();
         for (activity, units) in [
             (Activity::Drain, wear.host + wear.padding),

@@ -124,7 +124,7 @@ impl<T: Translation> Ssd<T> {
     /// The life of the drive has ended at `at` if `refusal` is its first because of wear.
     fn note_end_of_life(&mut self, at: Time, refusal: ZoneRefusal) {
         if refusal == ZoneRefusal::WornOut {
-            let bytes = self.ftl.host_bytes();
+            let bytes = self.ftl.programs().host * u64::from(self.ftl.geometry().unit_bytes);
             self.end_of_life.get_or_insert((at, bytes));
         }
     }

@@ -17,7 +17,6 @@ use copying::Carried;
 use nacre_controller::ecc::{Ecc, Verdict};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, LossReport, Resource, Time};
-use rebuilding::Rebuilds;
 use std::collections::BTreeSet;
 
 /// Counters since measurement started.
@@ -35,6 +34,11 @@ struct Counts {
     uncorrectable: u64,
     /// Number of superblocks that were moved because one of their blocks was read too often.
     refreshes: u64,
+    /// Number of units rebuilt from the other members of their stripe.
+    rebuilt_units: u64,
+    /// Number of pages read for successful and failed rebuilds. Their read retries are counted with all other
+    /// retries.
+    rebuild_reads: u64,
 }
 
 /// Error-related state of a superblock.
@@ -90,7 +94,6 @@ pub(crate) struct Errors {
     /// Bit errors of pages that were copied without correction.
     carried: Carried,
     counts: Counts,
-    rebuilds: Option<Rebuilds>,
     ledger: Ledger,
 }
 
@@ -243,9 +246,6 @@ impl Errors {
 
     pub(crate) fn restart_ledger(&mut self) {
         (self.counts, self.losses, self.ledger) = (Counts::default(), 0, Ledger::default());
-        if let Some(rebuilds) = &mut self.rebuilds {
-            *rebuilds = Rebuilds::default();
-        }
     }
 
     pub(crate) fn counters(&self) -> [(&'static str, u64); 7] {

@@ -1,20 +1,9 @@
 //! Bit errors of the other members of a stripe from which a unit is rebuilt.
 
-use super::{Errors, Sensing};
+use super::{Counts, Errors, Sensing};
 use crate::layout::geometry::Cells;
 use crate::layout::stripes::Member;
 use nacre_kernel::Time;
-use nacre_kernel::state::Value;
-
-/// Counters since measurement started.
-#[derive(Clone, Copy, Debug, Default, Value)]
-pub(crate) struct Rebuilds {
-    /// Number of units rebuilt from the other members of their stripe.
-    units: u64,
-    /// Number of pages read for successful and failed rebuilds. Their read retries are counted with all other
-    /// retries.
-    reads: u64,
-}
 
 impl Errors {
     /// Returns the result of a read at time `at` of `other`, a page of a stripe in a superblock with `erases`
@@ -35,22 +24,19 @@ impl Errors {
     /// Counts a page read for a rebuild, including its read retries.
     pub(crate) fn count_rebuild_read(&mut self, again: u32) {
         self.counts.retries += u64::from(again);
-        if let Some(rebuilds) = &mut self.rebuilds {
-            rebuilds.reads += 1;
-        }
+        self.counts.rebuild_reads += 1;
     }
 
     /// Counts a successful or failed rebuild after its stripe was read.
     pub(crate) fn count_rebuilt(&mut self, is_rebuilt: bool) {
-        if let Some(rebuilds) = &mut self.rebuilds {
-            rebuilds.units += u64::from(is_rebuilt);
-        }
+        self.counts.rebuilt_units += u64::from(is_rebuilt);
     }
 
     /// Number of rebuilt units and of reads for rebuilds; empty without parity.
     pub(crate) fn rebuild_counters(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        let counters = |of: &Rebuilds| [("rebuilt_units", of.units), ("rebuild_reads", of.reads)];
-        self.rebuilds.as_ref().map(counters).into_iter().flatten()
+        let Counts { rebuilt_units, rebuild_reads, .. } = self.counts;
+        let counters = [("rebuilt_units", rebuilt_units), ("rebuild_reads", rebuild_reads)];
+        self.geometry.stripes.map(|_| counters).into_iter().flatten()
     }
 
     fn block_of_other(&self, other: &Member, cells: Cells) -> usize {

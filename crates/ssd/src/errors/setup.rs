@@ -1,6 +1,6 @@
 //! Construction of the bit error model.
 
-use super::{Carried, Counts, Errors, Rebuilds, Row, Sensing};
+use super::{Carried, Counts, Errors, Row, Sensing};
 use crate::config::Config;
 use crate::errors::aging::Law;
 use crate::layout::geometry::Geometry;
@@ -58,7 +58,6 @@ pub(crate) fn build(
         copying: vec![Sensing::default(); geometry.regions as usize],
         carried,
         counts: Counts::default(),
-        rebuilds: geometry.stripes.map(|_| Rebuilds::default()),
         ledger: Ledger::default(),
     })))
 }

@@ -14,7 +14,6 @@ use crate::ftl::parts::regions::{Frontier, Region, partitions_by_region};
 use crate::ftl::parts::slc_cache::SlcCache;
 use crate::layout::geometry::{Cells, Geometry, Spot};
 use crate::layout::numbers::Numbers;
-use crate::layout::stripes::ParityUnits;
 use crate::mapping_table::Table;
 use crate::ops::{Cause, FlashOps};
 use crate::recovery::spare_area::SpareArea;
@@ -88,7 +87,6 @@ pub(crate) struct Array<S> {
     pub(crate) cleaner: Box<dyn Cleaner>,
     pub(crate) slc: SlcCache,
     pub(crate) mapping: Option<Box<dyn MappingCache>>,
-    pub(crate) parity: Option<ParityUnits>,
     /// Whether the drive is read-only because too many blocks are worn out.
     pub(crate) is_worn_out: bool,
 }
@@ -124,7 +122,6 @@ impl<S: Store> Array<S> {
             cleaner,
             slc: SlcCache::new(config, &geometry),
             mapping: mapping_cache::build(config, &geometry),
-            parity: geometry.stripes.map(|_| ParityUnits::default()),
             is_worn_out: false,
             geometry,
         }

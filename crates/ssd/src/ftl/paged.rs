@@ -1,6 +1,6 @@
 //! Page mapping: a table maps each logical unit to an arbitrary physical unit.
 
-use crate::book::Book;
+use crate::book::{Book, Programs};
 use crate::config::{Config, Unwritten};
 use crate::flash::backend::{Backend, Held};
 use crate::ftl::array::Array;
@@ -367,38 +367,28 @@ impl<S: Store> Translation for Paged<S> {
             + self.finding_parity()
     }
 
-    fn host_bytes(&self) -> u64 {
-        self.array.pool.host_bytes()
+    fn programs(&self) -> &Programs {
+        &self.array.pool.programs
     }
 
     fn restart_ledger(&mut self, book: &mut Book) {
         self.array.handles.restart_ledger();
-        if let Some(parity) = &mut self.array.parity {
-            parity.restart_ledger();
-        }
         *book = self.array.pool.new_book();
         self.history.restart(&self.array.pool.programs);
     }
 
     fn wear(&self, book: &Book) -> Wear {
-        let mut wear = self.array.pool.wear(book, &self.config, self.valid_units());
-        wear.metadata += self.parity_units();
-        wear
-    }
-
-    fn parity_units(&self) -> u64 {
-        self.array.parity.as_ref().map_or(0, |parity| parity.measured())
+        self.array.pool.wear(book, &self.config, self.valid_units())
     }
 
     fn life(&self) -> Option<f64> {
-        let Array { pool, parity, .. } = &self.array;
+        let pool = &self.array.pool;
         let expected = pool.life(&self.config, self.array.superblocks_needed())?;
         if !self.array.is_worn_out {
             return Some(expected);
         }
         // The drive is worn out, so the total number of units that it could program is known.
-        let parity = parity.as_ref().map_or(0, |parity| parity.programmed());
-        Some((pool.programs.on_media() + parity) as f64)
+        Some((pool.programs.on_media() + pool.programs.parity) as f64)
     }
 
     fn counters(&self, book: &Book, flash: &Backend) -> Vec<(&'static str, u64)> {

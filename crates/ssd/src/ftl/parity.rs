@@ -33,9 +33,7 @@ impl<S: Store> Array<S> {
         let stripes = self.geometry.stripes.expect("there are stripes");
         let operation = self.geometry.operation_by_place(superblock, stripes.parity_of(stripe));
         work.program_parity(superblock, operation, cells, cause);
-        if let Some(parity) = &mut self.parity {
-            parity.add(self.geometry.operation_units);
-        }
+        self.pool.programs.parity += u64::from(self.geometry.operation_units);
     }
 
     /// The stripe of the operation that starts after `units` units of a superblock, and the position of the

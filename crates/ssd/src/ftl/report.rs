@@ -43,7 +43,7 @@ pub(crate) fn paged_counters<S: Store>(
     counters.extend(book.recovery_counters());
     counters.extend(array.handles.redirected().map(|units| ("units_redirected", units)));
     counters.extend(array.handles.has_statistics().then(|| statistics(array, book)).into_iter().flatten());
-    counters.extend(array.parity.iter().map(|parity| ("units_parity", parity.measured())));
+    counters.extend(array.geometry.stripes.map(|_| ("units_parity", now.parity - before.parity)));
     counters.extend(flash.errors.iter().flat_map(|errors| errors.counters()));
     counters.extend(flash.errors.iter().flat_map(|errors| errors.rebuild_counters()));
     counters
@@ -53,11 +53,13 @@ pub(crate) fn paged_counters<S: Store>(
 fn statistics<S: Store>(array: &Array<S>, book: &Book) -> [(&'static str, u64); 3] {
     let (now, before) = (&array.pool.programs, &book.programs_before);
     let unit = u64::from(array.geometry.unit_bytes);
-    let parity = array.parity.as_ref().map_or(0, |parity| parity.measured());
     let erases = array.pool.flash.erases() - book.erases_before;
     [
         ("host_bytes_with_metadata_written", unit * (now.by_host() - before.by_host())),
-        ("media_bytes_with_metadata_written", unit * (now.on_media() - before.on_media() + parity)),
+        (
+            "media_bytes_with_metadata_written",
+            unit * (now.on_media() + now.parity - before.on_media() - before.parity),
+        ),
         ("media_bytes_erased", erases * array.geometry.bytes_per_superblock()),
     ]
 }

@@ -1,6 +1,6 @@
 //! Interface of a translation layer, which is a page mapping or a zone mapping.
 
-use crate::book::Book;
+use crate::book::{Book, Programs};
 use crate::flash::backend::{Backend, Held};
 use crate::layout::geometry::{Cells, Geometry, Spot};
 use crate::recovery::Outage;
@@ -182,17 +182,12 @@ pub(crate) trait Translation: State + Send {
         unreachable!("only drives with zones take commands to zones")
     }
 
-    /// Host bytes programmed since the drive was new.
-    fn host_bytes(&self) -> u64;
+    /// Programs since the drive was new.
+    fn programs(&self) -> &Programs;
 
     fn restart_ledger(&mut self, book: &mut Book);
 
     fn wear(&self, book: &Book) -> Wear;
-
-    /// Number of parity units among the programmed units.
-    fn parity_units(&self) -> u64 {
-        0
-    }
 
     /// Number of units that can be programmed until the drive is worn out, if known.
     fn life(&self) -> Option<f64>;

@@ -21,13 +21,6 @@ pub(crate) struct Stripes {
     by_dies: Divisor,
 }
 
-/// Number of parity units that were programmed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
-pub(crate) struct ParityUnits {
-    pub(crate) since_first_day: u64,
-    before_measuring: u64,
-}
-
 impl Stripes {
     /// Creates stripes of `size` operations. `size` must divide the number of `dies`.
     pub(crate) fn new(size: u32, dies: u32) -> Stripes {
@@ -62,26 +55,6 @@ impl Stripes {
         let (stripe, place) = self.stripe_of(of_data);
         let operation = stripe * self.size + place;
         operation + u32::from(operation >= self.parity_of(stripe))
-    }
-}
-
-impl ParityUnits {
-    pub(crate) fn add(&mut self, units: u32) {
-        self.since_first_day += u64::from(units);
-    }
-
-    /// Number of units since the drive was new.
-    pub(crate) fn programmed(&self) -> u64 {
-        self.since_first_day
-    }
-
-    /// Number of units since measurement started.
-    pub(crate) fn measured(&self) -> u64 {
-        self.since_first_day - self.before_measuring
-    }
-
-    pub(crate) fn restart_ledger(&mut self) {
-        self.before_measuring = self.since_first_day;
     }
 }
 

@@ -15,11 +15,6 @@ impl<S: Store> Superblocks<S> {
         Book::behind(self.programs, self.flash.erases())
     }
 
-    /// Host bytes programmed since the drive was new.
-    pub(crate) fn host_bytes(&self) -> u64 {
-        self.programs.host * u64::from(self.geometry.unit_bytes)
-    }
-
     /// Programs and erases since measurement started, of a drive with `valid` valid units.
     pub(crate) fn wear(&self, book: &Book, config: &Config, valid: u64) -> Wear {
         let (now, before) = (&self.programs, &book.programs_before);
@@ -28,7 +23,7 @@ impl<S: Store> Superblocks<S> {
             host: now.host - before.host,
             cleaned: now.cleaned - before.cleaned,
             leveled: now.leveled - before.leveled,
-            metadata: now.mapping - before.mapping,
+            metadata: now.mapping - before.mapping + now.parity - before.parity,
             padding: now.padding - before.padding,
             erases: (self.flash.erases() - book.erases_before) * of_superblock,
             block_erases: self.blocks.erases().to_vec(),

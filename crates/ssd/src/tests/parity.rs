@@ -220,8 +220,7 @@ fn every_page_of_a_block_is_programmed_once_and_in_order_and_every_stripe_has_pa
         let units = u64::from(array.geometry.operation_units);
         let waiting: u64 = array.frontiers.iter().map(|open| u64::from(open.taken - open.issued)).sum();
         assert_eq!(issued.data * units + waiting, array.pool.flash.programs(), "{settings}");
-        let parity = array.parity.as_ref().expect("it has parity").measured();
-        assert_eq!(issued.parity * units, parity, "{settings}");
+        assert_eq!(issued.parity * units, array.pool.programs.parity, "{settings}");
         // The current stripe of each open superblock is partial. Stripes of refreshed and leveled superblocks
         // may be shorter.
         let open = array.frontiers.len() as u64;

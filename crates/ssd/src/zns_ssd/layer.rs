@@ -1,6 +1,6 @@
 //! Zones as the translation layer of a drive.
 
-use crate::book::Book;
+use crate::book::{Book, Programs};
 use crate::flash::backend::{Backend, Held};
 use crate::ftl::translation::{Found, Translation, Written};
 use crate::layout::geometry::Geometry;
@@ -294,8 +294,8 @@ impl<S: Store> Translation for Zones<S> {
         table + reading_round(config, 0) * (rounds * looks)
     }
 
-    fn host_bytes(&self) -> u64 {
-        self.pool.host_bytes()
+    fn programs(&self) -> &Programs {
+        &self.pool.programs
     }
 
     fn restart_ledger(&mut self, book: &mut Book) {
