@@ -55,7 +55,7 @@ pub(crate) struct Programs {
     pub(crate) leveled: u64,
     pub(crate) mapping: u64,
     pub(crate) padding: u64,
-    /// Parity, which has no units of its own.
+    /// Parity, which `on_media` does not include.
     pub(crate) parity: u64,
     /// Host units that were overwritten in the write buffer before they were programmed.
     pub(crate) coalesced: u64,

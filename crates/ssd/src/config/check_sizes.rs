@@ -1,12 +1,11 @@
 //! Checks of sizes that apply to every flash drive: mapping units, write buffer, and caches.
 
 use crate::config::{Config, MappingTable};
-use crate::layout::numbers::UNITS_MAX;
 use nacre_config::Reader;
 use nacre_kernel::Bytes;
 
-/// Maximum number of physical units: a unit number has four bytes, and one value means unmapped.
-const NUMBERS_MAX: u128 = UNITS_MAX as u128;
+/// Maximum number of physical units: a unit number has at most 34 bits, and one value means unmapped.
+pub(crate) const UNITS_MAX: u64 = (1 << 34) - 1;
 /// Minimum units of a superblock, so that its valid bits start at a word.
 const SUPERBLOCK_MIN: u64 = 64;
 
@@ -48,8 +47,8 @@ pub(crate) fn check_numbers(config: &Config, reader: &mut Reader<'_>) -> bool {
     let superblocks =
         u128::from(config.blocks.div_ceil(config.blocks_of_plane())) * u128::from(config.regions());
     let numbers = u128::from(units.next_power_of_two()) * superblocks;
-    if numbers > NUMBERS_MAX {
-        let problem = format!("the flash has {numbers} units, and {NUMBERS_MAX} are the most");
+    if numbers > u128::from(UNITS_MAX) {
+        let problem = format!("the flash has {numbers} units, and {UNITS_MAX} are the most");
         reader.conflict("unit", &config.unit.to_string(), &problem, "use a larger unit, or less flash");
         return false;
     }

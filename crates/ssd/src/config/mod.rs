@@ -13,6 +13,7 @@ mod share;
 mod zones;
 
 pub use allocation::{Allocation, Dynamic, Order, Parity, Static, Superblock};
+pub(crate) use check_sizes::UNITS_MAX;
 pub use drive::{Arbitration, BufferPlaces, Drive, Unwritten};
 pub use errors::ErrorsConfig;
 pub use mapping_table::{CachedTable, MappingTable, TableEntries};

@@ -2,7 +2,7 @@
 
 use crate::flash::backend::ReadTimes;
 use crate::ftl::translation::Found;
-use crate::layout::stripes::Member;
+use crate::layout::members::Member;
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::state::Value;
 use nacre_kernel::{Request, Status, Time, ZoneCommand, ZoneRefusal};

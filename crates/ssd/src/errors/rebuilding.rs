@@ -2,7 +2,7 @@
 
 use super::{Counts, Errors, Sensing};
 use crate::layout::geometry::Cells;
-use crate::layout::stripes::Member;
+use crate::layout::members::Member;
 use nacre_kernel::Time;
 
 impl Errors {

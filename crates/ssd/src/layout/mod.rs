@@ -2,5 +2,6 @@
 
 pub(crate) mod divisor;
 pub(crate) mod geometry;
+pub(crate) mod members;
 pub(crate) mod numbers;
 pub(crate) mod stripes;

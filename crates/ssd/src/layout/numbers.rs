@@ -1,10 +1,8 @@
 //! Lists of numbers of units. They take four bytes per number, or 4.25 bytes in a drive with more than 2^32 units.
 
+use crate::config::UNITS_MAX;
 use nacre_kernel::state::State;
 use prefetch_index::prefetch_index;
-
-/// Number of units that a drive may have.
-pub(crate) const UNITS_MAX: u64 = (1 << 34) - 1;
 
 /// Number of entries of a chunk, and bytes of their highest bits.
 const CHUNK: usize = 1 << 20;

@@ -3,26 +3,8 @@
 use crate::book::Book;
 use crate::flash::backend::Backend;
 use crate::zns_ssd::table::Zones;
-use nacre_kernel::state::Value;
 use nacre_kernel::{Column, ZoneRefusal};
 use nacre_media::store::Store;
-
-/// Commands to zones since measuring began.
-#[derive(Clone, Copy, Debug, Default, Value)]
-pub(super) struct Tally {
-    pub(super) appends: u64,
-    /// By command; writes open zones, too.
-    pub(super) opens: u64,
-    pub(super) closes: u64,
-    /// By trim or command.
-    pub(super) finishes: u64,
-    /// By trim or command, of zones that were not empty.
-    pub(super) resets: u64,
-    /// Trims of parts of zones, which have no effect.
-    pub(super) trims_of_parts: u64,
-    /// By reason.
-    pub(super) refused: [u64; ZoneRefusal::COUNT],
-}
 
 /// The counters of refused writes and commands, in the order of [`ZoneRefusal`].
 const REFUSED: [&str; ZoneRefusal::COUNT] = [

@@ -9,7 +9,6 @@ use crate::layout::divisor::Divisor;
 use crate::layout::geometry::{Cells, Geometry};
 use crate::ops::{Cause, FlashOps};
 use crate::superblocks::{ABSENT, Superblocks};
-use crate::zns_ssd::report::Tally;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Request, Zone, ZoneRefusal, ZoneState};
 use nacre_media::store::Store;
@@ -27,6 +26,23 @@ pub(crate) struct Entry {
 }
 
 const EMPTY: Entry = Entry { state: ZoneState::Empty, written: 0, issued: 0, last_write: 0 };
+
+/// Commands to zones since measuring began.
+#[derive(Clone, Copy, Debug, Default, Value)]
+pub(super) struct Tally {
+    pub(super) appends: u64,
+    /// By command; writes open zones, too.
+    pub(super) opens: u64,
+    pub(super) closes: u64,
+    /// By trim or command.
+    pub(super) finishes: u64,
+    /// By trim or command, of zones that were not empty.
+    pub(super) resets: u64,
+    /// Trims of parts of zones, which have no effect.
+    pub(super) trims_of_parts: u64,
+    /// By reason.
+    pub(super) refused: [u64; ZoneRefusal::COUNT],
+}
 
 /// Zones over superblocks of flash.
 #[derive(State)]
