@@ -9,7 +9,7 @@ pub(crate) struct Book {
     pub(crate) host: HostCounts,
     pub(crate) buffer_hits: u64,
     pub(crate) unwritten_reads: u64,
-    /// Units unmapped by trims.
+    /// Number of units that trims unmapped.
     pub(crate) trimmed: u64,
     pub(crate) partial_writes: u64,
     pub(crate) refused_writes: u64,
@@ -37,7 +37,7 @@ impl Book {
         self.programs_before.host = self.programs_before.host.min(host);
     }
 
-    /// Counters of recoveries after power losses.
+    /// Returns the counters of recoveries after power losses.
     pub(crate) fn recovery_counters(&self) -> [(&'static str, u64); 3] {
         [
             ("recoveries", self.recoveries),
@@ -55,21 +55,21 @@ pub(crate) struct Programs {
     pub(crate) leveled: u64,
     pub(crate) mapping: u64,
     pub(crate) padding: u64,
-    /// Parity, which `on_media` does not include.
+    /// Number of parity units, which `on_media` excludes.
     pub(crate) parity: u64,
-    /// Host units that were overwritten in the write buffer before they were programmed.
+    /// Number of host units that were overwritten in the write buffer before they were programmed.
     pub(crate) coalesced: u64,
     pub(crate) cleanings: u64,
     pub(crate) levelings: u64,
 }
 
 impl Programs {
-    /// Number of units that the host wrote.
+    /// Returns the number of units that the host wrote.
     pub(crate) fn by_host(&self) -> u64 {
         self.host + self.coalesced
     }
 
-    /// Number of programmed units, excluding parity.
+    /// Returns the number of programmed units, excluding parity.
     pub(crate) fn on_media(&self) -> u64 {
         self.host + self.cleaned + self.leveled + self.mapping + self.padding
     }

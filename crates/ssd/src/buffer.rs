@@ -1,10 +1,10 @@
-//! The write buffer has slots. Each program occupies one slot until the program ends.
+//! The slots of the write buffer. Each program occupies one slot until the program ends.
 
 use crate::config::BufferPlaces;
 use nacre_kernel::state::State;
 use std::collections::VecDeque;
 
-/// The programs that occupy slots.
+/// Slots, and the programs that occupy them.
 #[derive(Clone, Debug, State)]
 pub(crate) struct Slots {
     #[state(skip = "from the configuration")]
@@ -49,7 +49,7 @@ impl Slots {
         }
     }
 
-    /// Whether a slot is free for the next host write.
+    /// Returns whether a slot is free for the next host write.
     #[inline]
     pub(crate) fn has_room(&self) -> bool {
         let held = match self.how {

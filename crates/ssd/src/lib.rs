@@ -408,7 +408,7 @@ fn build_in_slot(
     build_drive(slot, builder, config.of_share(), share)
 }
 
-/// Builds the drive in `slot`, which is this `share` of a drive in a pool.
+/// Builds the drive in `slot`. `share` is the share of a physical drive that it models.
 fn build_drive(
     slot: &Slot<DeviceFamily>,
     builder: &mut dyn Builder,
@@ -460,8 +460,8 @@ fn build_over<S: Store + 'static>(
     }
 }
 
-/// Creates the superblocks of the drive in `slot`. Its tables take `in_all` bytes of memory when all its flash
-/// was used.
+/// Creates the superblocks of the drive in `slot`. `in_all` is the memory in bytes that its tables take when
+/// all its flash has been used.
 fn superblocks<S: Store>(
     slot: &Slot<DeviceFamily>,
     builder: &mut dyn Builder,
@@ -478,7 +478,7 @@ fn superblocks<S: Store>(
     Ok(Superblocks::new(config, geometry, store, random))
 }
 
-/// Memory of the tables of a page mapping with all its flash in use, in bytes.
+/// Returns the memory in bytes that the tables of a page mapping take when all flash has been used.
 fn memory_in_all<S: Store>(config: &Config) -> u64 {
     let geometry = Geometry::of(config);
     let of_handles = if config.mapping().handles() > 1 { 1 } else { 0 };
@@ -486,7 +486,7 @@ fn memory_in_all<S: Store>(config: &Config) -> u64 {
     geometry.memory_bytes(config.blocks) + (of_handles + of_spare_areas) * geometry.numbers() as u64
 }
 
-/// Errors: the drive has no space for its data and the reserve.
+/// Returns an error if the drive has no space for its data and the reserve.
 fn check_space(slot: &Slot<DeviceFamily>, has_space: bool) -> Result<(), Problems> {
     if has_space {
         return Ok(());
@@ -496,12 +496,12 @@ fn check_space(slot: &Slot<DeviceFamily>, has_space: bool) -> Result<(), Problem
     Err(conflict(slot, "factory_bad", problem).remedy(remedy).into())
 }
 
-/// A problem of the setting `name` of the drive in `slot`.
+/// Returns an error for the setting `name` of the drive in `slot`.
 fn conflict(slot: &Slot<DeviceFamily>, name: &str, problem: &str) -> Problem {
     Problem::new(ErrorCode::ConflictingSettings, &format!("{}.{name}", slot.path()), None, problem)
 }
 
-/// Errors: the garbage collection policy at `path` controls data placement, which the drive does
+/// Returns an error if the garbage collection policy at `path` controls data placement, which the drive does
 /// itself.
 fn check_cleaner(path: &str, has_partitions: bool) -> Result<(), Problems> {
     if !has_partitions {

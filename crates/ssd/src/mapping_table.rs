@@ -51,7 +51,7 @@ struct Part<L> {
     pages: u64,
     /// Number of mapped units.
     count: usize,
-    /// Unit after the most recently mapped unit.
+    /// Number of the unit after the most recently mapped one.
     next: u64,
     /// Number of units mapped consecutively.
     run: u32,
@@ -76,18 +76,19 @@ impl Table {
         Table { units, list: Vec::new(), parts, wide }
     }
 
-    /// Number of units, mapped or not.
+    /// Returns the number of units, mapped or not.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.units
     }
 
-    /// Whether the table is rebuilt from the owners of pages when state is restored.
+    /// Returns whether the table is rebuilt from the owners of pages when state is restored.
     pub(crate) fn is_derived(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The page of `unit`, counted from 1, or 0 if the unit is unmapped. `owners` has the unit of each page.
+    /// Returns the page of `unit`, counted from 1, or 0 if the unit is unmapped. `owners` has the unit of
+    /// each page.
     #[inline]
     pub(crate) fn get(&self, unit: u64, owners: &Numbers) -> u64 {
         match self.list.get(unit as usize) {
@@ -132,26 +133,26 @@ impl Table {
         }
     }
 
-    /// The entry of `unit` if the table is a list, or 0 otherwise.
+    /// Returns the entry of `unit` if the table is a list, or 0 otherwise.
     #[inline]
     pub(crate) fn peek(&self, unit: usize) -> u64 {
         self.list.get(unit).map_or(0, |&entry| entry.into())
     }
 
-    /// Number of mapped units.
+    /// Returns the number of mapped units.
     pub(crate) fn mapped(&self) -> usize {
         let in_list = self.list.iter().filter(|&&entry| entry != 0).count();
         let of_parts = self.parts.iter().map(|part| part.count);
         in_list + of_parts.chain(self.wide.iter().map(|part| part.count)).sum::<usize>()
     }
 
-    /// The entries of all mapped units.
+    /// Returns the entries of all mapped units.
     pub(crate) fn entries(&self) -> impl Iterator<Item = u64> {
         let of_parts = self.parts.iter().flat_map(Part::pages).chain(self.wide.iter().flat_map(Part::pages));
         self.list.iter().map(|&entry| u64::from(entry)).chain(of_parts).filter(|&entry| entry != 0)
     }
 
-    /// Memory in bytes, including unused parts of a list.
+    /// Returns the memory in bytes, including unused parts of a list.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> u64 {
         let of_parts = self.parts.iter().map(Part::bytes).chain(self.wide.iter().map(Part::bytes));
@@ -160,7 +161,7 @@ impl Table {
 }
 
 impl<L: List> Part<L> {
-    /// The pages of all slots, counted from 1; 0 for an empty slot.
+    /// Returns the pages of all slots, counted from 1, or 0 for an empty slot.
     fn pages(&self) -> impl Iterator<Item = u64> {
         (0..self.entries.count()).map(|place| self.entries.number(place) & self.pages)
     }
@@ -175,7 +176,7 @@ impl<L: List> Part<L> {
         self.entries.count() == PART_UNITS
     }
 
-    /// First slot for `unit`, and the bits of its hash that are compared.
+    /// Returns the first slot for `unit`, and the bits of its hash that are compared.
     #[inline]
     fn home(&self, unit: u64) -> (usize, u64) {
         let within = unit as usize % PART_UNITS;
@@ -188,7 +189,8 @@ impl<L: List> Part<L> {
         (place as usize, mixed & L::MASK & !self.pages)
     }
 
-    /// The slot of `unit` and `true`, or the slot at which to insert it and `false`.
+    /// Returns the slot of `unit` and `true`. If the unit is not mapped, returns the slot at which to insert
+    /// it, and `false`.
     #[inline]
     fn find(&self, unit: u64, owners: &Numbers) -> (usize, bool) {
         match owners {
@@ -260,7 +262,7 @@ impl<L: List> Part<L> {
         }
     }
 
-    /// Whether a hash table must grow before another unit is inserted.
+    /// Returns whether a hash table must grow before another unit is inserted.
     #[inline]
     fn is_full(&self) -> bool {
         (self.count + 1) * 20 > self.entries.count() * 17
@@ -334,7 +336,7 @@ impl<L: List> Part<L> {
     }
 }
 
-/// Lists are saved. Parts are rebuilt from the owners of valid pages.
+/// Saves lists. Parts are not saved, because they are rebuilt from the owners of valid pages.
 impl State for Table {
     fn save(&self, state: &mut StateWriter) {
         save_sparse(&self.list, state);

@@ -55,7 +55,7 @@ pub(crate) trait FlashOps {
     /// Erases all blocks of `superblock`.
     fn erase(&mut self, _superblock: u32) {}
 
-    /// Time from which `die` is expected to be idle.
+    /// Returns the time from which `die` is expected to be idle.
     fn die_free_from(&mut self, _die: u32) -> Time {
         Time::ZERO
     }

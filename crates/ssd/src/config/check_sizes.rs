@@ -4,9 +4,9 @@ use crate::config::{Config, MappingTable};
 use nacre_config::Reader;
 use nacre_kernel::Bytes;
 
-/// Maximum number of physical units: a unit number has at most 34 bits, and one value means unmapped.
+/// Maximum number of physical units. A unit number has at most 34 bits, and one value means unmapped.
 pub(crate) const UNITS_MAX: u64 = (1 << 34) - 1;
-/// Minimum units of a superblock, so that its valid bits start at a word.
+/// Minimum number of units of a superblock, so that its valid bits start at a word.
 const SUPERBLOCK_MIN: u64 = 64;
 
 /// Reports sizes that no drive can have, with any translation layer. Returns whether pages hold whole units.
@@ -30,8 +30,8 @@ pub(crate) fn check_drive(config: &Config, reader: &mut Reader<'_>) -> bool {
     true
 }
 
-/// Reports more units than unit numbers, and superblocks with too few units. Returns whether there are none:
-/// later comparisons of sizes then cannot overflow.
+/// Reports a drive with more units than unit numbers, and superblocks with too few units. Returns whether
+/// both checks pass; later comparisons of sizes then cannot overflow.
 pub(crate) fn check_numbers(config: &Config, reader: &mut Reader<'_>) -> bool {
     let units = config.units_per_superblock();
     let given = config.pages.to_string();
@@ -55,7 +55,7 @@ pub(crate) fn check_numbers(config: &Config, reader: &mut Reader<'_>) -> bool {
     true
 }
 
-/// Checks that a cache of pages of the mapping table holds at least one.
+/// Checks that a cache of mapping table pages has space for at least one page.
 pub(crate) fn check_cache(config: &Config, reader: &mut Reader<'_>) {
     let MappingTable::CachedPages(table) = &config.mapping().mapping else { return };
     if table.size.0 < config.unit.0 {
@@ -87,8 +87,8 @@ pub(crate) fn check_buffer(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// Checks that `setting`, whose value is `size`, divides `dies`. The smallest value is `least`. Returns whether
-/// it does.
+/// Checks that the value `size` of `setting` divides `dies`. The smallest allowed value is `least`. Returns
+/// whether the check passes.
 pub(crate) fn check_divisor(
     setting: &str,
     (size, least): (u64, u64),

@@ -7,7 +7,8 @@ use crate::config::share::{has_room, share_with_table, units_wanted};
 use crate::config::{Config, OPEN, SsdConfig, percent, share_problem};
 use nacre_config::Reader;
 
-/// Reports every error that involves several settings: first of the whole drive, then of a share of it.
+/// Reports every error that involves several settings. The whole drive is checked first, and then the share
+/// of it.
 pub(crate) fn check(given: &SsdConfig, reader: &mut Reader<'_>) {
     let config = Config::from(given);
     let Some(capacity) = given.mapping.capacity else { return check_whole(&config, reader) };
@@ -56,7 +57,7 @@ fn check_whole(config: &Config, reader: &mut Reader<'_>) {
     check_idle_reserve(config, reader);
 }
 
-/// Checks that flexible data placement has a handle. Returns whether it has.
+/// Checks that flexible data placement has at least one handle. Returns whether the check passes.
 fn check_handles(config: &Config, reader: &mut Reader<'_>) -> bool {
     let has_handles = config.mapping().handles() > 0;
     if !has_handles {
@@ -71,14 +72,14 @@ fn check_handles(config: &Config, reader: &mut Reader<'_>) -> bool {
     has_handles
 }
 
-/// Checks that reclaim groups divide the dies evenly. Returns whether they do.
+/// Checks that reclaim groups divide the dies evenly. Returns whether the check passes.
 fn check_groups(config: &Config, reader: &mut Reader<'_>) -> bool {
     let (dies, groups) = (config.dies_in_all(), u64::from(config.mapping().allocation.reclaim_groups()));
     let problem = format!("the {dies} dies are not a whole number for each group");
     check_divisor("allocation.reclaim_groups", (groups, 1), dies, &problem, reader)
 }
 
-/// Checks that stripes divide the dies of a superblock evenly. Returns whether they do.
+/// Checks that stripes divide the dies of a superblock evenly. Returns whether the check passes.
 fn check_parity(config: &Config, reader: &mut Reader<'_>) -> bool {
     let Some(stripe) = config.stripe() else { return true };
     let dies = config.dies_of_superblock();
@@ -124,7 +125,8 @@ fn check_idle_reserve(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// Checks that the flash has space for the data, the mapping table, the reserve, the open superblocks, and
-/// one invalid unit in every other superblock. Without that unit, garbage collection would gain nothing.
+/// one invalid unit in every other superblock. Without invalid units, garbage collection could not reclaim
+/// space.
 fn check_space(config: &Config, reader: &mut Reader<'_>) {
     if has_room(config) {
         return;

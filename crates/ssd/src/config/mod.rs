@@ -1,4 +1,4 @@
-//! Settings of flash drives: common ones, and those of page mapping and of zones.
+//! Settings of flash drives: settings of all drives, of page mapping, and of zones.
 
 mod allocation;
 mod check_sizes;
@@ -50,7 +50,7 @@ pub struct ZnsSsdConfig {
     pub zones: ZonesConfig,
 }
 
-/// Configuration of a drive: common settings, and its translation layer.
+/// Configuration of a drive: the settings of all drives, and those of its translation layer.
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
     pub(crate) drive: Drive,
@@ -89,7 +89,7 @@ impl Deref for Config {
 }
 
 impl Config {
-    /// Page mapping; `None` for a zoned drive.
+    /// Returns the settings of page mapping, or `None` for a zoned drive.
     pub(crate) fn pages(&self) -> Option<&PageMapping> {
         match &self.layer {
             Layer::Pages(mapping) => Some(mapping),
@@ -97,7 +97,7 @@ impl Config {
         }
     }
 
-    /// Page mapping.
+    /// Returns the settings of page mapping.
     ///
     /// # Panics
     /// If the drive is zoned.
@@ -105,12 +105,13 @@ impl Config {
         self.pages().expect("the drive is page-mapped")
     }
 
-    /// Whether each plane has its own write frontiers and garbage collection.
+    /// Returns whether each plane has separate write frontiers and garbage collection.
     pub(crate) fn is_by_plane(&self) -> bool {
         self.pages().is_some_and(|mapping| mapping.allocation.is_by_plane())
     }
 
-    /// Number of regions, each with its own write frontiers and garbage collection, or its own zones.
+    /// Returns the number of regions. Each region has separate write frontiers and garbage collection, or
+    /// separate zones.
     pub(crate) fn regions(&self) -> u64 {
         match &self.layer {
             Layer::Zones(ZonesConfig { zone_dies: Some(dies), .. }) => self.dies_in_all() / u64::from(*dies),
@@ -122,33 +123,34 @@ impl Config {
         }
     }
 
-    /// Dies that a superblock spans.
+    /// Returns the number of dies that a superblock spans.
     pub(crate) fn dies_of_superblock(&self) -> u64 {
         if self.is_by_plane() { 1 } else { self.dies_in_all() / self.regions() }
     }
 
-    /// Operations of a stripe, including parity; `None` without parity.
+    /// Returns the operations of a stripe, including parity, or `None` without parity.
     pub(crate) fn stripe(&self) -> Option<u32> {
         self.pages()?.allocation.stripe(self.dies_of_superblock() as u32)
     }
 
-    /// Pages of a block in SLC mode; all of them without an SLC cache.
+    /// Returns the number of pages of a block in SLC mode. Without an SLC cache, these are all pages.
     pub(crate) fn single_pages(&self) -> u32 {
         let cache = self.pages().and_then(|mapping| mapping.slc_cache.as_ref());
         cache.map_or(self.pages, |cache| (self.pages / cache.bits).max(1))
     }
 
-    /// Blocks of a superblock in each of its planes.
+    /// Returns the number of blocks of a superblock in each of its planes.
     pub(crate) fn blocks_of_plane(&self) -> u32 {
         self.pages().map_or(1, |mapping| mapping.allocation.reclaim_unit())
     }
 
-    /// Superblocks of a region. The remaining blocks are spare blocks.
+    /// Returns the number of superblocks of a region. The remaining blocks are spare blocks.
     pub(crate) fn superblocks(&self) -> u32 {
         self.blocks.saturating_sub(self.spare_blocks) / self.blocks_of_plane()
     }
 
-    /// Data units of a superblock (blocks of every plane of the dies of a region, or of one plane), without parity.
+    /// Returns the number of data units of a superblock, without parity. A superblock has blocks of every
+    /// plane of the dies of a region, or of one plane.
     pub(crate) fn units_per_superblock(&self) -> u64 {
         let blocks = self.dies_in_all() * u64::from(self.planes) / self.regions();
         let of_data = self.stripe().map_or(blocks, |size| blocks / u64::from(size) * u64::from(size - 1));
@@ -156,7 +158,7 @@ impl Config {
         of_data * pages * (self.page.0 / self.unit.0)
     }
 
-    /// Units of the usable capacity; of a zoned drive, whole zones.
+    /// Returns the usable capacity in units. The capacity of a zoned drive consists of whole zones.
     pub(crate) fn logical_units(&self) -> u64 {
         match self.pages().and_then(|mapping| mapping.capacity) {
             Some(capacity) => capacity.0 / self.unit.0,
@@ -164,24 +166,24 @@ impl Config {
         }
     }
 
-    /// Units of the usable capacity of the whole drive, without a `capacity` setting.
+    /// Returns the usable capacity of the whole drive in units, without a `capacity` setting.
     fn whole_units(&self) -> u64 {
         let units = (self.raw_bytes() as f64 / (1.0 + self.over_provisioning.0)) as u64 / self.unit.0;
         units - units % self.zone_units().unwrap_or(1)
     }
 
-    /// Units of the mapping table in flash; 0 if the whole table is in DRAM.
+    /// Returns the number of units of the mapping table in flash, or 0 if the whole table is in DRAM.
     pub(crate) fn mapping_units(&self) -> u64 {
         let is_cached = self.pages().is_some_and(|mapping| mapping.mapping.cached().is_some());
         if is_cached { self.logical_units().div_ceil(self.mappings_per_unit()) } else { 0 }
     }
 
-    /// Mappings in one unit of the mapping table; 1 without a table.
+    /// Returns the number of mappings in one unit of the mapping table, or 1 without a table.
     pub(crate) fn mappings_per_unit(&self) -> u64 {
         self.pages().map_or(1, |mapping| self.unit.0 / mapping.mapping.entries().entry.0)
     }
 
-    /// Units of a zone; `None` without zones.
+    /// Returns the units of a zone, or `None` without zones.
     pub(crate) fn zone_units(&self) -> Option<u64> {
         match &self.layer {
             Layer::Pages(_) => None,
@@ -189,19 +191,20 @@ impl Config {
         }
     }
 
-    /// Whether the buffer survives a power loss. Zoned drives always protect it: a flush cannot program a
-    /// partial operation and program the rest later.
+    /// Returns whether the buffer survives a power loss. Zoned drives always protect it: a flush cannot
+    /// program a partial operation and program the rest later.
     pub(crate) fn is_power_protected(&self) -> bool {
         self.pages().is_none_or(|mapping| mapping.power_protected)
     }
 
-    /// Whether a power loss damages pages that were programmed earlier.
+    /// Returns whether a power loss damages pages that were programmed earlier.
     pub(crate) fn loses_paired_pages(&self) -> bool {
         let is_lossy = |mapping: &PageMapping| mapping.paired_page_loss && !mapping.power_protected;
         self.pages().is_some_and(is_lossy) && self.nand.program().len() > 1
     }
 
-    /// Superblocks that placement handles and their garbage collection keep open; 0 for a single handle.
+    /// Returns the number of superblocks that placement handles and their garbage collection keep open, or 0
+    /// for a single handle.
     pub(crate) fn superblocks_of_handles(&self) -> u32 {
         let Some(mapping) = self.pages() else { return 0 };
         match mapping.handles() {
@@ -210,12 +213,12 @@ impl Config {
         }
     }
 
-    /// Bytes of one operation.
+    /// Returns the size of one operation in bytes.
     pub(crate) fn operation_bytes(&self) -> u64 {
         self.page.0 * if self.multi_plane && !self.is_by_plane() { u64::from(self.planes) } else { 1 }
     }
 
-    /// Open operations, each with its space in the buffer.
+    /// Returns the number of open operations. Each of them has space in the buffer.
     pub(crate) fn operations_filled(&self) -> u64 {
         let mapping = match &self.layer {
             Layer::Pages(mapping) => mapping,
@@ -224,7 +227,7 @@ impl Config {
         let handles = u64::from(mapping.handles());
         match &mapping.allocation {
             Allocation::Superblock(_) => handles * self.regions(),
-            // A page with a single unit is programmed at once.
+            // A page with a single unit is programmed immediately.
             _ if self.unit.0 == self.page.0 => 1,
             Allocation::Static(_) => handles * self.regions(),
             Allocation::Dynamic(_) => handles,

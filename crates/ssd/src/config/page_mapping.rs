@@ -110,18 +110,18 @@ pub struct PageMapping {
 }
 
 impl PageMapping {
-    /// Reclaim unit handles; 1 without flexible data placement.
+    /// Returns the number of reclaim unit handles, or 1 without flexible data placement.
     pub(crate) fn handles(&self) -> u32 {
         self.fdp.as_ref().map_or(1, |fdp| fdp.initially_isolated + fdp.persistently_isolated)
     }
 
-    /// Parts of the data that garbage collection keeps separate: that of all initially isolated handles, and that of each
-    /// other handle.
+    /// Returns the number of parts of the data that garbage collection keeps separate. The data of all
+    /// initially isolated handles is one part, and the data of each other handle is another part.
     pub(crate) fn isolated_parts(&self) -> u32 {
         self.fdp.as_ref().map_or(1, |fdp| fdp.initially_isolated.min(1) + fdp.persistently_isolated)
     }
 
-    /// The part of the data that a handle writes.
+    /// Returns the part of the data that a handle writes.
     pub(crate) fn part_of_handle(&self, handle: u32) -> u32 {
         let mixed = self.fdp.as_ref().map_or(1, |fdp| fdp.initially_isolated);
         handle.saturating_sub(mixed.saturating_sub(1))

@@ -4,12 +4,12 @@ use super::{Config, Layer};
 use nacre_kernel::{Bytes, Power, Ratio};
 
 impl Config {
-    /// Configuration of the whole drive.
+    /// Returns the configuration of the whole drive.
     pub(crate) fn whole(&self) -> Config {
         self.clone().with_capacity(None)
     }
 
-    /// Configuration of the share with this capacity; of the whole drive without a capacity.
+    /// Returns the configuration of a share with this capacity, or of the whole drive without a capacity.
     pub(crate) fn with_capacity(mut self, capacity: Option<Bytes>) -> Config {
         if let Layer::Pages(mapping) = &mut self.layer {
             mapping.capacity = capacity;
@@ -17,15 +17,15 @@ impl Config {
         self
     }
 
-    /// Share of the whole drive, from 0 to 1; `None` without `capacity`.
+    /// Returns the share of the whole drive, from 0 to 1, or `None` without `capacity`.
     pub(crate) fn share(&self) -> Option<f64> {
         let whole = self.whole_units() * self.unit.0;
         let capacity = self.pages()?.capacity?;
         Some(capacity.0 as f64 / whole as f64)
     }
 
-    /// Configuration with as many blocks as the capacity needs, and with its part of the other resources of a
-    /// whole drive.
+    /// Returns the configuration of the share: the blocks that the capacity requires, and a proportional part
+    /// of the other resources of the whole drive.
     pub(crate) fn of_share(mut self) -> Config {
         let (Some(share), Some(capacity)) = (self.share(), self.mapping().capacity) else { return self };
         let row = self.raw_bytes() / u64::from(self.blocks);
@@ -45,9 +45,9 @@ impl Config {
     }
 }
 
-/// Problem and remedy of `capacity` in a valid drive. A share must be smaller than the drive, and large
-/// enough for the reserve and the open superblocks next to its data. `None` if the share can be simulated, or
-/// without a capacity.
+/// Returns the problem and the remedy if the `capacity` of a valid drive is invalid. A share must be smaller
+/// than the drive, and large enough for the reserve and the open superblocks in addition to its data. Returns
+/// `None` if the share can be simulated, or without a capacity.
 pub(crate) fn share_problem(config: &Config) -> Option<(String, String)> {
     let capacity = config.pages()?.capacity?;
     let whole = config.whole();
@@ -77,7 +77,7 @@ pub(crate) fn share_problem(config: &Config) -> Option<(String, String)> {
     told(&problem, &format!("give at least {least}, or a drive with fewer dies or pages"))
 }
 
-/// Whether the flash has space for the data, the reserve, and the open superblocks.
+/// Returns whether the flash has space for the data, the reserve, and the open superblocks.
 pub(crate) fn has_room(config: &Config) -> bool {
     let kept = config.mapping().garbage_collection.reserve + config.superblocks_of_handles();
     let usable = config.superblocks();
@@ -85,7 +85,7 @@ pub(crate) fn has_room(config: &Config) -> bool {
     usable >= kept + 2 && units_wanted(config) <= f64::from(usable - kept) * (units - 1.0)
 }
 
-/// Units of data and mapping table per region, and one unit to move them.
+/// Returns the number of units of data and mapping table per region, plus one unit for moving them.
 pub(crate) fn units_wanted(config: &Config) -> f64 {
     if config.regions() > 1 {
         let of_page = config.page.0 / config.unit.0;
@@ -96,13 +96,13 @@ pub(crate) fn units_wanted(config: &Config) -> f64 {
     config.logical_units() as f64 * share_with_table(config) + 1.0
 }
 
-/// Units of data and mapping table, as a multiple of the data.
+/// Returns the number of units of data and mapping table together, divided by the number of units of data.
 pub(crate) fn share_with_table(config: &Config) -> f64 {
     let table = config.mapping().mapping.cached();
     1.0 + table.map_or(0.0, |table| table.entries.entry.0 as f64 / config.unit.0 as f64)
 }
 
-/// A share as a percentage, rounded to hide binary fractions.
+/// Formats a share as a percentage, rounded to hide binary fractions.
 pub(crate) fn percent(share: Ratio) -> String {
     format!("{} %", (share.0 * 1e8).round() / 1e6)
 }

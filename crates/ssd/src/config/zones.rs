@@ -43,7 +43,8 @@ pub(crate) fn check(given: &ZnsSsdConfig, reader: &mut Reader<'_>) {
     }
 }
 
-/// Checks that the zones fit on the drive, and that there are at least as many as may be active.
+/// Checks that the zones fit on the drive, and that the number of zones is at least the maximum number of
+/// active zones.
 fn check_sizes(config: &Config, ZnsSsdConfig { zones, .. }: &ZnsSsdConfig, reader: &mut Reader<'_>) {
     let (raw, regions) = (config.raw_bytes() as f64, config.regions());
     let usable = u64::from(config.blocks - config.spare_blocks.min(config.blocks));

@@ -112,8 +112,8 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// A unit of a stripe that `part` waits for was read. `gone` is the unit to rebuild if the one that was
-    /// read is uncorrectable, too.
+    /// Handles the end of the read of a stripe unit for which `part` waits. `gone` is the unit that cannot be
+    /// rebuilt if the unit that was read is also uncorrectable.
     pub(super) fn end_other(&mut self, part: u32, times: &ReadTimes, gone: Option<u64>) {
         let entry = &mut self.parts[part];
         entry.others -= 1;
@@ -136,7 +136,7 @@ impl<T: Translation> Ssd<T> {
         self.end_part(part);
     }
 
-    /// Whether any of these units has lost its data.
+    /// Returns whether any of these units has lost its data.
     pub(super) fn is_lost(&self, units: (u64, u32)) -> bool {
         self.flash.errors.as_ref().is_some_and(|errors| errors.is_lost(units))
     }

@@ -22,13 +22,13 @@ impl<T: Translation> Ssd<T> {
         (self.now, self.flash.now) = (now, now);
     }
 
-    /// Time of the next timed event. Pending decisions are ignored.
+    /// Returns the time of the next timed event. Pending decisions are ignored.
     #[inline]
     fn next_in_time(&self) -> Time {
         self.flash.next_event().min(self.host.next_event()).min(self.agenda.next())
     }
 
-    /// Whether decisions are due at the current time.
+    /// Returns whether decisions are due at the current time.
     #[inline]
     fn has_decisions(&self) -> bool {
         self.flash.has_decisions() || self.host.has_decisions()

@@ -66,7 +66,7 @@ impl<T: Translation> Ssd<T> {
         self.read_page(part);
     }
 
-    /// Whether the buffer has the units of `found`, or they are being programmed.
+    /// Returns whether the buffer has the units of `found`, or they are being programmed.
     #[inline]
     pub(super) fn is_buffered(&self, found: &Found) -> bool {
         found.is_held || self.flash.is_programming(found.superblock, found.operation, found.spot.die)
@@ -79,14 +79,14 @@ impl<T: Translation> Ssd<T> {
         self.flash.read(&HostRead { owner, spot, planes, units, data, activity: Activity::Read });
     }
 
-    /// Channel time of the data of these units.
+    /// Returns the channel time of the data of these units.
     #[inline]
     fn data_of(&self, number: u32, units: (u64, u32)) -> Time {
         let unit_bytes = self.ftl.geometry().unit_bytes;
         self.flash.timing.data_of(&self.active[number].request, units, unit_bytes)
     }
 
-    /// Records the physical pages of the units of `part`: they may move before they are read.
+    /// Records the physical pages of the units of `part`, because the units may move before they are read.
     pub(super) fn note_pages(&mut self, part: u32) {
         let entry = &mut self.parts[part];
         let (first, units) = (entry.unit, entry.units);
@@ -138,7 +138,8 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// One part of a read has ended, or its page has crossed the channel in a drive without bit errors. After the last one, the data goes to the host.
+    /// Handles the end of one part of a read, or of its page transfer in a drive without bit errors. After
+    /// the last part, the data is sent to the host.
     #[inline]
     pub(super) fn end_part_of(&mut self, number: u32, times: &ReadTimes, is_lost: bool) {
         let active = &mut self.active[number];
@@ -211,8 +212,8 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// Handles the end of the read of a mapping table page, and continues requests that have no other page to
-    /// wait for.
+    /// Handles the end of the read of a mapping table page, and continues the requests that wait for no other
+    /// page.
     pub(super) fn end_lookup(&mut self, page: u32) {
         let waiting: Vec<u32> =
             self.lookups.extract_if(.., |(other, _)| *other == page).map(|(_, number)| number).collect();

@@ -6,7 +6,7 @@ use nacre_kernel::{Activity, Bytes, Column, ComponentReport, Resource, Time, Wea
 use nacre_media::flash::Operation;
 
 impl<T: Translation> Ssd<T> {
-    /// The report over `elapsed`.
+    /// Returns the report over `elapsed`.
     pub(super) fn report_over(&self, elapsed: Time) -> ComponentReport {
         let (config, ftl) = (&self.config, &self.ftl);
         let wear = ftl.wear(&self.book);
@@ -23,7 +23,7 @@ impl<T: Translation> Ssd<T> {
             counters: ftl.counters(&self.book, &self.flash),
             cost: config.price.map(|price| price.of(Bytes(ftl.geometry().capacity()))),
             area_mm2: None,
-            // A worn-out drive programs nothing more, however long the run continues.
+            // A worn-out drive no longer programs, regardless of the length of the run.
             lifetime_days: lifetime_days(ftl.life(), &wear, end_of_life.unwrap_or(elapsed).min(elapsed)),
             columns,
             wear: Some(wear),
@@ -58,14 +58,14 @@ impl<T: Translation> Ssd<T> {
     }
 }
 
-/// Lifetime in days: the number of units that can be programmed, divided by the number of units programmed
-/// per day.
+/// Returns the lifetime in days: the number of units that can be programmed, divided by the number of units
+/// programmed per day.
 fn lifetime_days(life: Option<f64>, wear: &Wear, elapsed: Time) -> Option<f64> {
     let (life, programs) = (life?, wear.programs());
     (programs > 0).then(|| life / programs as f64 * (elapsed.as_secs_f64() / 86_400.0))
 }
 
-/// Time when the drive became read-only, and the bytes written by then.
+/// Returns columns with the time when the drive became read-only, and the bytes written until then.
 fn end_of_life_columns(end: Option<(Time, u64)>) -> Vec<Column> {
     let column = |name, value: f64| Column { name, values: vec![value] };
     let columns = |(time, bytes): (Time, u64)| {

@@ -104,7 +104,7 @@ impl<T: Translation> Ssd<T> {
         Ok(())
     }
 
-    /// Ends a rejected write. Returns `true`: it is over.
+    /// Ends a rejected write. Returns `true`, because the write is complete.
     fn end_refused(&mut self, number: u32, refusal: ZoneRefusal) -> bool {
         self.refuse(self.now, refusal);
         let active = &mut self.active[number];
@@ -121,7 +121,7 @@ impl<T: Translation> Ssd<T> {
         self.note_end_of_life(at, refusal);
     }
 
-    /// The life of the drive has ended at `at` if `refusal` is its first because of wear.
+    /// Records the end of life of the drive at `at` if `refusal` is the first one that wear caused.
     fn note_end_of_life(&mut self, at: Time, refusal: ZoneRefusal) {
         if refusal == ZoneRefusal::WornOut {
             let bytes = self.ftl.programs().host * u64::from(self.ftl.geometry().unit_bytes);
@@ -170,8 +170,8 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// Performs a trim whose mappings are known, or that has reached the front of the queue. Returns whether it
-    /// is complete.
+    /// Performs a trim. Its mappings are known, or it has reached the front of the queue. Returns whether the
+    /// trim is complete.
     pub(super) fn trim(&mut self, number: u32) -> bool {
         let request = self.active[number].request;
         let is_over = self.ftl.trim(&request, &mut self.flash, &mut self.book);
@@ -223,7 +223,7 @@ impl<T: Translation> Ssd<T> {
     }
 }
 
-/// Whether `request` covers all of `unit`.
+/// Returns whether `request` covers all of `unit`.
 #[inline]
 fn is_whole(request: &Request, unit: u64, unit_bytes: u32) -> bool {
     let begin = unit * u64::from(unit_bytes);

@@ -53,8 +53,8 @@ impl Law {
         }
     }
 
-    /// Bit error rate of a page whose block had `erases` erases in the simulation, a retention time of
-    /// `lying`, and `reads` reads since its last erase.
+    /// Returns the bit error rate of a page whose block had `erases` erases in the simulation, a retention
+    /// time of `lying`, and `reads` reads since its last erase.
     pub(crate) fn share(&self, erases: u32, lying: Time, reads: u32) -> f64 {
         let worn = (self.before + f64::from(erases)) / self.cycles;
         let days = lying.as_secs_f64() / DAY_S;

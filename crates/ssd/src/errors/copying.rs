@@ -23,12 +23,12 @@ impl Carried {
         Carried { codewords, bits: vec![0; pages * codewords as usize] }
     }
 
-    /// Memory in bytes after every page was copied.
+    /// Returns the memory in bytes that the table takes after every page was copied.
     pub(crate) fn bytes(&self) -> u64 {
         4 * self.bits.len() as u64
     }
 
-    /// Number of bit errors that were copied with a codeword of `page`.
+    /// Returns the number of bit errors that were copied with a codeword of `page`.
     #[inline]
     pub(crate) fn of(&self, page: u64, codeword: u32) -> u32 {
         if self.bits.is_empty() { 0 } else { self.bits[self.place(page, codeword)] }

@@ -86,10 +86,10 @@ pub(crate) struct Errors {
     /// Number of reads of a block after which its superblock is refreshed.
     #[state(skip = "from the configuration")]
     refresh_reads: u32,
-    /// Superblock with a block that was read too often.
+    /// Superblock with a block that was read too often, if any.
     #[state(varies)]
     due: Option<u32>,
-    /// Result of the read for the units that are copied next, for each region.
+    /// Result of the read of the units that are copied next, for each region.
     copying: Vec<Sensing>,
     /// Bit errors of pages that were copied without correction.
     carried: Carried,
@@ -126,7 +126,7 @@ impl Errors {
         self.rows[superblock as usize].since = at;
     }
 
-    /// Global number of the block of `page`, which is in this cell mode.
+    /// Returns the number, over the whole drive, of the block that contains `page` in this cell mode.
     fn block_of(&self, page: u64, cells: Cells) -> usize {
         let (superblock, index) = self.geometry.place_at(page);
         (superblock * self.geometry.blocks_per_superblock() + self.geometry.lane_of(index, cells)) as usize
@@ -179,7 +179,7 @@ impl Errors {
         sensing
     }
 
-    /// Mean number of bit errors of a codeword of `page` in `block` due to retention and wear.
+    /// Returns the mean number of bit errors of a codeword of `page` in `block` due to retention and wear.
     fn mean(&mut self, (block, page): (usize, u64), erases: u32, cells: Cells, at: Time) -> f64 {
         let (superblock, _) = self.geometry.place_at(page);
         self.count_from_erase(superblock, erases);
@@ -191,7 +191,8 @@ impl Errors {
         share * self.code.layout().codeword_bits as f64
     }
 
-    /// Number of bit errors of one codeword with that mean, plus those that were copied with the page.
+    /// Returns the number of bit errors of one codeword: a random number with this mean, plus the bit errors
+    /// that were copied with the page.
     fn wrong_bits(&self, mean: f64, page: u64, erases: u32, codeword: u32) -> u32 {
         let own = quantile::poisson(mean, quantile::place(self.seed, page, erases, codeword));
         own.saturating_add(self.carried.of(page, codeword))
@@ -205,13 +206,13 @@ impl Errors {
         }
     }
 
-    /// Whether any of these units has lost its data.
+    /// Returns whether any of these units has lost its data.
     pub(crate) fn is_lost(&self, (unit, units): (u64, u32)) -> bool {
         self.lost.range(unit..unit + u64::from(units)).next().is_some()
     }
 
-    /// Counts reads of these units of one operation in this cell mode, with read retries: each of their flash pages
-    /// disturbs its block.
+    /// Counts reads of these units of one operation in this cell mode, and their read retries. Each read of a
+    /// flash page disturbs its block.
     pub(crate) fn count_reads(&mut self, pages: &[u64], cells: Cells, again: u32) {
         self.counts.retries += u64::from(again);
         let mut before = None;
@@ -234,12 +235,13 @@ impl Errors {
         self.due.take()
     }
 
-    /// Counts the refresh of that superblock if its data was moved.
+    /// Counts the refresh of a superblock if its data was moved.
     pub(crate) fn count_refresh(&mut self, is_moved: bool) {
         self.counts.refreshes += u64::from(is_moved);
     }
 
-    /// Whether a flush that was submitted at `submitted` and ends at `now` fails because data was lost.
+    /// Returns whether a flush that was submitted at `submitted` and ends at `now` fails because data was
+    /// lost.
     pub(crate) fn fails_flush(&mut self, submitted: Time, now: Time) -> bool {
         self.report.fails_flush(submitted, now)
     }
@@ -260,7 +262,7 @@ impl Errors {
         ]
     }
 
-    /// The decoders: one per channel, without a queue.
+    /// Returns the decoders as a resource: one per channel, without a queue.
     pub(crate) fn resource(&self) -> Resource {
         Resource { name: "decoders", servers: self.geometry.channels, ledger: self.ledger.clone() }
     }

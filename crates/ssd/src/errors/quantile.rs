@@ -4,7 +4,7 @@
 /// Mean above which a normal distribution is accurate enough.
 const NORMAL: f64 = 700.0;
 
-/// Number in `[0, 1)` that is determined by the codeword of a page and its program.
+/// Returns a number in `[0, 1)` that depends only on the codeword of a page and its program.
 pub(crate) fn place(seed: u64, page: u64, erases: u32, codeword: u32) -> f64 {
     let mut word = seed ^ page.rotate_left(32) ^ u64::from(erases);
     for add in [0x9E37_79B9_7F4A_7C15, u64::from(codeword).wrapping_mul(0xD1B5_4A32_D192_ED03)] {
@@ -17,7 +17,7 @@ pub(crate) fn place(seed: u64, page: u64, erases: u32, codeword: u32) -> f64 {
     (word >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
-/// The `place` quantile of the Poisson distribution with this mean.
+/// Returns the `place` quantile of the Poisson distribution with this mean.
 pub(crate) fn poisson(mean: f64, place: f64) -> u32 {
     // Since e^-m > 1 - m, this shortcut is often sufficient.
     if place < 1.0 - mean {
@@ -37,7 +37,7 @@ pub(crate) fn poisson(mean: f64, place: f64) -> u32 {
     count
 }
 
-/// The `place` quantile of the standard normal distribution, by bisection.
+/// Returns the `place` quantile of the standard normal distribution, by bisection.
 fn normal(place: f64) -> f64 {
     let (mut low, mut high) = (-9.0, 9.0);
     for _ in 0..40 {

@@ -74,14 +74,14 @@ impl Timing {
         }
     }
 
-    /// Whether copies with this cause stay inside their die. Refresh copies never do, because they must
-    /// correct bit errors.
+    /// Returns whether copies with this cause stay inside their die. Copies of a refresh never stay inside,
+    /// because they must correct bit errors.
     #[inline]
     pub(crate) fn is_inside(&self, cause: Cause) -> bool {
         self.copies_inside && matches!(cause, Cause::Cleaning | Cause::Wear)
     }
 
-    /// Sensing time of the page at `spot`.
+    /// Returns the sensing time of the page at `spot`.
     #[inline]
     pub(crate) fn sensing(&self, spot: Spot) -> Time {
         match spot.cells {
@@ -90,7 +90,7 @@ impl Timing {
         }
     }
 
-    /// Program time of the page at `spot`.
+    /// Returns the program time of the page at `spot`.
     #[inline]
     pub(crate) fn programming(&self, spot: Spot) -> Time {
         match spot.cells {
@@ -101,8 +101,8 @@ impl Timing {
 }
 
 impl Timing {
-    /// Channel time of the data that `request` requires from these units, given as the first unit and their
-    /// number.
+    /// Returns the channel time of the data that `request` requires from these units, given as the first unit
+    /// and their number.
     #[inline]
     pub(crate) fn data_of(&self, request: &Request, (unit, units): (u64, u32), unit_bytes: u32) -> Time {
         let Some((transfer, bus)) = self.transfer else { return self.unit_data * u64::from(units) };

@@ -1,10 +1,11 @@
-//! The flash array: the mapping of logical units, and valid and invalid pages.
+//! The flash array: the mapping of logical units, and the valid and invalid pages.
 //!
 //! The array does not model time. It reports its operations to a [`FlashOps`].
 //!
 //! The mapping table has four bytes per logical unit. Each physical unit has four bytes for its owner, and a
-//! valid bit. If the drive has more than 2^32 physical units, 4.25 bytes replace four bytes. All tables are flat arrays of zeros until they are used, so the memory in use grows with the
-//! amount of data written.
+//! valid bit. If the drive has more than 2^32 physical units, these numbers take 4.25 bytes instead of four.
+//! All tables are
+//! flat arrays of zeros until they are used, so the memory use grows with the amount of data written.
 
 use crate::config::Config;
 use crate::ftl::mapping_cache::{self, MappingCache};
@@ -25,7 +26,7 @@ use nacre_media::store::Store;
 /// Policies of the array.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// Difference of erases at which cold data moves; `None` means never.
+    /// Difference in erases above which cold data moves, or `None` if it never moves.
     pub(crate) wear_spread: Option<u32>,
     /// Host units that the write buffer holds back per frontier, so that they can be overwritten there.
     pub(crate) held_units: u32,
@@ -171,13 +172,13 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Location of `operation` of `superblock`.
+    /// Returns the location of `operation` of `superblock`.
     #[inline]
     pub(crate) fn spot(&self, superblock: u32, operation: u32) -> Spot {
         Spot { cells: self.slc.cells(superblock), ..self.geometry.spot(operation) }
     }
 
-    /// Cell mode of `superblock`.
+    /// Returns the cell mode of `superblock`.
     #[inline]
     pub(crate) fn cells(&self, superblock: u32) -> Cells {
         self.slc.cells(superblock)
@@ -195,14 +196,14 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// The superblock and the operation of `page`.
+    /// Returns the superblock and the operation of `page`.
     #[inline]
     pub(crate) fn locate(&self, page: u64) -> (u32, u32) {
         let (superblock, index) = self.geometry.place_at(page);
         (superblock, self.geometry.operation_of(superblock, index))
     }
 
-    /// The page of `unit`, counted from 1, or 0 if the unit is unmapped.
+    /// Returns the page of `unit`, counted from 1, or 0 if the unit is unmapped.
     #[inline]
     pub(crate) fn entry(&self, unit: u64) -> u64 {
         self.table.get(unit, &self.owners)
@@ -249,13 +250,13 @@ impl<S: Store> Array<S> {
         partition.live = partition.live.wrapping_add_signed(i64::from(more.cast_signed()));
     }
 
-    /// Whether `page` is valid.
+    /// Returns whether `page` is valid.
     #[inline]
     pub(crate) fn is_valid(&self, page: u64) -> bool {
         self.valid[page as usize / 64] >> (page % 64) & 1 == 1
     }
 
-    /// Memory of all tables with one entry per unit after every unit was used, in bytes.
+    /// Returns the memory of all tables with one entry per unit after every unit was used, in bytes.
     #[cfg(test)]
     pub(crate) fn table_bytes(&self) -> u64 {
         let physical = self.geometry.physical_units();
@@ -263,15 +264,15 @@ impl<S: Store> Array<S> {
         self.table.bytes() + physical * 4 + physical.div_ceil(8) + places as u64 + self.pool.blocks.bytes()
     }
 
-    /// Number of superblocks per region that are needed for its data, the reserve, and one invalid unit per
-    /// superblock.
+    /// Returns the number of superblocks per region that are needed for its data, the reserve, and one
+    /// invalid unit per superblock.
     pub(crate) fn superblocks_needed(&self) -> u32 {
         let kept = self.geometry.reserve + self.geometry.open_for_handles;
         let units = self.geometry.units_of_region(self.table.len() as u64);
         kept + units.div_ceil(u64::from(self.geometry.units_per_superblock - 1)) as u32
     }
 
-    /// Whether the drive can store all its data without using the reserve.
+    /// Returns whether the drive can store all its data without using the reserve.
     pub(crate) fn has_space(&self) -> bool {
         let needed = self.superblocks_needed();
         self.pool.blocks.usable_counts().all(|usable| usable >= needed)

@@ -5,13 +5,14 @@ use crate::ftl::array::Array;
 use crate::superblocks::ABSENT;
 use nacre_media::store::Store;
 
-/// Number of units up to which a mapping table is always checked completely, equal to 1 GiB.
+/// Maximum size in units of a mapping table that is always checked completely. The table takes 1 GiB.
 const READ_ANYWAY: u64 = 1 << 28;
 
 impl<S: Store> Array<S> {
-    /// Panics unless the mapping table and the `live` valid pages match. Each valid page must be mapped by
-    /// its owner, and the number of valid pages must equal the number of mapped units, which covers all
-    /// mapped units. The check runs in page order, so only one of the three tables is accessed randomly.
+    /// Panics unless the mapping table and the `live` valid pages are consistent: each valid page must be
+    /// mapped by its owner, and the number of valid pages must equal the number of mapped units. Together,
+    /// these conditions cover all mapped units. The check runs in page order, so that only one of the three
+    /// tables is accessed randomly.
     fn check_mapping(&self, live: u64) {
         for (word, &bits) in self.valid.iter().enumerate() {
             let mut left = bits;
@@ -26,7 +27,7 @@ impl<S: Store> Array<S> {
                 left &= left - 1;
             }
         }
-        // A check of gigabytes of unused table would take seconds.
+        // Checking gigabytes of an unused table would take seconds.
         if self.table.len() as u64 > READ_ANYWAY + 64 * self.pool.flash.programs() {
             return;
         }

@@ -103,7 +103,7 @@ impl<S: Store> Array<S> {
         self.table.set(unit, page + 1, &self.owners);
     }
 
-    /// Whether the superblock of `page` is not being relocated, so that valid data stays there.
+    /// Returns whether the superblock of `page` is not being relocated, so that valid data stays there.
     fn is_kept(&self, page: u64) -> bool {
         let superblock = self.pool.flash.block_of(page);
         self.place_of[superblock as usize] != ABSENT

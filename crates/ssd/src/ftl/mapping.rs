@@ -1,15 +1,15 @@
-//! A mapping table in flash: its pages are programmed and moved like data.
+//! A mapping table in flash, whose pages are programmed and moved like data.
 
 use crate::ftl::array::Array;
 use crate::ftl::gc::relocation::LAST;
 use crate::ops::{Cause, FlashOps};
 use nacre_media::store::Store;
 
-/// The placement handle that pages of the mapping table are written through.
+/// Placement handle through which pages of the mapping table are written.
 const HANDLE: usize = 0;
 
 impl<S: Store> Array<S> {
-    /// Programs the changed page `page` of the mapping table, among the host data.
+    /// Programs the changed page `page` of the mapping table, among host data.
     pub(crate) fn write_mapping<W: FlashOps>(&mut self, page: u32, work: &mut W) {
         if self.mapping.as_ref().is_some_and(|mapping| mapping.merges()) {
             self.read_mapping(page, work);
@@ -35,7 +35,7 @@ impl<S: Store> Array<S> {
         self.pool.programs.mapping += 1;
     }
 
-    /// Notes that the data of `unit` moved, so that its mapping has changed.
+    /// Records that the data of `unit` moved, so that its mapping has changed.
     #[inline]
     pub(crate) fn note_moved(&mut self, unit: u64) {
         if let Some(mapping) = &mut self.mapping
@@ -45,9 +45,9 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Programs the table pages whose mappings moved and are not cached, each once and in its region, after a
-    /// superblock of the region `cleaned` was emptied. If almost no superblock is erased there, they wait in
-    /// DRAM.
+    /// Programs the table pages whose mappings moved and are not cached, each once and in its region. Called
+    /// after a superblock of the region `cleaned` was emptied. If almost no superblock of a region is erased,
+    /// its pages wait in DRAM.
     pub(crate) fn write_moved<W: FlashOps>(&mut self, cleaned: usize, work: &mut W) {
         let mut waiting = Vec::new();
         while (0..self.regions.len()).any(|region| self.pool.erased_count(region) > LAST)
@@ -63,8 +63,8 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// The region of page `page` of the mapping table. A page that was never programmed goes to the region
-    /// given by its number, or to the `cleaned` region, if there is space.
+    /// Returns the region for page `page` of the mapping table. A page that was never programmed goes to the
+    /// region given by its number, or to the region `cleaned`. Returns `None` if there is no space.
     fn region_of_mapping(&self, page: u32, cleaned: usize) -> Option<usize> {
         let unit = self.geometry.logical_units + u64::from(page);
         match self.entry(unit) {
@@ -77,8 +77,8 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Reads page `page` of the mapping table and programs it with its changes, in `frontier` of garbage
-    /// collection.
+    /// Reads page `page` of the mapping table, and programs it with its changes in the garbage collection
+    /// frontier `frontier`.
     fn write_anew<W: FlashOps>(&mut self, page: u32, frontier: usize, work: &mut W) {
         self.read_mapping(page, work);
         if self.room(frontier) == 0 {

@@ -28,7 +28,7 @@ pub(crate) struct Paged<S> {
     pub(crate) config: Config,
     pub(crate) array: Array<S>,
     history: History,
-    /// Versions that may not be in flash yet; empty if the drive does not store data.
+    /// Versions of units that may not be in flash yet. Empty if the drive does not store data.
     versions: Versions,
     /// Buffer for the bytes of a unit during a write.
     #[state(skip = "of no meaning between two requests")]
@@ -91,8 +91,8 @@ impl<S: Store> Paged<S> {
         is_written
     }
 
-    /// Looks up the mapping of `unit` in the cache of a mapping table in flash. Returns the page of the table that
-    /// must be read, and its location if it is in flash.
+    /// Looks up the mapping of `unit` in the cache of a mapping table in flash. If the page of the table must
+    /// be read, the result contains the page, and its location if it is in flash.
     fn look_up_in<W: FlashOps>(
         &mut self,
         unit: u64,
@@ -114,18 +114,20 @@ impl<S: Store> Paged<S> {
         Some((page, found))
     }
 
-    /// Number of valid units.
+    /// Returns the number of valid units.
     fn valid_units(&self) -> u64 {
         self.array.places.iter().map(|place| u64::from(place.live)).sum()
     }
 }
 
-/// A drive with page mapping rejects what it cannot write because it is worn out.
+/// Returns an error if a write was rejected. A drive with page mapping rejects writes only when it is worn
+/// out.
 fn written_if(is_written: bool) -> Result<(), ZoneRefusal> {
     if is_written { Ok(()) } else { Err(ZoneRefusal::WornOut) }
 }
 
-/// Replaces the bytes of `page`, which starts at address `begin`, that `new` at `address` covers.
+/// Replaces the part of `page` that the data `new` covers. `page` starts at address `begin`, and `new` at
+/// `address`.
 fn overlay(page: &mut [u8], begin: u64, new: &[u8], address: u64) {
     let from = begin.max(address);
     let to = (begin + page.len() as u64).min(address + new.len() as u64);
@@ -195,7 +197,7 @@ impl<S: Store> Translation for Paged<S> {
 
     #[inline]
     fn write(&mut self, unit: u64, written: &Written<'_>, flash: &mut Backend) -> Result<(), ZoneRefusal> {
-        // Another write may have been served meanwhile.
+        // Other writes may have been served in the meantime.
         self.array.handles.choose(written.request.volume);
         written_if(match S::CARRIES_BYTES {
             true => self.write_bytes(unit, written, flash),
@@ -308,7 +310,7 @@ impl<S: Store> Translation for Paged<S> {
         self.array.refresh(superblock, flash)
     }
 
-    /// A power loss clears the write buffer and all DRAM.
+    /// Handles a power loss, which clears the write buffer and all DRAM.
     fn power_fail(&mut self, flash: &mut Backend, lost: &mut Recovery) -> Held {
         let held = Held {
             operations: self.array.held_operations(),
@@ -407,8 +409,8 @@ impl<S: Store> Translation for Paged<S> {
 }
 
 impl<S: Store> Paged<S> {
-    /// Time to recompute the parity of incomplete stripes from their pages in flash. With capacitors, the
-    /// parity is preserved and the time is zero.
+    /// Returns the time to recompute the parity of incomplete stripes from their pages in flash. With
+    /// capacitors, the parity is preserved and the time is zero.
     fn finding_parity(&self) -> Time {
         if self.config.is_power_protected() {
             return Time::ZERO;

@@ -36,25 +36,25 @@ impl<S: Store> Array<S> {
         self.pool.programs.parity += u64::from(self.geometry.operation_units);
     }
 
-    /// The stripe of the operation that starts after `units` units of a superblock, and the position of the
-    /// operation in the stripe.
+    /// Returns the stripe of the operation that starts after `units` units of a superblock, and the position
+    /// of the operation in the stripe.
     fn stripe_at(&self, units: u32) -> (u32, u32) {
         let (of_data, _) = self.geometry.operations_of(units);
         self.geometry.stripes.map_or((0, 0), |stripes| stripes.stripe_of(of_data))
     }
 
-    /// Number of stripes that end with buffered operations.
+    /// Returns the number of stripes that end with buffered operations.
     pub(crate) fn held_parities(&self) -> u64 {
         self.frontiers.iter().map(|open| self.held_parities_of(open)).sum()
     }
 
-    /// Number of stripes of the superblock `open` that end with buffered operations.
+    /// Returns the number of stripes of the superblock `open` that end with buffered operations.
     pub(crate) fn held_parities_of(&self, open: &Frontier) -> u64 {
         let taken = open.taken.next_multiple_of(self.geometry.operation_units);
         u64::from(self.stripe_at(taken).0 - self.stripe_at(open.issued).0)
     }
 
-    /// Number of operations in flash whose stripes have no parity in flash yet.
+    /// Returns the number of operations in flash whose stripes have no parity in flash yet.
     pub(crate) fn unprotected_operations(&self) -> u64 {
         let open = self.frontiers.iter().filter(|open| open.superblock != ABSENT);
         open.map(|open| u64::from(self.stripe_at(open.issued).1)).sum()

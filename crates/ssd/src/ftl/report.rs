@@ -8,7 +8,7 @@ use nacre_kernel::{Activity, Column};
 use nacre_media::flash::Operation;
 use nacre_media::store::Store;
 
-/// Counters of a page-mapped drive.
+/// Returns the counters of a page-mapped drive.
 pub(crate) fn paged_counters<S: Store>(
     array: &Array<S>,
     book: &Book,
@@ -49,7 +49,7 @@ pub(crate) fn paged_counters<S: Store>(
     counters
 }
 
-/// Counters of the FDP statistics log page: HBMW, MBMW, and MBE.
+/// Returns the counters of the FDP statistics log page: HBMW, MBMW, and MBE.
 fn statistics<S: Store>(array: &Array<S>, book: &Book) -> [(&'static str, u64); 3] {
     let (now, before) = (&array.pool.programs, &book.programs_before);
     let unit = u64::from(array.geometry.unit_bytes);
@@ -64,7 +64,7 @@ fn statistics<S: Store>(array: &Array<S>, book: &Book) -> [(&'static str, u64); 
     ]
 }
 
-/// Columns of a page-mapped drive with `valid` valid units.
+/// Returns the columns of a page-mapped drive with `valid` valid units.
 pub(crate) fn paged_columns<S: Store>(array: &Array<S>, valid: u64) -> Vec<Column> {
     let units = f64::from(array.geometry.units_per_superblock);
     // An erased or retired superblock has no slot and no valid units.

@@ -56,7 +56,7 @@ pub(crate) trait Translation: State + Send {
     const KIND: &'static str;
     /// Whether the translation layer stores data.
     const CARRIES_BYTES: bool;
-    /// Whether it has zones; trims are then ordered among writes.
+    /// Whether the translation layer has zones. Trims are then ordered among writes.
     const HAS_ZONES: bool;
 
     fn geometry(&self) -> &Geometry;
@@ -67,20 +67,21 @@ pub(crate) trait Translation: State + Send {
         Mapping::Known
     }
 
-    /// Location of `unit`.
+    /// Returns the location of `unit`.
     fn find(&self, unit: u64) -> Found;
 
-    /// Whether `unit` is in the operation `found`, so that it is read together with the preceding unit.
+    /// Returns whether `unit` is in the operation `found`, so that it is read together with the preceding
+    /// unit.
     fn is_beside(&self, unit: u64, found: &Found) -> bool;
 
-    /// Planes that hold `units` units starting with `unit`.
+    /// Returns the planes that hold `units` units starting with `unit`.
     fn planes_of(&self, unit: u64, units: u32) -> Range<u32>;
 
-    /// Accepts a write whose turn has come. Errors: it is rejected; a drive without zones rejects writes and
-    /// flushes only when it is worn out.
+    /// Checks a write at the front of the queue. Errors: the write is rejected. A drive without zones rejects
+    /// writes and flushes only when it is worn out.
     fn admit(&mut self, request: &Request) -> Result<(), ZoneRefusal>;
 
-    /// Writes `unit` into the buffer. Errors: it is rejected.
+    /// Writes `unit` into the buffer. Errors: the write is rejected.
     fn write(&mut self, unit: u64, written: &Written<'_>, flash: &mut Backend) -> Result<(), ZoneRefusal>;
 
     /// Records that all units of a write are in the buffer.
@@ -96,7 +97,7 @@ pub(crate) trait Translation: State + Send {
     /// Issues the data in the buffer. Returns whether the flush must wait for programs.
     fn flush(&mut self, flash: &mut Backend) -> bool;
 
-    /// Completes a flush: the programs that it waited for have ended. Errors: data is left in the buffer.
+    /// Completes a flush after the programs that it waited for. Errors: data is left in the buffer.
     fn flushed(&mut self) -> Result<(), ZoneRefusal>;
 
     /// Records that an operation is programmed.
@@ -121,27 +122,28 @@ pub(crate) trait Translation: State + Send {
         }
     }
 
-    /// Applies a write without simulated time. Errors: a part of it is rejected.
+    /// Applies a write without simulated time. Errors: part of the write is rejected.
     fn precondition(&mut self, request: &Request, book: &mut Book) -> Result<(), ZoneRefusal>;
 
     fn prefetch(&self, requests: &[Request]);
 
-    /// The page of `unit`. The unit must have been written.
+    /// Returns the page of `unit`. The unit must have been written.
     fn page_of(&self, _unit: u64) -> u64 {
         unreachable!("bits go wrong in drives with a page mapping only")
     }
 
-    /// Erase count of `superblock`.
+    /// Returns the erase count of `superblock`.
     fn erases_of(&self, _superblock: u32) -> u32 {
         unreachable!("bits go wrong in drives with a page mapping only")
     }
 
-    /// Number of units of `superblock` that were issued to the flash, and whether the superblock is closed.
+    /// Returns the number of units of `superblock` that were issued to the flash, and whether the superblock
+    /// is closed.
     fn filled(&self, _superblock: u32) -> (u32, bool) {
         unreachable!("only superblocks of a page mapping have parity")
     }
 
-    /// Cell mode of `superblock`.
+    /// Returns the cell mode of `superblock`.
     fn cells(&self, _superblock: u32) -> Cells {
         Cells::Full
     }
@@ -159,13 +161,13 @@ pub(crate) trait Translation: State + Send {
     /// repeated erases.
     fn recover(&mut self, recovery: &mut Recovery, outage: &mut Outage) -> Time;
 
-    /// The zone that contains `address`.
+    /// Returns the zone that contains `address`.
     fn zone(&self, _address: u64) -> Option<Zone> {
         None
     }
 
-    /// An append to the zone that begins at the address of `request` has its turn: the address of its data. Errors: the
-    /// zone refuses it.
+    /// Assigns an address to an append at the front of the queue, and returns it. The zone begins at the
+    /// address of `request`. Errors: the zone rejects the append.
     fn place_append(&mut self, _request: &Request) -> Result<u64, ZoneRefusal> {
         unreachable!("only drives with zones take appends")
     }
@@ -182,14 +184,14 @@ pub(crate) trait Translation: State + Send {
         unreachable!("only drives with zones take commands to zones")
     }
 
-    /// Programs since the drive was new.
+    /// Returns the numbers of programs since the drive was new.
     fn programs(&self) -> &Programs;
 
     fn restart_ledger(&mut self, book: &mut Book);
 
     fn wear(&self, book: &Book) -> Wear;
 
-    /// Number of units that can be programmed until the drive is worn out, if known.
+    /// Returns the number of units that can be programmed until the drive is worn out, if known.
     fn life(&self) -> Option<f64>;
 
     fn counters(&self, book: &Book, flash: &Backend) -> Vec<(&'static str, u64)>;

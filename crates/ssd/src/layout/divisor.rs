@@ -24,7 +24,7 @@ impl Divisor {
         (quotient, number - quotient * self.by)
     }
 
-    /// Quotient and remainder of a number that may have more than 32 bits.
+    /// Returns the quotient and remainder of a number that may have more than 32 bits.
     #[inline]
     pub(crate) fn divide_wide(self, number: u64) -> (u64, u32) {
         match u32::try_from(number) {

@@ -77,7 +77,7 @@ pub(crate) struct Geometry {
     /// is 1, or the number of planes if planes are programmed separately.
     by_row: Divisor,
     by_block: Divisor,
-    /// As [`Geometry::by_block`], of a superblock in SLC mode, whose blocks have fewer pages.
+    /// Like [`Geometry::by_block`], for a superblock in SLC mode, whose blocks have fewer pages.
     by_single_block: Divisor,
     by_operation: Divisor,
     by_die: Divisor,
@@ -158,14 +158,14 @@ impl Geometry {
         }
     }
 
-    /// Size of the range of physical unit numbers, including unused numbers between superblocks.
+    /// Returns the size of the range of physical unit numbers, including unused numbers between superblocks.
     pub(crate) fn numbers(&self) -> usize {
         (self.superblocks as usize) << self.shift
     }
 
-    /// Memory of the tables in bytes after every unit was written, for a drive with `blocks` blocks per
-    /// plane: a number per logical unit, a number and one bit per physical unit, and 16 bytes per block. A number
-    /// has four bytes, or a quarter more byte if there are more than 2^32 units.
+    /// Returns the memory in bytes that the tables take after every unit was written, for a drive with
+    /// `blocks` blocks per plane: a number per logical unit, a number and one bit per physical unit, and 16
+    /// bytes per block. A number has four bytes, or 4.25 bytes if there are more than 2^32 units.
     pub(crate) fn memory_bytes(&self, blocks: u32) -> u64 {
         let physical = self.numbers() as u64;
         let units = self.table_units() + physical;
@@ -173,88 +173,89 @@ impl Geometry {
         4 * units + wide + physical / 8 + 16 * u64::from(blocks) * u64::from(self.lanes())
     }
 
-    /// Number of units of the host and of the mapping table.
+    /// Returns the number of units of the host and of the mapping table.
     pub(crate) fn table_units(&self) -> u64 {
         self.logical_units + u64::from(self.mapping_units)
     }
 
-    /// Page number of unit `index` of `superblock`.
+    /// Returns the page number of unit `index` of `superblock`.
     #[inline]
     pub(crate) fn page_at(&self, superblock: u32, index: u32) -> u64 {
         (u64::from(superblock) << self.shift) + u64::from(index)
     }
 
-    /// The superblock of `page`, and the number of the unit in the superblock.
+    /// Returns the superblock of `page`, and the number of the unit in the superblock.
     #[inline]
     pub(crate) fn place_at(&self, page: u64) -> (u32, u32) {
         ((page >> self.shift) as u32, (page & ((1 << self.shift) - 1)) as u32)
     }
 
-    /// Memory of the tables of a new drive in bytes: 64 bytes per superblock and, if blocks differ, eight
-    /// bytes per block.
+    /// Returns the memory in bytes that the tables of a new drive take: 64 bytes per superblock and, if
+    /// blocks differ, eight bytes per block.
     pub(crate) fn memory_bytes_at_once(&self, blocks: u32, blocks_differ: bool) -> u64 {
         let of_blocks = if blocks_differ { 8 * u64::from(blocks) * u64::from(self.lanes()) } else { 0 };
         64 * u64::from(self.superblocks) + of_blocks
     }
 
-    /// Number of units in all superblocks.
+    /// Returns the number of units in all superblocks.
     #[cfg(test)]
     pub(crate) fn physical_units(&self) -> u64 {
         u64::from(self.superblocks) * u64::from(self.units_per_superblock)
     }
 
-    /// First and last unit of a request.
+    /// Returns the first and last unit of a request.
     #[inline]
     pub(crate) fn units_of(&self, request: &Request) -> (u64, u64) {
         let last = request.address + u64::from(request.bytes.max(1)) - 1;
         (request.address >> self.unit_shift, last >> self.unit_shift)
     }
 
-    /// Usable capacity in bytes.
+    /// Returns the usable capacity in bytes.
     pub(crate) fn capacity(&self) -> u64 {
         self.logical_units * u64::from(self.unit_bytes)
     }
 
-    /// Number of planes of all dies.
+    /// Returns the number of planes of all dies.
     pub(crate) fn lanes(&self) -> u32 {
         self.dies * self.planes
     }
 
-    /// Number of blocks of a superblock.
+    /// Returns the number of blocks of a superblock.
     pub(crate) fn blocks_per_superblock(&self) -> u32 {
         self.lanes() / self.regions * self.blocks_of_plane
     }
 
-    /// Size of a superblock in bytes, including parity.
+    /// Returns the size of a superblock in bytes, including parity.
     pub(crate) fn bytes_per_superblock(&self) -> u64 {
         let pages = u64::from(self.blocks_per_superblock()) * u64::from(self.pages_per_block);
         pages * u64::from(self.units_per_page) * u64::from(self.unit_bytes)
     }
 
-    /// Number of blocks of a superblock that a die erases together.
+    /// Returns the number of blocks of a superblock that a die erases together.
     pub(crate) fn blocks_per_die(&self) -> u32 {
         if self.is_by_plane() { 1 } else { self.planes }
     }
 
-    /// Whether every plane is a region.
+    /// Returns whether every plane is a region.
     #[inline]
     pub(crate) fn is_by_plane(&self) -> bool {
         self.is_by_plane
     }
 
-    /// Whether the drive has several regions, which are planes or reclaim groups.
+    /// Returns whether the drive has several regions, which are planes or reclaim groups.
     #[inline]
     pub(crate) fn has_regions(&self) -> bool {
         self.regions > 1
     }
 
-    /// The region of `superblock`.
+    /// Returns the region of `superblock`.
     #[inline]
     pub(crate) fn region_of(&self, superblock: u32) -> usize {
         if self.has_regions() { (superblock / self.superblocks_of_region) as usize } else { 0 }
     }
 
-    /// Maximum number of units per region if the pages of `units` units are spread evenly over the regions.
+    /// Returns the maximum number of units per region if the pages of `units` units are spread evenly over
+    /// the regions.
     pub(crate) fn units_of_region(&self, units: u64) -> u64 {
         if !self.has_regions() {
             return units;
@@ -263,31 +264,32 @@ impl Geometry {
         units.div_ceil(of_page).div_ceil(self.regions.into()) * of_page
     }
 
-    /// Whether `unit` and the preceding unit share an operation in a drive that was filled sequentially.
+    /// Returns whether `unit` and the preceding unit share an operation in a drive that was filled
+    /// sequentially.
     #[inline]
     pub(crate) fn shares_a_page_with_last(&self, unit: u64) -> bool {
         !self.is_by_plane() || !unit.is_multiple_of(self.units_per_page.into())
     }
 
-    /// The die of the plane `region`, or the first die of the reclaim group `region`.
+    /// Returns the die of the plane `region`, or the first die of the reclaim group `region`.
     #[inline]
     pub(crate) fn die_of(&self, region: usize) -> u32 {
         if self.is_by_plane { region as u32 / self.planes } else { region as u32 * self.dies_of_superblock() }
     }
 
-    /// The dies of `superblock`.
+    /// Returns the dies of `superblock`.
     pub(crate) fn dies_of(&self, superblock: u32) -> Range<u32> {
         let first = self.die_of(self.region_of(superblock));
         first..first + self.dies_of_superblock()
     }
 
-    /// Number of dies that a superblock spans.
+    /// Returns the number of dies that a superblock spans.
     #[inline]
     pub(crate) fn dies_of_superblock(&self) -> u32 {
         self.by_dies_of_superblock.by
     }
 
-    /// Number of an operation in its superblock, given its number among the data operations.
+    /// Returns the number of an operation in its superblock, given its number among the data operations.
     #[inline]
     fn operation_in(&self, place: u32) -> u32 {
         match &self.stripes {
@@ -303,7 +305,7 @@ impl Geometry {
         self.by_operation.divide(units)
     }
 
-    /// The lane of its superblock that holds the unit with this number, in this cell mode.
+    /// Returns the lane of its superblock that holds the unit with this number, in this cell mode.
     pub(crate) fn lane_of(&self, index: u32, cells: Cells) -> u32 {
         if self.is_by_plane() {
             return 0;
@@ -313,7 +315,7 @@ impl Geometry {
         self.lane_at(row, die, within, cells)
     }
 
-    /// Planes of the die that hold `units` units, starting with unit `index` of `superblock`.
+    /// Returns the planes of the die that hold `units` units, starting with unit `index` of `superblock`.
     pub(crate) fn planes_of(&self, superblock: u32, index: u32, units: u32) -> Range<u32> {
         let lane = match self.is_by_plane() {
             true => self.region_of(superblock) as u32,
@@ -324,13 +326,15 @@ impl Geometry {
         first..(first + self.pages_of(units)).min(self.planes)
     }
 
-    /// The lane of its superblock that holds the unit at position `within` of an operation, in this cell mode.
+    /// Returns the lane of its superblock that holds the unit at position `within` of an operation, in this
+    /// cell mode.
     pub(crate) fn lane_within(&self, operation: u32, within: u32, cells: Cells) -> u32 {
         let (row, die) = self.by_die.divide(operation);
         self.lane_at(row, self.by_dies_of_superblock.divide(die).1, within, cells)
     }
 
-    /// The lane, from the row of an operation and its die among those of the superblock.
+    /// Returns the lane of a unit, given the row of its operation and the position of its die among those of
+    /// the superblock.
     fn lane_at(&self, row: u32, die: u32, within: u32, cells: Cells) -> u32 {
         let by_block = match cells {
             Cells::Full => &self.by_block,
@@ -344,21 +348,21 @@ impl Geometry {
         by_block.divide(page).0 * lanes + die * self.planes + plane
     }
 
-    /// The operation that contains unit `index` of `superblock`.
+    /// Returns the operation that contains unit `index` of `superblock`.
     #[inline(always)]
     pub(crate) fn operation_of(&self, superblock: u32, index: u32) -> u32 {
         self.operation_at(superblock, self.by_operation.divide(index).0)
     }
 
-    /// The superblock of `unit`, and the number of the unit in the superblock, in a drive that was filled
-    /// sequentially. Reclaim groups are used in rotation.
+    /// Returns the superblock of `unit`, and the number of the unit in the superblock, in a drive that was
+    /// filled sequentially. Reclaim groups are used in rotation.
     #[inline]
     pub(crate) fn place_in_order(&self, unit: u64) -> (u32, u32) {
         let (superblock, index) = self.by_superblock.divide_wide(unit);
         (superblock as u32 % self.regions * self.superblocks_of_region, index)
     }
 
-    /// The operation of `unit` in a drive that was filled sequentially.
+    /// Returns the operation of `unit` in a drive that was filled sequentially.
     #[inline]
     pub(crate) fn operation_in_order(&self, unit: u64) -> u32 {
         let (superblock, index) = self.place_in_order(unit);
@@ -383,14 +387,14 @@ impl Geometry {
         row * self.dies + part * self.dies_of_superblock() + die
     }
 
-    /// Whether `operation` is the first of its superblock.
+    /// Returns whether `operation` is the first of its superblock.
     #[inline]
     pub(crate) fn is_first(&self, operation: u32) -> bool {
         operation < self.dies && self.by_dies_of_superblock.divide(operation).1 == 0
     }
 
-    /// Number of data units that all dies program simultaneously. With allocation by plane, this is one
-    /// operation.
+    /// Returns the number of data units that all dies program simultaneously. With allocation by plane, this
+    /// is one operation.
     pub(crate) fn units_at_once(&self) -> u32 {
         let operations = match &self.stripes {
             _ if self.is_by_plane() => 1,
@@ -400,48 +404,48 @@ impl Geometry {
         self.operation_units * operations
     }
 
-    /// Number of superblocks with blocks on a given die.
+    /// Returns the number of superblocks with blocks on a given die.
     fn superblocks_of_die(&self) -> u32 {
         self.by_superblocks_of_dies.by
     }
 
-    /// The first superblock with blocks on `die`.
+    /// Returns the first superblock with blocks on `die`.
     #[inline]
     fn first_superblock(&self, die: u32) -> u32 {
         self.by_dies_of_superblock.divide(die).0 * self.superblocks_of_die()
     }
 
-    /// Number of operations of all superblocks on one die.
+    /// Returns the number of operations of all superblocks on one die.
     pub(crate) fn operations_per_die(&self) -> usize {
         self.superblocks_of_die() as usize * self.rows() as usize
     }
 
-    /// Number of operations of one superblock on one die.
+    /// Returns the number of operations of one superblock on one die.
     #[inline]
     fn rows(&self) -> u32 {
         self.blocks_of_plane * self.pages_per_block * self.by_row.by
     }
 
-    /// Number of an operation among the operations of its die.
+    /// Returns the number of an operation among the operations of its die.
     #[inline]
     pub(crate) fn number_on_die(&self, superblock: u32, operation: u32) -> u32 {
         let (row, die) = self.by_die.divide(operation);
         (superblock - self.first_superblock(die)) * self.rows() + row
     }
 
-    /// The page and the plane for a [`Geometry::number_on_die`] with allocation by plane.
+    /// Returns the page and the plane for a [`Geometry::number_on_die`] with allocation by plane.
     pub(crate) fn page_and_plane(&self, number: u32) -> (u32, u32) {
         (number % self.rows(), number / self.rows() / self.superblocks_of_region)
     }
 
-    /// The superblock and the operation for a [`Geometry::number_on_die`] of `die`.
+    /// Returns the superblock and the operation for a [`Geometry::number_on_die`] of `die`.
     pub(crate) fn of_number_on_die(&self, number: u32, die: u32) -> (u32, u32) {
         let (superblock, row) = (number / self.rows(), number % self.rows());
         (superblock + self.first_superblock(die), row * self.dies + die)
     }
 
-    /// Operations that precede `operation` on its word line of `pages` pages, on the same planes of the
-    /// superblock.
+    /// Returns the operations that precede `operation` on its word line of `pages` pages, on the same planes
+    /// of the superblock.
     pub(crate) fn word_line_before(&self, operation: u32, pages: usize) -> impl Iterator<Item = u32> {
         let (row, die) = self.by_die.divide(operation);
         let (page, planes) = self.by_row.divide(row);
@@ -450,7 +454,7 @@ impl Geometry {
         (page - in_block % pages as u32..page).map(move |page| (page * rows + planes) * dies + die)
     }
 
-    /// Location of an operation of a superblock that is not in SLC mode.
+    /// Returns the location of an operation of a superblock that is not in SLC mode.
     #[inline]
     pub(crate) fn spot(&self, operation: u32) -> Spot {
         let (row, die) = self.by_die.divide(operation);
@@ -458,7 +462,7 @@ impl Geometry {
         Spot { die, page, cells: Cells::Full }
     }
 
-    /// Number of pages of one operation that hold `units` consecutive units.
+    /// Returns the number of pages of one operation that hold `units` consecutive units.
     #[inline]
     pub(crate) fn pages_of(&self, units: u32) -> u32 {
         self.by_page.divide(units + self.units_per_page - 1).0

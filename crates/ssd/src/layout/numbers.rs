@@ -1,24 +1,24 @@
-//! Lists of numbers of units. They take four bytes per number, or 4.25 bytes in a drive with more than 2^32 units.
+//! Lists of unit numbers. A number takes four bytes, or 4.25 bytes in a drive with more than 2^32 units.
 
 use crate::config::UNITS_MAX;
 use nacre_kernel::state::State;
 use prefetch_index::prefetch_index;
 
-/// Number of entries of a chunk, and bytes of their highest bits.
+/// Number of entries of a chunk, and number of bytes for their highest bits.
 const CHUNK: usize = 1 << 20;
 const HIGH: usize = CHUNK / 4;
 
-/// A list of fixed length, whose memory is zero and unused until a number is set.
+/// A list of fixed length. All numbers are initially zero, and memory is unused until a number is set.
 #[derive(Clone, Debug, State)]
 pub(crate) enum Numbers {
     /// Numbers below 2^32.
     Narrow(#[state(sparse)] Vec<u32>),
-    /// Larger numbers. A chunk is empty until one of its numbers is set, because operating systems may refuse a
-    /// single list that is larger than the memory of the machine.
+    /// Larger numbers, in chunks. A chunk is empty until one of its numbers is set. A single list is not
+    /// used, because operating systems may reject a list that is larger than the memory of the machine.
     Wide(Vec<Packed>),
 }
 
-/// Numbers with 34 bits.
+/// A chunk of numbers with 34 bits.
 #[derive(Clone, Debug, Default, State)]
 #[state(after = "Self::check_restored")]
 pub(crate) struct Packed {
@@ -63,7 +63,7 @@ impl Numbers {
         }
     }
 
-    /// The largest number.
+    /// Returns the largest number.
     pub(crate) fn largest(&self) -> u64 {
         match self {
             Numbers::Narrow(list) => list.iter().fold(0, |largest, &number| largest.max(number)).into(),
@@ -83,7 +83,7 @@ impl Numbers {
         }
     }
 
-    /// Memory in bytes.
+    /// Returns the memory in bytes.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> u64 {
         match self {
@@ -93,17 +93,18 @@ impl Numbers {
     }
 }
 
-/// Number of numbers that fit in four bytes. In the tests of this crate, small drives also use wider numbers.
+/// Exclusive upper bound of the numbers that are stored in four bytes. In the tests of this crate, small
+/// drives also use wider numbers.
 const NARROW: u64 = if cfg!(test) { 1 << 16 } else { 1 << 32 };
 
-/// Whether numbers below `end` are stored with more than 32 bits.
+/// Returns whether numbers below `end` are stored with more than 32 bits.
 pub(crate) fn is_wide(end: u64) -> bool {
     end > NARROW
 }
 
-/// A list of numbers of one width.
+/// A list of numbers that all have the same width.
 pub(crate) trait List: Clone + Default {
-    /// The largest number that fits.
+    /// Largest number that fits.
     const MASK: u64;
 
     fn zeros(count: usize) -> Self;
@@ -112,7 +113,7 @@ pub(crate) trait List: Clone + Default {
     fn put(&mut self, at: usize, number: u64);
     fn prefetch(&self, at: usize);
 
-    /// Memory in bytes.
+    /// Returns the memory in bytes.
     #[cfg(test)]
     fn bytes(&self) -> u64;
 }

@@ -28,24 +28,24 @@ impl Stripes {
         }
     }
 
-    /// Number of data operations per stripe.
+    /// Returns the number of data operations per stripe.
     pub(crate) fn of_data(&self) -> u32 {
         self.size - 1
     }
 
-    /// The stripe of a data operation with this number, and its position in the stripe.
+    /// Returns the stripe of a data operation with this number, and its position in the stripe.
     pub(crate) fn stripe_of(&self, of_data: u32) -> (u32, u32) {
         self.by_data.divide(of_data)
     }
 
-    /// The operation that holds the parity of `stripe`.
+    /// Returns the operation that holds the parity of `stripe`.
     pub(crate) fn parity_of(&self, stripe: u32) -> u32 {
         let first = stripe * self.size;
         let (row, _) = self.by_dies.divide(first);
         first + self.of_data() - self.by_size.divide(row).1
     }
 
-    /// The operation with number `of_data` among the data operations.
+    /// Returns the operation with number `of_data` among the data operations.
     #[inline(never)]
     pub(crate) fn operation_of(&self, of_data: u32) -> u32 {
         let (stripe, place) = self.stripe_of(of_data);

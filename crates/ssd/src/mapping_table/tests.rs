@@ -1,13 +1,13 @@
-//! The mapping table against a standard map.
+//! Compares the mapping table with a standard map.
 
 use super::*;
 use crate::tests::random;
 
-/// A table over pages that are programmed sequentially, and its expected contents.
+/// A table of pages that are programmed sequentially, with its expected contents.
 struct Model {
     table: Table,
     owners: Numbers,
-    /// The page that was programmed last, counted from 1.
+    /// Page that was programmed last, counted from 1.
     newest: u64,
     expected: std::collections::BTreeMap<u64, u64>,
 }
@@ -54,8 +54,8 @@ impl Model {
             + self.table.wide.iter().filter(|part| part.is_list()).count()
     }
 
-    /// Bytes per mapped unit that a table needs in addition to an empty one, including the owner and the valid bit
-    /// of its page.
+    /// Returns the number of bytes per mapped unit that a table needs in addition to an empty one, including
+    /// the owner and the valid bit of its page.
     fn bytes_each(&self) -> f64 {
         let is_wide = !self.table.wide.is_empty();
         let owner = if is_wide { 4.25 } else { 4.0 };

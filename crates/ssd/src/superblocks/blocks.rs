@@ -33,7 +33,7 @@ pub(crate) struct Blocks {
     /// Erase count of each block, in lane order.
     #[state(sparse)]
     erases: Vec<u32>,
-    /// Number of erases that each block withstands; empty without a limit.
+    /// Number of erases that each block withstands. Empty without a limit.
     limits: Vec<u32>,
     /// Spare blocks of each lane.
     #[state(elements_vary)]
@@ -112,7 +112,8 @@ impl Blocks {
         }
     }
 
-    /// Number in its lane of member `member` of `superblock`, or [`NONE`] if the block is missing.
+    /// Returns the block number in its lane of member `member` of `superblock`, or [`NONE`] if the block is
+    /// missing.
     #[inline]
     fn member(&self, superblock: u32, member: u32) -> u32 {
         self.first_place(superblock, member).wrapping_add(self.members[self.place(superblock, member)])
@@ -128,13 +129,13 @@ impl Blocks {
         (superblock * self.lanes * self.of_lane + member) as usize
     }
 
-    /// Number that this member would have without bad blocks.
+    /// Returns the block number that this member would have without bad blocks.
     #[inline]
     fn first_place(&self, superblock: u32, member: u32) -> u32 {
         superblock % self.superblocks * self.of_lane + member / self.lanes
     }
 
-    /// First lane of the region of `superblock`, counted over the whole drive.
+    /// Returns the first lane of the region of `superblock`, counted over the whole drive.
     fn first_lane(&self, superblock: u32) -> u32 {
         superblock / self.superblocks * self.lanes
     }
@@ -144,36 +145,37 @@ impl Blocks {
         (0..self.given_up.len() as u32).filter(|&superblock| !self.given_up[superblock as usize]).collect()
     }
 
-    /// Number of usable superblocks of `region`.
+    /// Returns the number of usable superblocks of `region`.
     pub(crate) fn usable_count(&self, region: usize) -> u32 {
         self.usable[region]
     }
 
-    /// Number of usable superblocks in each region.
+    /// Returns the number of usable superblocks in each region.
     pub(crate) fn usable_counts(&self) -> impl Iterator<Item = u32> {
         self.usable.iter().copied()
     }
 
-    /// Number of spare blocks.
+    /// Returns the number of spare blocks.
     pub(crate) fn spare_count(&self) -> usize {
         self.spares.iter().map(Vec::len).sum()
     }
 
-    /// Erase count of each block, in lane order.
+    /// Returns the erase count of each block, in lane order.
     pub(crate) fn erases(&self) -> &[u32] {
         &self.erases
     }
 
-    /// Memory of these tables, in bytes.
+    /// Returns the memory of these tables, in bytes.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> u64 {
         (self.members.len() + self.erases.len() + self.limits.len()) as u64 * 4
     }
 
-    /// Total number of superblock erases until a region has fewer than `needed` superblocks left. Worn-out
-    /// blocks are replaced by the spares of their lane; without spares, their superblock is retired. `rates`
-    /// are the relative erase rates of the superblocks, with mean 1. The remaining superblocks receive the
-    /// erases of retired ones. `bad` is the fraction of initially bad blocks. `None` means no limit.
+    /// Returns the total number of superblock erases until a region has fewer than `needed` superblocks left.
+    /// Worn-out blocks are replaced by the spares of their lane; without spares, their superblock is retired.
+    /// `rates` are the relative erase rates of the superblocks, with mean 1. The remaining superblocks
+    /// receive the erases of retired ones. `bad` is the fraction of initially bad blocks. `None` means no
+    /// limit.
     pub(crate) fn life(&self, rates: &[f64], needed: u32, bad: f64) -> Option<f64> {
         if self.limits.is_empty() {
             return None;

@@ -1,5 +1,5 @@
-//! Superblocks: their pages, blocks, and erases, and the erased ones, which can be opened. Page mapping and zones
-//! use the same superblocks.
+//! Superblocks: their pages, blocks, and erases, and the erased superblocks that can be opened. Page mapping
+//! and zones use this module.
 
 mod blocks;
 mod wear;
@@ -65,37 +65,37 @@ impl<S: Store> Superblocks<S> {
         superblocks
     }
 
-    /// Number of superblocks in all regions.
+    /// Returns the number of superblocks in all regions.
     pub(crate) fn count(&self) -> u32 {
         self.geometry.superblocks
     }
 
-    /// Number of erased superblocks of `region`.
+    /// Returns the number of erased superblocks of `region`.
     #[inline]
     pub(crate) fn erased_count(&self, region: usize) -> usize {
         self.erased[region].len()
     }
 
-    /// The erased superblocks of `region`.
+    /// Returns the erased superblocks of `region`.
     pub(crate) fn erased(&self, region: usize) -> impl Iterator<Item = u32> {
         self.erased[region].iter().map(|&(_, superblock)| superblock)
     }
 
-    /// Erase count of `superblock`.
+    /// Returns the erase count of `superblock`.
     #[inline]
     pub(crate) fn erases_of(&self, superblock: u32) -> u32 {
         self.flash.blocks()[superblock as usize].erases
     }
 
-    /// Adds `superblock` to the erased ones.
+    /// Adds `superblock` to the erased superblocks.
     pub(crate) fn put_erased(&mut self, superblock: u32) {
         self.erasures += 1;
         let key = if self.youngest_first { u64::from(self.erases_of(superblock)) } else { self.erasures };
         self.erased[self.geometry.region_of(superblock)].insert((key, superblock));
     }
 
-    /// Removes the next erased superblock of `region` to be written. If dies erase in turn, the one erased last is
-    /// taken only if it is the only one.
+    /// Removes and returns the erased superblock of `region` that is to be written next. If dies erase in
+    /// turn, the superblock that was erased last is used only if no other one is erased.
     pub(crate) fn take_erased(&mut self, region: usize) -> u32 {
         let erased = &mut self.erased[region];
         let is_over = |&&(_, superblock): &&(u64, u32)| superblock != self.last_erased[region];
@@ -105,7 +105,7 @@ impl<S: Store> Superblocks<S> {
         first.1
     }
 
-    /// Removes the erased superblock of `region` with the most erases.
+    /// Removes and returns the erased superblock of `region` with the most erases.
     pub(crate) fn take_most_worn(&mut self, region: usize) -> u32 {
         let erases = |&&(_, superblock): &&(u64, u32)| self.flash.blocks()[superblock as usize].erases;
         let worn = self.erased[region].iter().max_by_key(erases).copied();
@@ -126,7 +126,8 @@ impl<S: Store> Superblocks<S> {
         is_usable
     }
 
-    /// Panics unless erased superblocks are empty and in their region, and programs and erases add up.
+    /// Panics unless erased superblocks are empty and in their region, and the counts of programs and erases
+    /// are consistent.
     pub(crate) fn check_invariants(&self) {
         for region in 0..self.erased.len() {
             for superblock in self.erased(region) {

@@ -10,12 +10,12 @@ use nacre_media::store::Store;
 const RATE_MIN: f64 = 0.01;
 
 impl<S: Store> Superblocks<S> {
-    /// Counters whose measurement starts now.
+    /// Returns counters for a measurement that starts now.
     pub(crate) fn new_book(&self) -> Book {
         Book::behind(self.programs, self.flash.erases())
     }
 
-    /// Programs and erases since measurement started, of a drive with `valid` valid units.
+    /// Returns the programs and erases since measurement started. `valid` is the number of valid units.
     pub(crate) fn wear(&self, book: &Book, config: &Config, valid: u64) -> Wear {
         let (now, before) = (&self.programs, &book.programs_before);
         let of_superblock = u64::from(self.geometry.blocks_per_superblock());
@@ -34,9 +34,9 @@ impl<S: Store> Superblocks<S> {
         }
     }
 
-    /// Number of units, including parity, that can be programmed until a region has fewer than `needed`
-    /// superblocks left. Superblocks are assumed to wear at their past rates, or at equal rates if `wear_spread`
-    /// evens them out.
+    /// Returns the number of units, including parity, that can be programmed until a region has fewer than
+    /// `needed` superblocks left. Superblocks are assumed to wear at their past rates, or at equal rates if
+    /// `wear_spread` evens them out.
     pub(crate) fn life(&self, config: &Config, needed: u32) -> Option<f64> {
         let rows = u64::from(config.blocks) * u64::from(self.geometry.regions);
         let units_of_row = config.raw_bytes() / config.unit.0 / rows;
@@ -48,7 +48,7 @@ impl<S: Store> Superblocks<S> {
         Some(self.blocks.life(&rates, needed, config.factory_bad.0)? * units)
     }
 
-    /// Columns with the erase count of each superblock and the states of the blocks.
+    /// Returns columns with the erase count of each superblock and the states of the blocks.
     pub(crate) fn columns(&self) -> [Column; 5] {
         let column = |name, value: f64| Column { name, values: vec![value] };
         [
@@ -65,8 +65,8 @@ impl<S: Store> Superblocks<S> {
     }
 }
 
-/// Relative erase rates of superblocks, with mean 1. The variance of a Poisson process is removed. The
-/// remaining variance is assumed to persist.
+/// Returns the relative erase rates of the superblocks, with mean 1. The variance of a Poisson process is
+/// removed. The remaining variance is assumed to persist.
 fn rates(erases: &[f64]) -> Vec<f64> {
     let count = erases.len() as f64;
     let mean = erases.iter().sum::<f64>() / count;

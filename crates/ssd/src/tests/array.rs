@@ -1,4 +1,4 @@
-//! The array against a list of units. Every unit must read as its last write.
+//! Compares the array with a list of units. Every unit must read as its last write.
 
 use super::*;
 use crate::ftl::array::Array;
@@ -32,7 +32,7 @@ fn with_bytes(settings: &str, cleaning: &str) -> Array<Memory> {
     over(&format!("{settings}\nchannels = 1\npages = 32"), cleaning, Memory::new(8))
 }
 
-/// Reads the bytes of `unit`; `None` if the unit is unmapped.
+/// Reads the data of `unit`. Returns `None` if the unit is unmapped.
 fn read(array: &Array<Memory>, unit: usize) -> Option<u64> {
     let page = array.entry(unit as u64).checked_sub(1)?;
     let mut bytes = [0; 8];

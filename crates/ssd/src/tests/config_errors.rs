@@ -1,4 +1,4 @@
-//! Configuration errors are reported together, each with a remedy.
+//! Tests that configuration errors are reported together, each with a remedy.
 
 use super::*;
 

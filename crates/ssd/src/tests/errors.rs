@@ -1,4 +1,4 @@
-//! Bit errors: fraction of reads with read retries, latencies, aging, and lost data.
+//! Tests of bit errors: fraction of reads with read retries, latencies, aging, and lost data.
 
 use super::driven::driven_with_bytes;
 use super::*;
@@ -10,12 +10,12 @@ const DAY: u64 = 86_400_000_000;
 /// Number of bits of a codeword of the default LDPC code: 2 KiB of data, and parity of 1/8 of that.
 const CODEWORD: u64 = 8 * (2048 + 256);
 
-/// Settings with a constant bit error rate, unless `law` sets another one.
+/// Returns settings with a constant bit error rate, unless `law` sets another rate.
 fn errors(rate: f64, law: &str) -> String {
     format!("errors = {{ ecc = {{ kind = \"ldpc\" }}, bit_error_rate = {rate}, cycles = 1000, {law} }}")
 }
 
-/// Allocations. The results depend only on pages, blocks, and reads.
+/// Settings of all allocations. Results depend only on pages, blocks, and reads.
 const ALLOCATIONS: [&str; 3] = ["", "allocation = \"static\"\n", "allocation = \"dynamic\"\n"];
 
 /// Creates a drive whose first `count` units were written without simulated time.
@@ -25,8 +25,7 @@ fn filled(settings: &str, count: u64) -> Driven {
     device
 }
 
-/// Reads units one at a time from `at`, with a distance of a millisecond. Returns the mean latency in
-/// seconds.
+/// Reads units one at a time from `at`, at intervals of one millisecond. Returns the mean latency in seconds.
 fn mean_latency(device: &mut Driven, at: u64, units: std::ops::Range<u64>) -> f64 {
     let count = units.end - units.start;
     let mut sum = 0.0;
@@ -238,16 +237,18 @@ fn the_share_of_units_that_are_lost_is_that_of_the_code() {
     }
 }
 
-/// Units of a die of two planes whose copies stay inside the die. Two of every four units of a plane are
-/// written repeatedly.
+/// Number of units on a die of two planes whose copies stay inside the die. Two of every four units of a
+/// plane are written repeatedly.
 const UNITS: u64 = 1 << 16;
 
-/// Cold units that garbage collection moves `times` times. The other cold units are trimmed after the first move.
+/// Returns the cold units that garbage collection moves `times` times. The other cold units are trimmed after
+/// the first move.
 fn cold(times: u64) -> impl Iterator<Item = u64> {
     (0..UNITS).filter(move |number| (number / 2) % 4 < 3 - times)
 }
 
-/// Returns that die, and a time from which it is idle.
+/// Returns a drive with this die after garbage collection moved its cold units `times` times, and a time from
+/// which the drive is idle.
 fn moved(settings: &str, times: u64) -> (Driven, u64) {
     let mut device = driven(&format!(
         "channels = 1\nways = 1\nplanes = 2\npages = 256\nblocks = 160\nover_provisioning = \"20 %\"\n\

@@ -1,4 +1,4 @@
-//! Drives with the minimum space, in which garbage collection sometimes cannot reclaim anything.
+//! Tests of drives with the minimum space, in which garbage collection sometimes cannot reclaim space.
 
 use super::array::small;
 use super::*;
@@ -6,15 +6,16 @@ use crate::ftl::array::Array;
 use crate::ops::Untimed;
 use nacre_media::store::Nothing;
 
-/// Superblocks of 64 units, or blocks of 64 units in each plane, with slightly more space than data.
+/// Settings with superblocks of 64 units, or blocks of 64 units in each plane, and slightly more space than
+/// data.
 const TIGHT: [&str; 3] = [
     "channels = 1\npages = 32\nblocks = 10\nover_provisioning = \"71 %\"",
     "channels = 1\npages = 32\nblocks = 10\nover_provisioning = \"71 %\"\ngarbage_collection.wear_spread = 2",
     "channels = 1\nblocks = 10\nover_provisioning = \"73 %\"\nallocation = \"static\"",
 ];
 
-/// Whether garbage collection is due in a region of `array` that has no full or closed superblock with an
-/// invalid unit.
+/// Returns whether garbage collection is due in a region of `array` that has no full or closed superblock
+/// with an invalid unit.
 fn has_nothing_to_gain(array: &Array<Nothing>) -> bool {
     (0..array.regions.len()).any(|region| {
         let is_due = array.pool.erased_count(region) < array.geometry.reserve as usize;
@@ -23,7 +24,7 @@ fn has_nothing_to_gain(array: &Array<Nothing>) -> bool {
 }
 
 /// Fills `array`, writes a few units repeatedly, and refreshes superblocks with the probability `refreshed`.
-/// Returns the number of writes before which garbage collection was due and could not reclaim anything.
+/// Returns the number of writes before which garbage collection was due but could not reclaim space.
 fn nothing_gained(array: &mut Array<Nothing>, refreshed: f64) -> u64 {
     (0..array.geometry.logical_units).for_each(|unit| assert!(array.write(unit, &[], &mut Untimed)));
     let (mut random, mut found) = (random("gains"), 0);

@@ -1,10 +1,10 @@
-//! A whole drive of 122.88 TB with indirection units of 16 KiB, which has more than 2^32 units.
+//! Tests of a whole drive of 122.88 TB with mapping units of 16 KiB, which has more than 2^32 units.
 
 use super::*;
 use crate::layout::geometry::Geometry;
 use crate::ops::Untimed;
 
-/// Two thousand planes with blocks of 2048 pages of one unit.
+/// A drive of about two thousand planes with blocks of 2048 pages of one unit.
 const DRIVE: &str = "channels = 16\nways = 32\nplanes = 4\nblocks = 1960\npages = 2048\npage = \"16 KiB\"\n\
     unit = \"16 KiB\"\nover_provisioning = \"7 %\"\nbuffer = \"1 GiB\"";
 const UNIT: u64 = 16 << 10;
@@ -46,7 +46,7 @@ fn requests_to_the_end_of_a_large_drive_take_their_usual_time() {
     now = device.rest() + Time::from_us(1);
     for &number in numbers.iter().take(100) {
         let read = device.ask(now, &request(Op::Read, number));
-        // The page is sensed, crosses the channel and the link.
+        // The page is sensed, and crosses the channel and the link.
         assert_close(
             "read",
             read.latency_s(),
@@ -62,8 +62,8 @@ fn requests_to_the_end_of_a_large_drive_take_their_usual_time() {
 
 #[test]
 fn write_amplification_of_wide_numbers_is_that_of_narrow_ones() {
-    // In the tests of this crate, drives with more than 2^16 units have wide numbers. The closed forms of write
-    // amplification and the power losses of the other tests therefore hold for them.
+    // In the tests of this crate, drives with more than 2^16 units have wide numbers. The closed forms of
+    // write amplification and the power losses of the other tests therefore also test wide numbers.
     let geometry = Geometry::of(&config(""));
     assert!(crate::layout::numbers::is_wide(geometry.numbers() as u64));
     assert!(!crate::layout::numbers::is_wide(Geometry::of(&config("blocks = 64")).numbers() as u64));

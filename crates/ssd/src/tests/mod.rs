@@ -60,7 +60,7 @@ pub(super) fn text(settings: &str) -> String {
         ("buffer", "\"256 KiB\""),
         ("link", "\"4 GB/s\""),
     ];
-    // Settings after a heading belong to a table.
+    // Settings after a table heading belong to that table.
     let own = || settings.lines().take_while(|line| !line.starts_with('['));
     let is_given = |name: &str| own().any(|line| line.split('=').next().map(str::trim) == Some(name));
     let defaults = DEFAULTS.iter().filter(|(name, _)| !is_given(name));
@@ -86,14 +86,14 @@ pub(super) fn units(op: Op, number: u64, count: u32) -> Request {
     Request { arrival: Time::ZERO, address: number * 4096, bytes: count * 4096, volume: 0, op }
 }
 
-/// Configuration of the drive with `settings`.
+/// Returns the configuration of the drive with `settings`.
 pub(crate) fn config(settings: &str) -> Config {
     let workbench = workbench(3);
     let slot = workbench.slot(&text(settings)).unwrap_or_else(|problems| panic!("{problems}"));
     Config::from(&slot.config::<SsdConfig>(nacre_device::Builder::families(&workbench)))
 }
 
-/// Error messages of the drive with `settings`.
+/// Returns the error messages of the drive with `settings`.
 pub(super) fn problems(settings: &str) -> String {
     let refused = workbench(1).build(&text(settings)).err();
     refused.unwrap_or_else(|| panic!("{settings} was taken")).to_string()
@@ -104,13 +104,13 @@ pub(super) fn counter(report: &ComponentReport, name: &str) -> u64 {
     found.unwrap_or_else(|| panic!("there is no counter {name}")).1
 }
 
-/// First value of a report column.
+/// Returns the first value of a report column.
 pub(super) fn column(report: &ComponentReport, name: &str) -> f64 {
     let found = report.columns.iter().find(|column| column.name == name);
     found.unwrap_or_else(|| panic!("there is no column {name}")).values[0]
 }
 
-/// The resource `name` of the report.
+/// Returns the resource `name` of the report.
 pub(super) fn resource<'a>(report: &'a ComponentReport, name: &str) -> &'a Resource {
     let found = report.resources.iter().find(|resource| resource.name == name);
     found.unwrap_or_else(|| panic!("there is no resource {name}"))
@@ -128,8 +128,8 @@ pub(super) fn steady_writes(settings: &str) -> (Driven, f64, f64) {
     let seen = device.closed_loop(64, count, |_| unit(Op::Write, random.below(count)));
     let wear = device.report().wear.expect("it wears");
     let copies = wear.cleaned as f64 / wear.host as f64;
-    // Work per unit written: programs of the unit and of copies, reads of copies, and erases of blocks of 256
-    // pages.
+    // This is the work per unit written: programs of the unit and of copies, reads of copies, and erases of
+    // blocks of 256 pages.
     let each = (1.0 + copies) * 500e-6 + copies * 50e-6 + (1.0 + copies) / 256.0 * 3e-3;
     (device, seen.per_second(), 4.0 / each)
 }

@@ -1,4 +1,4 @@
-//! Parity within superblocks: its cost, rebuilt units, and lost units.
+//! Tests of parity within superblocks: its cost, rebuilt units, and lost units.
 
 use super::array::small;
 use super::driven::driven_with_bytes;
@@ -9,7 +9,7 @@ use nacre_kernel::{Recovery, Status};
 use std::collections::BTreeMap;
 
 const READ: Time = Time::from_us(50);
-/// Channel time of a command and of a page.
+/// Channel time of a command, and channel time of a page.
 const COMMAND: Time = Time::from_ns(300);
 const PAGE: Time = Time::from_ns(10_240);
 /// Link time of a page of 4 KiB at 4 GB/s.
@@ -17,8 +17,8 @@ const LINK: Time = Time::from_ns(1_024);
 /// Decoding time of two codewords of 2 KiB, with 15 us for each of four correctable bits.
 const DECODING: Time = Time::from_us(120);
 
-/// Settings for parity over `stripe` of the four dies, and a bit error rate at which some units are
-/// uncorrectable.
+/// Returns settings for parity over `stripe` of the four dies, and for a bit error rate at which some units
+/// are uncorrectable.
 fn parity(stripe: u32, rate: f64) -> String {
     format!(
         "allocation = {{ kind = \"superblock\", parity = {{ stripe = {stripe} }} }}\nover_provisioning = \"140 %\"\nerrors = {{ ecc = {{ kind = \"bch\", \
@@ -26,12 +26,12 @@ fn parity(stripe: u32, rate: f64) -> String {
     )
 }
 
-/// Fraction of uncorrectable units.
+/// Returns the fraction of units that are uncorrectable at this bit error rate.
 fn beyond(rate: f64) -> f64 {
     crate::tests::workbench::ecc("kind = \"bch\"\nt = 4\ncodeword = \"2 KiB\"", 4096).page_failure(rate)
 }
 
-/// Completion time and status of a read at `now`.
+/// Reads unit `number` at `now`. Returns the completion time and the status.
 fn read(device: &mut Driven, now: Time, number: u64) -> (Time, Status) {
     let answer = device.ask(now, &unit(Op::Read, number));
     (answer.latency(), answer.status)
@@ -59,7 +59,7 @@ fn a_unit_is_lost_when_it_and_another_one_of_its_stripe_are_beyond_the_code() {
         let reads = counter(&found, "rebuild_reads");
         assert_eq!(reads, u64::from(others) * (rebuilt + failed), "{what}");
         assert_eq!(counter(&found, "flash_reads"), count + reads);
-        // Lost units are known, and are read once.
+        // Lost units are known, so that reading them again does not count as another loss.
         let units: Vec<u64> = (0..2_000).collect();
         let before = device.counter("lost_pages");
         units.iter().for_each(|&number| _ = read(&mut device, Time::from_ms(count + number), number));
@@ -299,8 +299,8 @@ fn parity_takes_its_share_of_the_flash() {
     }
 }
 
-/// Creates a drive with data that receives this number of units simultaneously, and whose power fails at
-/// `at`.
+/// Creates a drive with data, submits writes of `units` units simultaneously, and cuts power at `at`. Returns
+/// the recovery and the report.
 fn failed(settings: &str, units: u64, at: Time) -> (Recovery, ComponentReport) {
     let settings = format!(
         "over_provisioning = \"140 %\"\nallocation = {{ kind = \"superblock\", parity = {{}} }}\nread_energy = \"25 uJ\"\nprogram_energy = \"150 uJ\"\n\
@@ -318,7 +318,7 @@ fn a_loss_of_power_ends_or_cancels_parity_as_it_does_data() {
     let energy = |found: &ComponentReport, activity| {
         (resource(found, "dies").ledger.energy(activity).0 / 150e-6).round() as u64
     };
-    // 24 pages are eight stripes. Each die has eight programs, and performs the second.
+    // 24 pages are eight stripes. Each die has eight programs, and performs the second one.
     let at = Time::from_us(800);
     let (recovery, found) = failed("power_protected = false", 24, at);
     assert_eq!((recovery.programs_finished, recovery.programs_lost), (0, 24 - 3));
@@ -328,7 +328,7 @@ fn a_loss_of_power_ends_or_cancels_parity_as_it_does_data() {
     let (recovery, found) = failed("", 24, at);
     assert_eq!(recovery.programs_finished, 28);
     assert_eq!((energy(&found, Activity::Drain), energy(&found, Activity::Correct)), (24, 8));
-    // The buffer of 64 pages holds half back. The rest is twelve stripes and two pages.
+    // The buffer of 64 pages holds half of its pages back. The other pages are twelve stripes and two pages.
     let (recovery, found) = failed("buffer_kept = \"50 %\"", 38, Time::from_s(1));
     assert_eq!(recovery.programs_finished, 32 + 10);
     assert_eq!((energy(&found, Activity::Drain), energy(&found, Activity::Correct)), (38, 12));
@@ -340,7 +340,7 @@ fn recovery_reads_the_pages_of_partial_stripes() {
     let took = |settings: &str, units| failed(settings, units, at).0.done - at;
     let page = READ + COMMAND + PAGE;
     for (units, pages) in [(9, 0), (10, 1), (11, 2)] {
-        // Both fit into one round of the dies, and spare areas are read with them.
+        // Both pages fit into one round of the dies, and spare areas are read with them.
         let scanned = READ + Time::from_ns(300);
         let rounds = scanned * u64::div_ceil(units, 4) - scanned * u64::div_ceil(9, 4);
         let more = if pages > 0 { page } else { Time::ZERO };

@@ -1,9 +1,9 @@
-//! Reclaim groups: subsets of the dies whose data stays in them.
+//! Tests of reclaim groups, which are subsets of the dies. Data stays in its group.
 
 use super::*;
 use nacre_testkit::cleaning_laws as laws;
 
-/// Creates a drive of four dies in two groups, with these settings of its flash.
+/// Creates a drive of four dies in two groups, with these flash settings.
 fn two_groups(blocks: u32, settings: &str) -> Driven {
     let allocation = "allocation = { kind = \"superblock\", reclaim_groups = 2 }";
     let allocation = if settings.contains("allocation") { "" } else { allocation };
@@ -32,7 +32,7 @@ fn write_half_each(device: &mut Driven) {
     device.check_invariants();
 }
 
-/// Valid data of each group, in superblocks.
+/// Returns the valid data of each group, in superblocks.
 fn live_of_groups(device: &Driven) -> [f64; 2] {
     let report = device.report();
     let live = &report.columns.iter().find(|column| column.name == "superblocks.valid_share").unwrap().values;
@@ -40,7 +40,7 @@ fn live_of_groups(device: &Driven) -> [f64; 2] {
     [live[..of_group].iter().sum(), live[of_group..].iter().sum()]
 }
 
-/// Number of erases of the blocks on the dies of each group.
+/// Returns the number of erases of the blocks on the dies of each group.
 fn erases_of_groups(device: &Driven) -> [u64; 2] {
     let erases = device.report().wear.expect("it wears").block_erases;
     let of_group = erases.len() / 2;

@@ -12,7 +12,7 @@ use nacre_kernel::{Column, Recovery, Request, Time, Wear, Zone, ZoneCommand, Zon
 use nacre_media::store::Store;
 use std::ops::Range;
 
-/// Bytes of one entry of the table of zones, which names a superblock.
+/// Size in bytes of one entry in the table of zones. An entry names a superblock.
 const TABLE_ENTRY_BYTES: u64 = 4;
 
 /// Location of a unit.
@@ -27,7 +27,7 @@ struct Place {
 }
 
 impl<S: Store> Zones<S> {
-    /// The zone that begins at `address`. Errors: none does.
+    /// Returns the zone that begins at `address`. Errors: `address` is not the start of a zone.
     fn zone_at(&self, address: u64) -> Result<u32, ZoneRefusal> {
         let (zone, _) = self.zone_of(address >> self.geometry.unit_shift);
         match self.describe(zone).start == address {
@@ -36,26 +36,26 @@ impl<S: Store> Zones<S> {
         }
     }
 
-    /// The zone that takes the append `request`. Errors: it does not.
+    /// Returns the zone to which the append `request` is written. Errors: the zone rejects the append.
     fn zone_for_append(&self, request: &Request) -> Result<u32, ZoneRefusal> {
         let zone = self.zone_at(request.address)?;
         self.check_write(zone, self.whole_units(request)?)?;
         Ok(zone)
     }
 
-    /// `result`, whose refusal is counted.
+    /// Counts the rejection if `result` is an error, and returns `result`.
     fn counted<R>(&mut self, result: Result<R, ZoneRefusal>) -> Result<R, ZoneRefusal> {
         result.inspect_err(|&refusal| self.tally.refused[refusal as usize] += 1)
     }
 
-    /// Makes `zone` empty.
+    /// Resets `zone` by a trim or a command, and counts the reset unless the zone is already empty.
     fn reset(&mut self, zone: u32, flash: &mut Backend, book: &mut Book) {
         self.tally.resets += u64::from(self.zones[zone as usize].state != ZoneState::Empty);
         book.trimmed += u64::from(self.empty(zone, flash));
         book.forget_taken_back(self.pool.programs.host);
     }
 
-    /// Page `page` holds the bytes of `unit`, as a write brings them.
+    /// Stores the data of `unit` in `page`: the data of `written`, or zeros if there is none.
     fn fill(&mut self, page: u64, unit: u64, written: Option<&Written<'_>>) {
         let unit_bytes = self.geometry.unit_bytes as usize;
         let bytes = written.and_then(|written| {
@@ -68,7 +68,7 @@ impl<S: Store> Zones<S> {
         }
     }
 
-    /// Writes `units` units of `zone` in no time.
+    /// Writes `units` units at the write pointer of `zone` without simulated time.
     fn put_in_zone(&mut self, zone: u32, units: u32) {
         self.begin_write(zone);
         for _ in 0..units {
@@ -80,7 +80,7 @@ impl<S: Store> Zones<S> {
         }
     }
 
-    /// Location of `unit`.
+    /// Returns the location of `unit`.
     fn place_of(&self, unit: u64) -> Place {
         let geometry = &self.geometry;
         let (zone, index) = self.zone_of(unit);
@@ -145,8 +145,8 @@ impl<S: Store> Translation for Zones<S> {
 
     fn acknowledge(&mut self, _number: u32) {}
 
-    /// Resets zones that are wholly in the request, and finishes a zone if the request is all of it behind the write
-    /// pointer.
+    /// Resets each zone that the request covers completely. Finishes a zone if the request covers it from its
+    /// write pointer to its end. Returns false if the trim must wait for space in the buffer.
     fn trim(&mut self, request: &Request, flash: &mut Backend, book: &mut Book) -> bool {
         let (first, last) = self.geometry.units_of(request);
         let (begin, end) = (request.address, request.address + u64::from(request.bytes));
@@ -207,7 +207,8 @@ impl<S: Store> Translation for Zones<S> {
         Some(self.counted(done))
     }
 
-    /// The buffer survives a power loss.
+    /// Does nothing, because the buffer survives a power loss. Returns false, because the flush need not
+    /// wait.
     fn flush(&mut self, _flash: &mut Backend) -> bool {
         false
     }
@@ -230,8 +231,9 @@ impl<S: Store> Translation for Zones<S> {
         }
     }
 
-    /// A write beyond the end of a zone continues in the next. Since there are no trims, a write to the start of a zone that
-    /// is not empty resets it first.
+    /// Writes without simulated time. A write beyond the end of a zone continues in the next zone.
+    /// Preconditioning has no trims, so a write to the start of a zone that is not empty resets the zone
+    /// first.
     fn precondition(&mut self, request: &Request, book: &mut Book) -> Result<(), ZoneRefusal> {
         let whole = request.bytes - request.bytes % self.geometry.unit_bytes;
         let end = request.address + u64::from(whole);
@@ -262,7 +264,8 @@ impl<S: Store> Translation for Zones<S> {
         Some(self.describe(zone))
     }
 
-    /// Capacitors save the operations that are not full and the table of zones.
+    /// Handles a power loss: closes all zones. Capacitors save the partial operations in the buffer and the
+    /// table of zones.
     fn power_fail(&mut self, _flash: &mut Backend, _lost: &mut Recovery) -> Held {
         let operations = self.held_operations();
         let of_region = self.most_of_region(|zone| zone.written > zone.issued);
@@ -275,19 +278,19 @@ impl<S: Store> Translation for Zones<S> {
         Held { operations, parities: 0, rounds: of_region.div_ceil(dies) }
     }
 
-    /// The table is read, and the write pointer of each active zone is looked for among the pages of its superblocks, by
-    /// halves.
+    /// Reads the table of zones, and finds the write pointer of each active zone by a binary search among its
+    /// operations. Returns the time.
     fn recover(&mut self, recovery: &mut Recovery, _outage: &mut Outage) -> Time {
         if S::CARRIES_BYTES {
             self.find_write_pointers();
         }
         let config = &self.config;
-        // A binary search among N operations, or none of them, takes as many looks as N has bits.
+        // A binary search among N operations takes as many reads as N has bits.
         let looks = u64::from(u32::BITS - self.operations_per_zone().leading_zeros());
         recovery.pages_scanned = looks * u64::from(self.active);
         let bytes = self.members.len() as u64 * TABLE_ENTRY_BYTES;
         let table = reading(config, bytes.div_ceil(config.page.0), config.page.0);
-        // Zones are looked into side by side, each by one of its dies at a time.
+        // Zones are searched in parallel. The search in a zone uses one of its dies at a time.
         let of_region = self.most_of_region(|zone| zone.state.is_active());
         let rounds = of_region.div_ceil(u64::from(self.geometry.dies_of_superblock()));
         table + reading_round(config, 0) * (rounds * looks)

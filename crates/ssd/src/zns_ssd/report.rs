@@ -6,7 +6,7 @@ use crate::zns_ssd::table::Zones;
 use nacre_kernel::{Column, ZoneRefusal};
 use nacre_media::store::Store;
 
-/// The counters of refused writes and commands, in the order of [`ZoneRefusal`].
+/// Names of the counters of rejected writes and commands, in the order of [`ZoneRefusal`].
 const REFUSED: [&str; ZoneRefusal::COUNT] = [
     "refused_not_whole_units",
     "refused_not_zone_start",
@@ -20,7 +20,7 @@ const REFUSED: [&str; ZoneRefusal::COUNT] = [
 ];
 
 impl<S: Store> Zones<S> {
-    /// The counters since measuring began.
+    /// Returns the counters since measurement started.
     pub(super) fn counters_since(&self, book: &Book, flash: &Backend) -> Vec<(&'static str, u64)> {
         let (now, before, tally) = (&self.pool.programs, &book.programs_before, &self.tally);
         let mut counters = book.host.counters();
@@ -46,7 +46,7 @@ impl<S: Store> Zones<S> {
         counters
     }
 
-    /// Wear of the superblocks, and the number of zones in each state.
+    /// Returns columns with the wear of the superblocks and the number of zones in each state.
     pub(super) fn all_columns(&self) -> Vec<Column> {
         let column = |name, value: f64| Column { name, values: vec![value] };
         let [empty, implicit, explicit, closed, full] = self.by_state().map(f64::from);

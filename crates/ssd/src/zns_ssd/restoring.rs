@@ -1,4 +1,4 @@
-//! The table after a power loss, and the checks of a restored one.
+//! Changes to the table of zones after a power loss, and checks of a restored table.
 
 use crate::ops::Untimed;
 use crate::superblocks::ABSENT;
@@ -7,7 +7,7 @@ use nacre_kernel::ZoneState;
 use nacre_media::store::Store;
 
 impl<S: Store> Zones<S> {
-    /// Power fails: active zones become closed, or empty if nothing is written.
+    /// Handles a power loss: makes active zones without data empty, and closes the other open zones.
     pub(crate) fn close_all(&mut self) {
         for zone in 0..self.zones.len() as u32 {
             let entry = self.zones[zone as usize];
@@ -19,12 +19,12 @@ impl<S: Store> Zones<S> {
         }
     }
 
-    /// The write pointers in the controller are lost.
+    /// Clears the write pointers of active zones, because a power loss clears the memory of the controller.
     pub(crate) fn forget_write_pointers(&mut self) {
         self.zones.iter_mut().filter(|entry| entry.state.is_active()).for_each(|entry| entry.written = 0);
     }
 
-    /// Finds the write pointers again: behind the last programmed page of each active zone.
+    /// Restores the write pointer of each active zone to the position after its last programmed page.
     pub(crate) fn find_write_pointers(&mut self) {
         for zone in 0..self.zones.len() {
             if self.zones[zone].state.is_active() {
@@ -33,13 +33,14 @@ impl<S: Store> Zones<S> {
         }
     }
 
-    /// The superblocks of `zone`.
+    /// Returns the superblocks of `zone`.
     fn superblocks_of(&self, zone: u32) -> &[u32] {
         let first = (zone * self.limits.superblocks) as usize;
         &self.members[first..first + self.limits.superblocks as usize]
     }
 
-    /// Units of the superblocks of `zone` that are programmed, or held to be.
+    /// Returns the number of programmed units in the superblocks of `zone`, including units that are still in
+    /// the buffer.
     fn programmed(&self, zone: u32) -> u32 {
         let of = |&superblock: &u32| {
             self.pool.flash.blocks().get(superblock as usize).map_or(0, |block| block.programmed)
@@ -47,7 +48,7 @@ impl<S: Store> Zones<S> {
         self.superblocks_of(zone).iter().map(of).sum()
     }
 
-    /// Panics if zones, superblocks, and programs do not add up.
+    /// Panics if the numbers of zones, superblocks, and programs are inconsistent.
     pub(super) fn check_zones(&self) {
         let [empty, implicit, explicit, closed, full] = self.by_state();
         let open = implicit + explicit;
@@ -68,7 +69,7 @@ impl<S: Store> Zones<S> {
         self.pool.check_invariants();
     }
 
-    /// Panics if `zone` does not fit its superblocks.
+    /// Panics if the state of `zone` is inconsistent with its superblocks.
     fn check_zone(&self, zone: u32) {
         let (entry, programmed) = (&self.zones[zone as usize], self.programmed(zone));
         match entry.state {
@@ -93,7 +94,7 @@ impl<S: Store> Zones<S> {
         }
         for (zone, entry) in (0..).zip(&self.zones) {
             let most = self.limits.zone_units;
-            // A zone that was finished while it was empty has none.
+            // A zone that was finished while it was empty has no superblocks.
             let needs_flash = entry.state.is_active() || entry.written > 0 || entry.issued > 0;
             let has_flash = !needs_flash || self.superblocks_of(zone).iter().all(|of| *of != ABSENT);
             if entry.written > most || entry.issued > most || !has_flash {

@@ -1,8 +1,10 @@
-//! The table of zones: how far each is written, and its superblocks.
+//! The table of zones. It contains the write pointer and the superblocks of each zone.
 //!
-//! These functions have no notion of time: work for the flash goes to a [`FlashOps`]. The superblocks of a zone are filled one after the
-//! other, so that a few numbers for each zone give the location of every unit. A zone lies on the dies of one region, and
-//! consecutive zones are in different regions.
+//! These functions do not model time. They report flash operations to a [`FlashOps`]. The superblocks of a
+//! zone are
+//! filled one after the other, so that a few numbers per zone determine the location of every unit. A zone is
+//! on the dies
+//! of one region, and consecutive zones are in different regions.
 
 use crate::config::{Config, ZonesConfig};
 use crate::layout::divisor::Divisor;
@@ -13,38 +15,38 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Request, Zone, ZoneRefusal, ZoneState};
 use nacre_media::store::Store;
 
-/// A zone.
+/// State of a zone.
 #[derive(Clone, Copy, Debug, Value)]
 pub(crate) struct Entry {
     pub(crate) state: ZoneState,
-    /// Units written: the write pointer, relative to the start of the zone.
+    /// Number of units written, i.e. the write pointer relative to the start of the zone.
     pub(crate) written: u32,
-    /// Units of operations that went to the flash; those behind are in the write buffer.
+    /// Number of units in operations that were issued to the flash. Later units are in the write buffer.
     pub(crate) issued: u32,
-    /// The number of the last write, over all zones.
+    /// Number of the last write to this zone, counted over all zones.
     last_write: u64,
 }
 
 const EMPTY: Entry = Entry { state: ZoneState::Empty, written: 0, issued: 0, last_write: 0 };
 
-/// Commands to zones since measuring began.
+/// Numbers of zone operations since measurement started.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Tally {
     pub(super) appends: u64,
-    /// By command; writes open zones, too.
+    /// Number of zones opened by command. Writes also open zones, but are not counted.
     pub(super) opens: u64,
     pub(super) closes: u64,
-    /// By trim or command.
+    /// Number of zones finished by a trim or a command.
     pub(super) finishes: u64,
-    /// By trim or command, of zones that were not empty.
+    /// Number of resets by a trim or a command. Resets of empty zones are not counted.
     pub(super) resets: u64,
-    /// Trims of parts of zones, which have no effect.
+    /// Number of trims that covered only part of a zone and had no effect.
     pub(super) trims_of_parts: u64,
-    /// By reason.
+    /// Number of rejections, by reason.
     pub(super) refused: [u64; ZoneRefusal::COUNT],
 }
 
-/// Zones over superblocks of flash.
+/// All zones of a drive, and the superblocks that contain their data.
 #[derive(State)]
 #[state(after = "Self::check_restored")]
 #[state(bound = "S: Store")]
@@ -55,7 +57,8 @@ pub(crate) struct Zones<S> {
     pub(crate) geometry: Geometry,
     pub(crate) pool: Superblocks<S>,
     pub(crate) zones: Vec<Entry>,
-    /// By zone, its superblocks in the order in which they are filled; [`ABSENT`] where it has none.
+    /// Superblocks of each zone, in the order in which they are filled. [`ABSENT`] marks a missing
+    /// superblock.
     pub(crate) members: Vec<u32>,
     writes: u64,
     pub(crate) active: u32,
@@ -69,7 +72,7 @@ pub(crate) struct Zones<S> {
     pub(super) tally: Tally,
 }
 
-/// Limits and rules from the configuration.
+/// Sizes and limits from the configuration.
 pub(crate) struct Limits {
     pub(crate) superblocks: u32,
     pub(crate) zone_units: u32,
@@ -78,7 +81,7 @@ pub(crate) struct Limits {
 }
 
 impl<S: Store> Zones<S> {
-    /// The empty zones that `zones` of `config` describe.
+    /// Creates the empty zones that `zones` of `config` describes.
     pub(crate) fn new(config: &Config, zones: &ZonesConfig, pool: Superblocks<S>) -> Zones<S> {
         let geometry = Geometry::of(config);
         let zone_units = zones.zone_superblocks * geometry.units_per_superblock;
@@ -104,41 +107,42 @@ impl<S: Store> Zones<S> {
         }
     }
 
-    /// Bytes of a zone.
+    /// Returns the number of bytes of a zone.
     pub(crate) fn zone_bytes(&self) -> u64 {
         u64::from(self.limits.zone_units) * u64::from(self.geometry.unit_bytes)
     }
 
-    /// Operations of a zone.
+    /// Returns the number of operations of a zone.
     pub(crate) fn operations_per_zone(&self) -> u32 {
         self.limits.zone_units / self.geometry.operation_units
     }
 
-    /// The region of `zone`.
+    /// Returns the region of `zone`.
     pub(crate) fn region_of(&self, zone: u32) -> usize {
         (zone % self.geometry.regions) as usize
     }
 
-    /// Superblocks of all zones of the region that has most.
+    /// Returns the number of superblocks that all zones of a region require, for the region with the most
+    /// zones.
     pub(crate) fn superblocks_needed(&self) -> u32 {
         (self.zones.len() as u32).div_ceil(self.geometry.regions) * self.limits.superblocks
     }
 
-    /// Whether there is flash for every zone.
+    /// Returns whether the flash has enough usable superblocks for every zone.
     pub(crate) fn has_space(&self) -> bool {
         let (zones, regions) = (self.zones.len() as u32, self.geometry.regions);
         let needed = |region: u32| (zones + regions - 1 - region) / regions * self.limits.superblocks;
         (0..regions).all(|region| self.pool.blocks.usable_count(region as usize) >= needed(region))
     }
 
-    /// The zone of `unit`, and where in it that lies.
+    /// Returns the zone of `unit`, and the number of the unit in the zone.
     #[inline]
     pub(crate) fn zone_of(&self, unit: u64) -> (u32, u32) {
         let (zone, index) = self.by_zone.divide_wide(unit);
         (zone as u32, index)
     }
 
-    /// The zone with this number, as a host is notified of it.
+    /// Returns the description of a zone for the host.
     pub(crate) fn describe(&self, zone: u32) -> Zone {
         let start = u64::from(zone) * self.zone_bytes();
         let entry = &self.zones[zone as usize];
@@ -149,14 +153,15 @@ impl<S: Store> Zones<S> {
         Zone { start, end: start + self.zone_bytes(), write_pointer, state: entry.state }
     }
 
-    /// The superblock of unit `index` of `zone`, which holds something, and where in that it lies.
+    /// Returns the superblock of unit `index` of `zone`, and the number of the unit in the superblock. The
+    /// zone must not be empty.
     #[inline]
     pub(crate) fn place(&self, zone: u32, index: u32) -> (u32, u32) {
         let (member, index) = self.by_superblock.divide(index);
         (self.members[(zone * self.limits.superblocks + member) as usize], index)
     }
 
-    /// The zone that takes the write `request`. Errors: none does.
+    /// Returns the zone to which `request` is written. Errors: the zone rejects the write.
     pub(super) fn zone_for(&self, request: &Request) -> Result<u32, ZoneRefusal> {
         let units = self.whole_units(request)?;
         let (zone, index) = self.zone_of(request.address >> self.geometry.unit_shift);
@@ -168,7 +173,7 @@ impl<S: Store> Zones<S> {
         Ok(zone)
     }
 
-    /// The number of units of `request`. Errors: it covers one in part.
+    /// Returns the number of units of `request`. Errors: the request covers part of a unit.
     pub(super) fn whole_units(&self, request: &Request) -> Result<u32, ZoneRefusal> {
         let unit_bytes = u64::from(self.geometry.unit_bytes);
         let is_whole = |bytes: u64| bytes.is_multiple_of(unit_bytes);
@@ -178,7 +183,8 @@ impl<S: Store> Zones<S> {
         }
     }
 
-    /// Whether `zone` takes `count` units at its write pointer. Errors: it does not.
+    /// Checks that `count` units can be written at the write pointer of `zone`. Errors: the zone rejects
+    /// them.
     pub(crate) fn check_write(&self, zone: u32, count: u32) -> Result<(), ZoneRefusal> {
         let Entry { state, written, .. } = self.zones[zone as usize];
         if state == ZoneState::Full {
@@ -190,7 +196,8 @@ impl<S: Store> Zones<S> {
         self.check_resources(zone)
     }
 
-    /// Whether `zone` can be opened. Errors: a resource is missing.
+    /// Checks that `zone` is open or can be opened. Errors: a limit is reached, or too few superblocks are
+    /// erased.
     fn check_resources(&self, zone: u32) -> Result<(), ZoneRefusal> {
         let state = self.zones[zone as usize].state;
         if state.is_open() {
@@ -210,7 +217,7 @@ impl<S: Store> Zones<S> {
         Ok(())
     }
 
-    /// Opens `zone` for a write that [`Zones::check_write`] allows.
+    /// Starts a write that [`Zones::check_write`] has accepted. Opens `zone` if necessary.
     pub(crate) fn begin_write(&mut self, zone: u32) {
         self.writes += 1;
         let entry = &mut self.zones[zone as usize];
@@ -220,7 +227,8 @@ impl<S: Store> Zones<S> {
         }
     }
 
-    /// Opens `zone` by command. Errors: it is full, or a resource is missing.
+    /// Opens `zone` by command. Errors: the zone is full, a limit is reached, or too few superblocks are
+    /// erased.
     pub(crate) fn open_by_command(&mut self, zone: u32) -> Result<(), ZoneRefusal> {
         let entry = &mut self.zones[zone as usize];
         match entry.state {
@@ -234,7 +242,7 @@ impl<S: Store> Zones<S> {
         Ok(())
     }
 
-    /// Closes `zone` by command. Errors: it is empty or full.
+    /// Closes `zone` by command. Errors: the zone is empty or full.
     pub(crate) fn close_by_command(&mut self, zone: u32) -> Result<(), ZoneRefusal> {
         match self.zones[zone as usize].state {
             ZoneState::Empty | ZoneState::Full => return Err(ZoneRefusal::InvalidTransition),
@@ -246,7 +254,8 @@ impl<S: Store> Zones<S> {
         Ok(())
     }
 
-    /// `zone`, which is empty or closed, becomes open as `to`. If too many are, another one is closed.
+    /// Opens `zone`, which is empty or closed, with the state `to`. If too many zones are then open, closes
+    /// another zone.
     fn open(&mut self, zone: u32, to: ZoneState) {
         if self.zones[zone as usize].state == ZoneState::Empty {
             for member in 0..self.limits.superblocks {
@@ -260,7 +269,7 @@ impl<S: Store> Zones<S> {
         }
     }
 
-    /// Closes the zone other than `zone` that was opened by a write and written least recently.
+    /// Closes the least recently written of the implicitly opened zones, except `zone`.
     fn close_another(&mut self, zone: u32) {
         let is_implicit =
             |(other, entry): &(u32, &Entry)| *other != zone && entry.state == ZoneState::ImplicitlyOpen;
@@ -269,8 +278,9 @@ impl<S: Store> Zones<S> {
         self.change_state(oldest, ZoneState::Closed);
     }
 
-    /// The host writes `count` units of `zone`, at most until an operation is full; returns the number of the first page.
-    /// [`Zones::issue_complete`] is to be called then.
+    /// Allocates `count` units at the write pointer of `zone` to a host write. They must not exceed the
+    /// current operation. Returns the number of the first page. The caller then calls
+    /// [`Zones::issue_complete`].
     #[inline]
     pub(crate) fn take(&mut self, zone: u32, count: u32) -> u64 {
         let (superblock, _) = self.place(zone, self.zones[zone as usize].written);
@@ -279,7 +289,8 @@ impl<S: Store> Zones<S> {
         self.pool.flash.program_run(superblock, count)
     }
 
-    /// An operation of `zone` that is full goes to the flash; a zone whose last it is is full.
+    /// Issues the current operation of `zone` to the flash if it is full. After the last operation, the zone
+    /// is full.
     #[inline]
     pub(crate) fn issue_complete<W: FlashOps>(&mut self, zone: u32, work: &mut W) {
         let Entry { written, issued, .. } = self.zones[zone as usize];
@@ -303,14 +314,14 @@ impl<S: Store> Zones<S> {
         self.zones[zone as usize].issued += self.geometry.operation_units;
     }
 
-    /// Whether the buffer holds a part of an operation of `zone`.
+    /// Returns whether the buffer contains a partial operation of `zone`.
     pub(crate) fn is_held(&self, zone: u32) -> bool {
         let Entry { written, issued, .. } = self.zones[zone as usize];
         written > issued
     }
 
-    /// `zone` takes no more: an operation that is partly in the buffer is padded and programmed. The
-    /// pages behind it stay erased.
+    /// Finishes `zone`, so that it is full. Pads and issues an operation that is partly in the buffer. Later
+    /// pages stay erased.
     pub(crate) fn finish<W: FlashOps>(&mut self, zone: u32, work: &mut W) {
         let Entry { state, written, issued, .. } = self.zones[zone as usize];
         if state == ZoneState::Full {
@@ -327,8 +338,8 @@ impl<S: Store> Zones<S> {
         self.change_state(zone, ZoneState::Full);
     }
 
-    /// Empties `zone`: erases its programmed superblocks, and drops its units from the buffer. Returns the number of units
-    /// that it held.
+    /// Makes `zone` empty. Erases its programmed superblocks, and removes its units from the buffer. Returns
+    /// the number of units that were written to the zone.
     pub(crate) fn empty<W: FlashOps>(&mut self, zone: u32, work: &mut W) -> u32 {
         self.change_state(zone, ZoneState::Empty);
         let Entry { written, issued, .. } = self.zones[zone as usize];
@@ -352,7 +363,7 @@ impl<S: Store> Zones<S> {
         written
     }
 
-    /// `zone` is in state `to` from now on; counts active and open zones.
+    /// Changes the state of `zone` to `to`, and updates the numbers of active and open zones.
     pub(super) fn change_state(&mut self, zone: u32, to: ZoneState) {
         let state = &mut self.zones[zone as usize].state;
         self.active = self.active - u32::from(state.is_active()) + u32::from(to.is_active());
@@ -360,12 +371,13 @@ impl<S: Store> Zones<S> {
         *state = to;
     }
 
-    /// Operations that are not full, which the buffer holds.
+    /// Returns the number of partial operations in the buffer.
     pub(crate) fn held_operations(&self) -> u64 {
         self.zones.iter().filter(|entry| entry.written > entry.issued).count() as u64
     }
 
-    /// Largest number of zones of a region, out of those that `is_counted`.
+    /// Returns the maximum number of zones in one region, among the zones for which `is_counted` returns
+    /// true.
     pub(crate) fn most_of_region(&self, is_counted: impl Fn(&Entry) -> bool) -> u64 {
         let mut counts = vec![0_u64; self.geometry.regions as usize];
         for (zone, entry) in (0..).zip(&self.zones) {
@@ -374,15 +386,15 @@ impl<S: Store> Zones<S> {
         counts.into_iter().max().unwrap_or(0)
     }
 
-    /// Number of zones in each state.
+    /// Returns the number of zones in each state.
     pub(crate) fn by_state(&self) -> [u32; ZoneState::COUNT] {
         let mut counts = [0; ZoneState::COUNT];
         self.zones.iter().for_each(|entry| counts[entry.state as usize] += 1);
         counts
     }
 
-    /// Units that can be read.
-    pub(crate) fn valid_units(&self) -> u64 {
+    /// Returns the number of units that are written in all zones.
+    pub(crate) fn live_units(&self) -> u64 {
         self.zones.iter().map(|entry| u64::from(entry.written)).sum()
     }
 }

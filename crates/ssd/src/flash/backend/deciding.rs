@@ -114,7 +114,7 @@ impl Backend {
         }
     }
 
-    /// First command in the queue of `die`.
+    /// Returns the first command in the queue of `die`.
     #[inline]
     fn first_of_line(&self, die: u32) -> Option<Lined> {
         self.dies[die as usize].line.front().copied()
@@ -168,7 +168,7 @@ impl Backend {
         self.due_channels.push(channel);
     }
 
-    /// Channel queue for this type of transfer of a command.
+    /// Returns the channel queue for this type of transfer of a command.
     #[inline]
     pub(super) fn class_of(&self, command: u32, what: Crossing) -> Class {
         let entry = &self.commands[command];

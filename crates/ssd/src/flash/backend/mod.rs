@@ -55,18 +55,18 @@ pub(crate) enum Done {
 /// Times of a host read, by activity, without waiting for the die and channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct ReadTimes {
-    /// Suspending the operation of the die.
+    /// Time for suspending the operation of the die.
     pub(crate) suspend: Time,
     /// Sensing time in the array.
     pub(crate) sense: Time,
     /// Transfer time on the channel.
     pub(crate) transfer: Time,
-    /// Decoding.
+    /// Decoding time.
     pub(crate) correct: Time,
 }
 
 impl ReadTimes {
-    /// Adds the times of the next step.
+    /// Adds the times of another read, which followed this one.
     pub(crate) fn add(&mut self, next: &ReadTimes) {
         self.suspend += next.suspend;
         self.sense += next.sense;
@@ -171,13 +171,13 @@ impl Backend {
         }
     }
 
-    /// Time of the next event; [`Time::MAX`] if there is none.
+    /// Returns the time of the next event, or [`Time::MAX`] if there is none.
     #[inline]
     pub(crate) fn next_event(&self) -> Time {
         self.timers.next().min(self.decoding.next())
     }
 
-    /// Whether decisions are due at the current time.
+    /// Returns whether decisions are due at the current time.
     #[inline]
     pub(crate) fn has_decisions(&self) -> bool {
         !self.due_dies.is_empty() || !self.due_channels.is_empty()
@@ -189,14 +189,14 @@ impl Backend {
         into.append(&mut self.done);
     }
 
-    /// Whether `operation` of `superblock`, on `die`, is not programmed yet and its data is still in the
-    /// buffer.
+    /// Returns whether `operation` of `superblock`, on `die`, is not programmed yet and its data is still in
+    /// the buffer.
     #[inline]
     pub(crate) fn is_programming(&self, superblock: u32, operation: u32, die: u32) -> bool {
         self.dies[die as usize].is_programming(self.geometry.number_on_die(superblock, operation))
     }
 
-    /// Whether no command is in progress.
+    /// Returns whether no command is in progress.
     pub(crate) fn is_idle(&self) -> bool {
         self.commands.is_empty()
     }
@@ -207,21 +207,21 @@ impl Backend {
         self.programs.wait(who)
     }
 
-    /// Timer of `lane` of `die`.
+    /// Returns the timer of `lane` of `die`.
     #[inline]
     fn lane_timer(&self, die: u32, lane: u32) -> usize {
         (self.geometry.channels + die * timers_of_die(&self.timing) as u32 + lane) as usize
     }
 
-    /// Timer of the array of `die`. A die with a single lane uses one timer for both, because no read is
-    /// sensed while the array is busy.
+    /// Returns the timer of the array of `die`. A die with a single lane uses one timer for both, because no
+    /// read is sensed while the array is busy.
     #[inline]
     fn array_timer(&self, die: u32) -> usize {
         let last = if self.timing.lanes > 1 { self.timing.lanes } else { 0 };
         self.lane_timer(die, last)
     }
 
-    /// Index of the list of copies that programs and erases of `die` depend on.
+    /// Returns the index of the list of copies that programs and erases of `die` depend on.
     #[inline]
     fn scope_of(&self, die: u32) -> usize {
         if self.copies.len() == 1 { 0 } else { self.geometry.by_dies_of_superblock.divide(die).0 as usize }
@@ -282,7 +282,7 @@ impl Backend {
     }
 }
 
-/// Number of timers of a die.
+/// Returns the number of timers of a die.
 fn timers_of_die(timing: &Timing) -> usize {
     if timing.lanes > 1 { timing.lanes as usize + 1 } else { 1 }
 }

@@ -53,7 +53,7 @@ impl Backend {
         all
     }
 
-    /// The programs in progress: their commands and dies.
+    /// Returns the programs in progress: their commands and dies.
     fn begun_programs(&self) -> Vec<(u32, u32)> {
         let mut all = Vec::new();
         for (number, die) in (0..).zip(&self.dies) {
@@ -70,13 +70,13 @@ impl Backend {
         all
     }
 
-    /// Superblock and operation of each program in progress.
+    /// Returns the superblock and operation of each program in progress.
     pub(crate) fn interrupted(&self) -> impl Iterator<Item = (u32, u32)> {
         let operation = |(command, die)| self.geometry.of_number_on_die(self.commands[command].program, die);
         self.begun_programs().into_iter().map(operation)
     }
 
-    /// Superblock and operation of each program that is in progress or waits.
+    /// Returns the superblock and operation of each program that is in progress or waits.
     pub(crate) fn unfinished_programs(&self) -> Vec<(u32, u32)> {
         let programs = self.commands.iter().filter(|(_, command)| command.kind == Kind::Program);
         programs.map(|(_, command)| self.geometry.of_number_on_die(command.program, command.die)).collect()

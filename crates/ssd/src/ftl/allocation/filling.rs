@@ -8,14 +8,14 @@ use crate::superblocks::ABSENT;
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
-    /// Number of free units in `frontier`.
+    /// Returns the number of free units in `frontier`.
     #[inline]
     pub(crate) fn room(&self, frontier: usize) -> u32 {
         let open = &self.frontiers[frontier];
         open.units - open.taken
     }
 
-    /// Whether the unit in `page` is in the write buffer and has not been issued to the flash.
+    /// Returns whether the unit in `page` is in the write buffer and has not been issued to the flash.
     #[inline]
     pub(crate) fn is_held(&self, page: u64) -> bool {
         self.is_open[self.pool.flash.block_of(page) as usize] && self.is_in_frontier(page)
@@ -26,8 +26,7 @@ impl<S: Store> Array<S> {
         self.frontiers.iter().any(|frontier| frontier.holds(page))
     }
 
-    /// Assigns the next unit of `frontier` to `owner` and returns the page number. The frontier must have
-    /// space.
+    /// Allocates a unit of `frontier` to `owner` and returns its page number. The frontier must have space.
     #[inline]
     pub(crate) fn append<W: FlashOps>(
         &mut self,
@@ -42,7 +41,8 @@ impl<S: Store> Array<S> {
         page
     }
 
-    /// Number of units until the open operation of `frontier` is full. The frontier must have space.
+    /// Returns the number of units until the open operation of `frontier` is full. The frontier must have
+    /// space.
     #[inline]
     pub(crate) fn until_complete(&self, frontier: usize) -> u32 {
         let open = &self.frontiers[frontier];
@@ -61,8 +61,8 @@ impl<S: Store> Array<S> {
         first
     }
 
-    /// Ends the open operation of `frontier` if it is full, and issues it unless the buffer holds it back for
-    /// overwrites.
+    /// Ends the open operation of `frontier` if it is full. Issues the operation unless the buffer holds it
+    /// back for overwrites.
     #[inline]
     pub(crate) fn issue_complete<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         let open = &mut self.frontiers[frontier];
@@ -95,7 +95,7 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Number of units of `frontier` that the buffer holds back.
+    /// Returns the number of units of `frontier` that the buffer holds back.
     #[inline]
     pub(crate) fn held_units(&self, frontier: usize) -> u32 {
         if frontier < self.host_frontiers { self.rules.held_units } else { 0 }
@@ -139,13 +139,13 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Number of full or partial operations in the buffer.
+    /// Returns the number of full or partial operations in the buffer.
     pub(crate) fn held_operations(&self) -> u64 {
         let held = |open: &Frontier| (open.taken - open.issued).div_ceil(self.geometry.operation_units);
         self.frontiers.iter().map(|open| u64::from(held(open))).sum()
     }
 
-    /// Maximum number of buffered operations of one die.
+    /// Returns the maximum number of buffered operations of one die.
     pub(crate) fn held_rounds(&self) -> u64 {
         let dies = self.geometry.dies_of_superblock();
         let mut of_dies = vec![0; (self.geometry.dies / dies) as usize];

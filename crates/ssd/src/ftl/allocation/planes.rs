@@ -10,33 +10,33 @@ use nacre_media::store::Store;
 use std::ops::Range;
 
 impl<S: Store> Array<S> {
-    /// The region of `frontier`. Frontiers of the host are first, then those of garbage collection, then
-    /// those of wear leveling. Each group is in region order.
+    /// Returns the region of `frontier`. Frontiers of the host are first, then those of garbage collection,
+    /// then those of wear leveling. Each group is in region order.
     #[inline]
     pub(crate) fn region_of_frontier(&self, frontier: usize) -> usize {
         if self.geometry.has_regions() { frontier % self.regions.len() } else { 0 }
     }
 
-    /// The frontier for host data of `handle` in `region`. The garbage collection frontier with the same
-    /// number corresponds to it.
+    /// Returns the frontier for host data of `handle` in `region`. The garbage collection frontier with the
+    /// same number corresponds to it.
     #[inline]
     pub(crate) fn frontier_in(&self, handle: usize, region: usize) -> usize {
         handle * self.regions.len() + region
     }
 
-    /// The wear leveling frontier of `region`.
+    /// Returns the wear leveling frontier of `region`.
     #[inline]
     pub(crate) fn wear_frontier(&self, region: usize) -> usize {
         self.frontiers.len() - self.regions.len() + region
     }
 
-    /// The slots of `region`.
+    /// Returns the slots of `region`.
     pub(crate) fn places_of(&self, region: usize) -> Range<usize> {
         let partition = &self.partitions[region];
         partition.first..partition.first + partition.count
     }
 
-    /// Superblocks whose valid data is being relocated.
+    /// Returns the superblocks whose valid data is being relocated.
     pub(crate) fn relocations(&self) -> impl Iterator<Item = &Relocation> {
         self.regions.iter().filter_map(|region| region.relocation.as_ref())
     }
@@ -126,7 +126,7 @@ impl<S: Store> Array<S> {
         region
     }
 
-    /// Whether `region` has space for one page, or garbage collection can reclaim some.
+    /// Returns whether `region` has space for one page, or garbage collection can reclaim some.
     pub(crate) fn has_space_for_page(&self, region: usize) -> bool {
         let full = self
             .pool
@@ -137,8 +137,8 @@ impl<S: Store> Array<S> {
         self.partitions[region].live + u64::from(self.geometry.units_per_page) <= most
     }
 
-    /// The superblock of `unit`, and the number of the unit in the superblock, for a unit that was never
-    /// written in a drive that was filled sequentially.
+    /// Returns the superblock of `unit`, and the number of the unit in the superblock, for a unit that was
+    /// never written in a drive that was filled sequentially.
     pub(crate) fn place_unwritten(&self, unit: u64) -> (u32, u32) {
         let geometry = &self.geometry;
         match geometry.is_by_plane() {
@@ -147,7 +147,8 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// The operation of `unit`, for a unit that was never written in a drive that was filled sequentially.
+    /// Returns the operation of `unit`, for a unit that was never written in a drive that was filled
+    /// sequentially.
     #[inline]
     pub(crate) fn operation_unwritten(&self, unit: u64) -> u32 {
         let geometry = &self.geometry;

@@ -1,9 +1,13 @@
-//! Relocations that do not keep pace with the host: garbage collection while the host is idle, refresh, and
+//! Relocations that are independent of the rate of host writes: garbage collection while the host is idle,
+//! refresh, and
 //! static wear leveling.
 //!
-//! *Static wear leveling*: superblocks with data that is never rewritten are never garbage-collected. They keep
-//! few erases, while the others take all. When an erased superblock has more erases than the least worn
-//! superblock with data, by more than the spread, that data moves to the erased superblock with the most erases.
+//! *Static wear leveling*: superblocks with data that is never rewritten are never garbage-collected. They
+//! keep
+//! few erases, while the other superblocks are erased often. When an erased superblock has more erases than
+//! the least worn
+//! superblock with data, by more than the spread, that data moves to the erased superblock with the most
+//! erases.
 //! The less worn superblock is then used like the others.
 
 use crate::config::OPEN;
@@ -14,7 +18,7 @@ use crate::superblocks::ABSENT;
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
-    /// Whether a region has fewer erased superblocks than `idle_reserve` asks for, and can have more.
+    /// Returns whether a region has fewer erased superblocks than `idle_reserve` requires, and can have more.
     pub(crate) fn cleans_while_idle(&self) -> bool {
         !self.is_worn_out && (0..self.regions.len()).any(|region| self.cleans_region(region))
     }
@@ -27,8 +31,8 @@ impl<S: Store> Array<S> {
         wanted <= self.most_erased(region)
     }
 
-    /// Maximum erased superblocks of a region: the others hold the data, with one invalid unit in each, or
-    /// are open.
+    /// Returns the maximum number of erased superblocks in a region. The other superblocks contain the data,
+    /// with one invalid unit in each, or are open.
     pub(crate) fn most_erased(&self, region: usize) -> u32 {
         let live =
             if self.geometry.has_regions() { self.partitions[region].live } else { self.table.len() as u64 };
@@ -37,8 +41,8 @@ impl<S: Store> Array<S> {
         self.pool.blocks.usable_count(region).saturating_sub(holding as u32 + open)
     }
 
-    /// Copies as many units as all dies program at once (a stripe, or a page of each plane), from the
-    /// superblocks that are being emptied or from the next victims.
+    /// Copies as many units as all dies program simultaneously (a stripe, or a page of each plane). The units
+    /// come from victims in progress or from new victims.
     pub(crate) fn clean_a_little<W: FlashOps>(&mut self, work: &mut W) {
         for region in 0..self.regions.len() {
             if self.is_worn_out || !self.cleans_region(region) {
@@ -51,15 +55,15 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Moves the valid units of `superblock` at once, and erases it. Returns `false` if too few superblocks
-    /// are erased.
+    /// Moves the valid units of `superblock` immediately, and erases it. Returns `false` if too few
+    /// superblocks are erased.
     pub(crate) fn refresh<W: FlashOps>(&mut self, superblock: u32, work: &mut W) -> bool {
         let region = self.geometry.region_of(superblock);
         if self.is_open[superblock as usize] {
             let open = (0..self.frontiers.len()).find(|&at| self.frontiers[at].superblock == superblock);
             self.close(open.expect("an open superblock has a frontier"), work);
         }
-        // Finishes the relocation in progress, which may be of this superblock.
+        // This finishes the relocation in progress, which may be that of `superblock`.
         if self.has_spare(region) {
             self.copy(region, u32::MAX, work);
         }
@@ -73,12 +77,12 @@ impl<S: Store> Array<S> {
         true
     }
 
-    /// Whether `region` has an erased superblock for this data and another one in reserve.
+    /// Returns whether `region` has an erased superblock for this data and another one in reserve.
     fn has_spare(&self, region: usize) -> bool {
         self.pool.erased_count(region) > LAST && !self.is_worn_out
     }
 
-    /// Moves the data of the least worn superblock of `region` if the difference of erases is too large.
+    /// Moves the data of the least worn superblock of `region` if the difference in erases is too large.
     /// Called after an erase.
     pub(crate) fn level_wear<W: FlashOps>(&mut self, region: usize, work: &mut W) {
         let Some(spread) = self.rules.wear_spread else { return };

@@ -12,15 +12,15 @@ use nacre_controller::cleaning::{self, Cleaner, Decision, Erased, Place, View};
 use nacre_media::store::Store;
 use std::ops::Range;
 
-/// Number of erased superblocks that the host may not take: the last one is for garbage collection.
+/// Number of erased superblocks that the host may not use. The last one is reserved for garbage collection.
 pub(crate) const LAST: usize = 1;
 
-/// Units that wear leveling moves per unit that the host programs.
+/// Number of units that wear leveling moves per unit that the host programs.
 const WEAR_PACE: u32 = 4;
 
 impl<S: Store> Array<S> {
-    /// Closes `frontier` of the host, which is full, and opens the next superblock for it. Returns `false` if
-    /// the drive is worn out.
+    /// Closes the host frontier `frontier`, which is full, and opens another superblock for it. Returns
+    /// `false` if the drive is worn out.
     #[inline(never)]
     pub(crate) fn next_superblock<W: FlashOps>(&mut self, frontier: usize, work: &mut W) -> bool {
         self.seal(frontier, Cause::Host, work);
@@ -35,14 +35,14 @@ impl<S: Store> Array<S> {
         !self.is_worn_out
     }
 
-    /// The frontier for valid units of `superblock` when it is garbage-collected.
+    /// Returns the frontier for valid units of `superblock` when it is garbage-collected.
     #[inline]
     pub(crate) fn cleaning_frontier(&self, superblock: u32) -> usize {
         let handle = self.handles.cleaning_frontier(superblock);
         self.host_frontiers + self.frontier_in(handle, self.geometry.region_of(superblock))
     }
 
-    /// The frontier for the copies of `relocation`.
+    /// Returns the frontier for the copies of `relocation`.
     #[inline]
     fn frontier_for(&self, relocation: &Relocation) -> usize {
         match relocation.cause {
@@ -82,11 +82,11 @@ impl<S: Store> Array<S> {
             }
             self.begin_cleaning(region);
         }
-        // Each missing superblock beyond the one being gained makes garbage collection faster by the same
-        // amount.
+        // Each missing superblock beyond the one that is being reclaimed accelerates garbage collection by
+        // the same amount.
         let lacking = (wanted - 1).saturating_sub(erased) as u64;
         let Some(relocation) = &mut self.regions[region].relocation else { return };
-        // A victim without valid units is erased at once.
+        // A victim without valid units is erased immediately.
         if self.places[relocation.place as usize].live == 0 {
             self.copy(region, u32::MAX, work);
             return;
@@ -98,12 +98,12 @@ impl<S: Store> Array<S> {
         self.copy(region, due as u32, work);
     }
 
-    /// Whether a full or closed superblock of `region` has an invalid unit.
+    /// Returns whether a full or closed superblock of `region` has an invalid unit.
     pub(crate) fn can_gain(&self, region: usize) -> bool {
         self.places_of(region).any(|place| self.places[place].programmed > self.places[place].live)
     }
 
-    /// Garbage-collects a superblock of `region`, or the rest of the victim in progress, at once.
+    /// Immediately garbage-collects a superblock of `region`, or the rest of the victim in progress.
     fn clean_on<W: FlashOps>(&mut self, region: usize, work: &mut W) {
         if self.regions[region].relocation.is_none() {
             self.begin_cleaning(region);
@@ -111,7 +111,7 @@ impl<S: Store> Array<S> {
         self.copy(region, u32::MAX, work);
     }
 
-    /// Selects a victim of `region` if there is space for its valid units.
+    /// Selects a victim in `region` if there is space for its valid units.
     pub(crate) fn begin_cleaning(&mut self, region: usize) {
         if self.is_worn_out {
             return;
@@ -152,7 +152,7 @@ impl<S: Store> Array<S> {
         cleaning::decide(cleaner, &view, partition)
     }
 
-    /// Asks the policy how many superblocks of `region` to keep erased.
+    /// Determines the number of superblocks of `region` that the policy keeps erased.
     fn choose_erased(&mut self, region: usize) {
         let erased = Erased {
             now: self.pool.erased_count(region) as u32,
@@ -165,7 +165,7 @@ impl<S: Store> Array<S> {
         self.regions[region].kept_erased = chosen;
     }
 
-    /// The policy, and the state that it sees.
+    /// Returns the state that the policy may read, and the policy.
     fn view(&mut self) -> (View<'_>, &mut dyn Cleaner) {
         let view = View {
             pages_per_segment: self.geometry.units_per_superblock,
@@ -176,7 +176,8 @@ impl<S: Store> Array<S> {
         (view, &mut *self.cleaner)
     }
 
-    /// Copies up to `limit` valid units of the victim of `region`; erases the victim when none is left.
+    /// Copies up to `limit` valid units of the victim of `region`. Erases the victim when no valid unit is
+    /// left.
     pub(crate) fn copy<W: FlashOps>(&mut self, region: usize, limit: u32, work: &mut W) {
         let Some(mut relocation) = self.regions[region].relocation.take() else { return };
         let frontier = self.frontier_for(&relocation);
@@ -195,7 +196,8 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Copies up to `limit` of the units whose `bits` are set in the current word; returns their number.
+    /// Copies up to `limit` of the units whose `bits` are set in the current word of valid bits. Returns the
+    /// number of copied units.
     #[inline]
     fn copy_word<W: FlashOps>(
         &mut self,
@@ -263,8 +265,8 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Prefetches the mappings of the valid units of `word` in these positions. The distance is one word of
-    /// copies, since a single copy is short.
+    /// Prefetches the mappings of the valid units of `word` at these positions. The prefetch distance is one
+    /// word of copies, because a single copy takes too little time.
     #[inline]
     fn prefetch_entries(&self, word: usize, places: Range<u32>) {
         let below = |place: u32| 1u64.checked_shl(place).unwrap_or(0).wrapping_sub(1);
@@ -285,7 +287,7 @@ impl<S: Store> Array<S> {
         }
         let place = relocation.place as usize;
         assert_eq!(self.places[place].live, 0, "an erase would lose valid units of slot {place}");
-        // Cold data stays cold: the target superblock takes the age of its source.
+        // The target superblock gets the age of its source, so that cold data stays cold.
         let written_at = self.places[place].written_at;
         let target = self.frontier_for(&relocation);
         if self.frontiers[target].superblock != ABSENT {
@@ -299,7 +301,8 @@ impl<S: Store> Array<S> {
         self.level_wear(region, work);
     }
 
-    /// Erases `superblock`, which has no valid units. It can be written again unless it is worn out.
+    /// Erases `superblock`, which has no valid units. The superblock can be written again unless it is worn
+    /// out.
     pub(crate) fn erase<W: FlashOps>(&mut self, superblock: u32, work: &mut W) {
         self.slc.erase(superblock);
         if S::CARRIES_BYTES {
@@ -309,14 +312,14 @@ impl<S: Store> Array<S> {
         if self.pool.erase(superblock, work) {
             return;
         }
-        // The policy asked for as many as there was space for.
+        // The number that the policy requested was based on the previous space.
         self.regions[self.geometry.region_of(superblock)].kept_erased = 0;
         if !self.has_space() {
             self.is_worn_out = true;
         }
     }
 
-    /// Closes the superblock of `frontier` without filling the rest.
+    /// Closes the superblock of `frontier`, although it is not full.
     pub(crate) fn close<W: FlashOps>(&mut self, frontier: usize, work: &mut W) {
         self.pad(frontier);
         self.seal(frontier, Cause::Wear, work);

@@ -6,19 +6,21 @@
 use super::{CACHED, Cached, DIRTY, Lookup, MappingCache};
 use nacre_kernel::state::State;
 
-/// Cache of single mappings.
+/// A cache of single mappings.
 #[derive(State)]
 pub(crate) struct CachedEntries {
     #[state(skip = "from the configuration")]
     mappings_per_page: u64,
     cached: Cached,
-    /// Table pages that must be programmed because a moved mapping evicted a changed one of them.
+    /// Table pages that must be programmed, because inserting a moved mapping evicted one of their changed
+    /// mappings.
     #[state(varies)]
     moved: Vec<u32>,
 }
 
 impl CachedEntries {
-    /// An empty cache of `capacity` out of `units` mappings, with `mappings_per_page` in a page of the table.
+    /// Creates an empty cache of at most `capacity` mappings for `units` units. A table page contains
+    /// `mappings_per_page` mappings.
     pub(crate) fn new(units: u64, mappings_per_page: u32, capacity: u64) -> CachedEntries {
         CachedEntries {
             mappings_per_page: mappings_per_page.into(),
@@ -31,7 +33,8 @@ impl CachedEntries {
         (unit / self.mappings_per_page) as u32
     }
 
-    /// Caches the mapping of `unit`. Returns the table page that must be programmed for that.
+    /// Caches the mapping of `unit`. Returns the table page that must be programmed because a changed mapping
+    /// was evicted, if any.
     fn insert(&mut self, unit: u64, is_dirty: bool) -> Option<u32> {
         let programmed = self.cached.make_room().map(|leaving| self.page_of(leaving));
         if let Some(page) = programmed {
@@ -41,7 +44,7 @@ impl CachedEntries {
         programmed
     }
 
-    /// Marks all mappings of `page` as unchanged: they are programmed with it.
+    /// Marks all cached mappings of `page` as unchanged, because they are programmed with the page.
     fn clean_page(&mut self, page: u32) {
         let state = &mut self.cached.state;
         let first = (u64::from(page) * self.mappings_per_page) as usize;

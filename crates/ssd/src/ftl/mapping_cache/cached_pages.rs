@@ -1,23 +1,25 @@
 //! Cache of whole pages of the mapping table.
 //!
-//! Moved mappings whose pages are not cached are noted. Their pages are read and programmed once per victim.
+//! If a moved mapping is in a page that is not cached, the page is recorded. It is read and programmed once
+//! per victim.
 
 use super::{CACHED, Cached, DIRTY, Lookup, MOVED, MappingCache};
 use nacre_kernel::state::State;
 
-/// Cache of table pages.
+/// A cache of table pages.
 #[derive(State)]
 pub(crate) struct CachedPages {
     #[state(skip = "from the configuration")]
     mappings_per_page: u64,
     cached: Cached,
-    /// Pages with moved mappings that are not cached.
+    /// Pages that contain moved mappings and are not cached.
     #[state(varies)]
     moved: Vec<u32>,
 }
 
 impl CachedPages {
-    /// An empty cache of `capacity` out of `pages` table pages with `mappings_per_page` mappings each.
+    /// Creates an empty cache of at most `capacity` of the `pages` table pages, with `mappings_per_page`
+    /// mappings each.
     pub(crate) fn new(pages: u64, mappings_per_page: u32, capacity: u64) -> CachedPages {
         CachedPages {
             mappings_per_page: mappings_per_page.into(),
@@ -26,7 +28,7 @@ impl CachedPages {
         }
     }
 
-    /// Notes that mappings of `page` moved.
+    /// Records that mappings of `page` moved.
     fn note(&mut self, page: u64) {
         if self.cached.has(page, CACHED) {
             self.cached.state[page as usize] |= DIRTY;

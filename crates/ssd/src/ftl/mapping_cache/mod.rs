@@ -1,7 +1,8 @@
-//! Cache of a mapping table in flash: whole pages, or single mappings.
+//! Cache of a mapping table in flash, which stores whole table pages or single mappings.
 //!
-//! Each page of the table has many mappings. The cache holds the most recently used ones; changed ones are
-//! programmed when they are evicted. Garbage collection changes mappings, too.
+//! Each page of the table has many mappings. The cache contains the most recently used pages or mappings. A
+//! changed one
+//! is programmed when it is evicted. Garbage collection also changes mappings.
 
 mod cached_entries;
 mod cached_pages;
@@ -14,7 +15,7 @@ use crate::layout::numbers::Numbers;
 use cached_entries::CachedEntries;
 use nacre_kernel::state::State;
 
-/// Creates the cache of the mapping table; `None` if the whole table is in DRAM.
+/// Creates the cache of the mapping table. Returns `None` if the whole table is in DRAM.
 pub(crate) fn build(config: &Config, geometry: &Geometry) -> Option<Box<dyn MappingCache>> {
     let (units, pages, each) = (geometry.logical_units, geometry.mapping_units, geometry.mappings_per_unit);
     let pages = u64::from(pages);
@@ -47,45 +48,46 @@ pub(crate) enum Lookup {
 
 /// Cache of mappings.
 pub(crate) trait MappingCache: State + Send {
-    /// Looks up the mapping of `unit`; `changes` means that it will be modified.
+    /// Looks up the mapping of `unit`. `changes` means that the request will modify the mapping.
     fn look_up(&mut self, unit: u64, changes: bool) -> Lookup;
 
-    /// Notes that garbage collection moved the data of `unit`.
+    /// Records that garbage collection moved the data of `unit`.
     fn moved(&mut self, unit: u64);
 
-    /// Removes a table page that must be programmed after garbage collection moved data; it counts as
-    /// programmed.
+    /// Removes and returns a table page that must be programmed because garbage collection moved data. The
+    /// page then counts as programmed.
     fn take_moved(&mut self) -> Option<u32>;
 
-    /// Returns a page that could not be programmed yet.
+    /// Adds a page again that [`MappingCache::take_moved`] returned but that could not be programmed yet.
     fn put_back(&mut self, page: u32);
 
-    /// Whether a page must be read before it is programmed, since only part of it may be cached.
+    /// Returns whether a page must be read before it is programmed, since only part of it may be cached.
     fn merges(&self) -> bool;
 
-    /// Clears the cache after a power loss; changed mappings are recorded when recovery has rebuilt the
-    /// mapping. Returns the number of cached pages or mappings.
+    /// Clears the cache after a power loss. Recovery rebuilds the changed mappings. Returns the number of
+    /// pages or mappings that were cached.
     fn forget(&mut self) -> u64;
 }
 
-/// State of an item: it is cached, it was changed in the cache, or its data moved while it was not cached.
+/// Bits of an item's state: the item is cached, it was changed in the cache, or its data moved while it was
+/// not cached.
 const CACHED: u8 = 1;
 const DIRTY: u8 = 2;
 const MOVED: u8 = 4;
 
-/// Cached items, which are pages of the table or single mappings.
+/// The set of cached items. An item is a page of the table or a single mapping.
 #[derive(State)]
 struct Cached {
     #[state(same)]
     capacity: u64,
-    /// State by item.
+    /// State of each item.
     #[state(sparse)]
     state: Vec<u8>,
     recency: Recency,
 }
 
 impl Cached {
-    /// An empty cache of `capacity` out of `count` items.
+    /// Creates an empty cache of at most `capacity` items. Items are numbered below `count`.
     fn new(count: u64, capacity: u64) -> Cached {
         Cached { capacity, state: vec![0; count as usize], recency: Recency::new(count) }
     }
@@ -94,7 +96,8 @@ impl Cached {
         self.state[item as usize] & flag != 0
     }
 
-    /// Uses `item` and notes whether it `changes`. Returns whether it is cached.
+    /// Marks `item` as the most recently used one, and as changed if `changes`. Returns whether the item is
+    /// cached.
     fn touch(&mut self, item: u64, changes: bool) -> bool {
         let is_cached = self.has(item, CACHED);
         if is_cached {
@@ -104,7 +107,8 @@ impl Cached {
         is_cached
     }
 
-    /// Evicts the least recently used item if the cache is full. Returns the item if it was changed.
+    /// Evicts the least recently used item if the cache is full. Returns the item if it was evicted and had
+    /// been changed.
     fn make_room(&mut self) -> Option<u64> {
         if self.recency.len() < self.capacity {
             return None;
@@ -112,7 +116,7 @@ impl Cached {
         self.evict().and_then(|(item, was_dirty)| was_dirty.then_some(item))
     }
 
-    /// Evicts the least recently used item. Returns it and whether it was changed.
+    /// Evicts the least recently used item, if any. Returns the item, and whether it was changed.
     fn evict(&mut self) -> Option<(u64, bool)> {
         let item = self.recency.take_oldest()?;
         let state = std::mem::take(&mut self.state[item as usize]);
@@ -124,7 +128,7 @@ impl Cached {
         self.state[item as usize] = CACHED | if is_dirty { DIRTY } else { 0 };
     }
 
-    /// Evicts all items. Returns their number, and those that were changed.
+    /// Evicts all items. Returns the number of evicted items, and the items that had been changed.
     fn clear(&mut self) -> (u64, Vec<u64>) {
         let count = self.recency.len();
         let evicted = std::iter::from_fn(|| self.evict());
@@ -132,11 +136,11 @@ impl Cached {
     }
 }
 
-/// No number, or the end of the list. Links count numbers from 1, so that tables are zero until they are
-/// used.
+/// Marks a missing number or the end of the list. Links count numbers from 1, so that tables are zero until
+/// they are used.
 const NONE: u64 = 0;
 
-/// A list of numbers, most recently used first.
+/// A list of numbers in order of use, most recently used first.
 #[derive(State)]
 struct Recency {
     newer: Numbers,
@@ -147,13 +151,13 @@ struct Recency {
 }
 
 impl Recency {
-    /// An empty list for numbers below `count`.
+    /// Creates an empty list for numbers below `count`.
     fn new(count: u64) -> Recency {
         let links = || Numbers::new(count as usize, count + 1);
         Recency { newer: links(), older: links(), newest: NONE, oldest: NONE, held: 0 }
     }
 
-    /// Length of the list.
+    /// Returns the length of the list.
     fn len(&self) -> u64 {
         self.held
     }
@@ -179,7 +183,7 @@ impl Recency {
         }
     }
 
-    /// Removes the least recently used number.
+    /// Removes and returns the least recently used number.
     fn take_oldest(&mut self) -> Option<u64> {
         let oldest = self.oldest.checked_sub(1)?;
         self.remove(oldest);

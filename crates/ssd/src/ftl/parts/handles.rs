@@ -79,12 +79,12 @@ impl Handles {
         }
     }
 
-    /// Number of garbage collection frontiers.
+    /// Returns the number of garbage collection frontiers.
     pub(crate) fn cleaning_frontiers(&self) -> usize {
         self.parts.last().map_or(1, |&last| usize::from(last) + 1)
     }
 
-    /// Whether the drive supports flexible data placement and its statistics log page.
+    /// Returns whether the drive supports flexible data placement and its statistics log page.
     pub(crate) fn has_statistics(&self) -> bool {
         self.has_statistics
     }
@@ -93,7 +93,7 @@ impl Handles {
         self.count as usize
     }
 
-    /// Whether the drive has more than one handle.
+    /// Returns whether the drive has more than one handle.
     #[inline]
     pub(crate) fn are_several(&self) -> bool {
         self.count > 1
@@ -110,7 +110,7 @@ impl Handles {
         }
     }
 
-    /// Reclaim group of the current request.
+    /// Returns the reclaim group of the current request.
     pub(crate) fn group(&self) -> usize {
         self.group as usize
     }
@@ -120,12 +120,12 @@ impl Handles {
         self.redirected += u64::from(is_host);
     }
 
-    /// Number of host units whose reclaim group had no space; `None` without reclaim groups.
+    /// Returns the number of host units whose reclaim group had no space, or `None` without reclaim groups.
     pub(crate) fn redirected(&self) -> Option<u64> {
         (self.groups > 1).then_some(self.redirected)
     }
 
-    /// Handle of the current request.
+    /// Returns the handle of the current request.
     #[inline]
     pub(crate) fn current(&self) -> usize {
         self.current as usize
@@ -166,8 +166,8 @@ impl Handles {
         self.moved.fill(0);
     }
 
-    /// Columns with one row per handle: host units, units moved, write amplification, and changes of the
-    /// reclaim unit. A handle without host writes has no write amplification.
+    /// Returns the columns with one row per handle: host units, units moved, write amplification, and changes
+    /// of the reclaim unit. A handle without host writes has no write amplification.
     pub(crate) fn columns(&self) -> Vec<Column> {
         if self.count == 1 {
             return Vec::new();
@@ -192,8 +192,8 @@ impl Handles {
         ]
     }
 
-    /// The garbage collection frontier that receives the valid units of `superblock`, among the frontiers of
-    /// its region.
+    /// Returns the garbage collection frontier that receives the valid units of `superblock`, among the
+    /// frontiers of its region.
     #[inline]
     pub(crate) fn cleaning_frontier(&self, superblock: u32) -> usize {
         self.of_superblock.get(superblock as usize).map_or(0, |&part| usize::from(part))
@@ -215,8 +215,8 @@ impl Handles {
         }
     }
 
-    /// The data group that `frontier` receives. Frontiers of the host and of garbage collection come first,
-    /// ordered by handle and region. Frontiers of wear leveling come last, ordered by region.
+    /// Returns the data group that `frontier` receives. Frontiers of the host and of garbage collection come
+    /// first, ordered by handle and region. Frontiers of wear leveling come last, ordered by region.
     fn of_frontier(&self, frontier: usize, frontiers: usize) -> u8 {
         let regions = self.leveled.len();
         match (frontier + regions).checked_sub(frontiers) {

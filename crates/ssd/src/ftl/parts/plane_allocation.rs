@@ -45,7 +45,8 @@ impl PlaneAllocation {
         }
     }
 
-    /// The plane that the address of `unit` determines, and the number of earlier pages in that plane.
+    /// Returns the plane that the address of `unit` determines, and the number of earlier pages in that
+    /// plane.
     pub(crate) fn by_address(&self, unit: u64) -> (usize, u64) {
         let (page, _) = self.by_page.divide_wide(unit);
         let (before, turn) = self.by_regions.divide_wide(page);
@@ -53,7 +54,7 @@ impl PlaneAllocation {
     }
 }
 
-/// The planes of `config`. The first dimension of `order` varies fastest.
+/// Returns the planes of `config`. The first dimension of `order` varies fastest.
 fn in_order(config: &Config, order: Order) -> Vec<u32> {
     let sizes = [config.channels, config.ways, config.planes];
     let number = |page: u32| {

@@ -95,7 +95,7 @@ impl Frontier {
         }
     }
 
-    /// Whether `page` is allocated and still in the write buffer.
+    /// Returns whether `page` is allocated and still in the write buffer.
     #[inline]
     pub(crate) fn holds(&self, page: u64) -> bool {
         page.wrapping_sub(self.base + u64::from(self.issued)) < u64::from(self.taken - self.issued)

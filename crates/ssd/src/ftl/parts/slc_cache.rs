@@ -38,7 +38,7 @@ impl SlcCache {
         }
     }
 
-    /// Cell mode of `superblock`.
+    /// Returns the cell mode of `superblock`.
     #[inline]
     pub(crate) fn cells(&self, superblock: u32) -> Cells {
         match self.is_single.get(superblock as usize) {
@@ -47,7 +47,7 @@ impl SlcCache {
         }
     }
 
-    /// Whether one more superblock may use SLC mode.
+    /// Returns whether one more superblock may use SLC mode.
     pub(crate) fn has_room(&self) -> bool {
         self.count < self.most
     }
@@ -67,7 +67,7 @@ impl SlcCache {
         }
     }
 
-    /// Number of superblocks in SLC mode.
+    /// Returns the number of superblocks in SLC mode.
     pub(crate) fn count(&self) -> u32 {
         self.count
     }

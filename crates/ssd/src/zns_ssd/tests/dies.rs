@@ -1,4 +1,4 @@
-//! Zones on some of the dies.
+//! Tests of zones that are on only some of the dies.
 
 use super::zoned;
 use crate::tests::driven::Driven;
@@ -6,10 +6,11 @@ use crate::tests::{problems, units};
 use nacre_kernel::{Op, Status, Time};
 use nacre_testkit::assert_close;
 
-/// Units that a zone has on each of its dies.
+/// Number of units of a zone on each of its dies.
 const UNITS_OF_DIE: u64 = 64;
 
-/// Writes these zones of `dies` dies in turn, a unit at a time; returns the time until all is programmed.
+/// Writes the zones `zones` of `dies` dies, one unit of each zone in turn. Returns the time in seconds until
+/// all units are programmed.
 fn time_to_fill(device: &mut Driven, zones: &[u64], dies: u64) -> f64 {
     let start = device.now;
     let size = dies * UNITS_OF_DIE;
@@ -24,7 +25,7 @@ fn time_to_fill(device: &mut Driven, zones: &[u64], dies: u64) -> f64 {
     (device.now - start).as_secs_f64()
 }
 
-/// 8 dies on 4 channels.
+/// Creates a drive of 8 dies on 4 channels, whose zones are on `dies` dies.
 fn on_dies(dies: u64, more: &str) -> Driven {
     let settings = format!(
         "channels = 4\nways = 2\nblocks = 64\nover_provisioning = \"20 %\"\nzone_dies = {dies}\nactive_zones = 9\n{more}"
@@ -37,7 +38,7 @@ fn a_zone_has_the_bandwidth_of_its_dies_and_zones_on_other_dies_add_theirs() {
     for dies in [1, 2, 4, 8] {
         let mut device = on_dies(dies, "");
         let groups = 8 / dies;
-        // A die programs 64 pages of 500 us, whatever other zones do.
+        // A die programs 64 pages in 500 us each, regardless of other zones.
         let one = UNITS_OF_DIE as f64 * 500e-6;
         let took = time_to_fill(&mut device, &[groups], dies);
         assert_close("a zone", took, one, 0.01);
@@ -51,8 +52,8 @@ fn a_zone_has_the_bandwidth_of_its_dies_and_zones_on_other_dies_add_theirs() {
 
 #[test]
 fn the_channels_limit_the_bandwidth_of_a_zone() {
-    // A page crosses a channel in 409.6 us and a command of 300 ns, and is programmed in 500 us. Consecutive dies are on
-    // different channels.
+    // A page is transferred on its channel in 409.6 us after a command of 300 ns, and is programmed in 500
+    // us. Consecutive dies are on different channels.
     let crossing = 4096.0 / 10e6 + 300e-9;
     for (dies, rate) in [(1, 1.0 / 500e-6), (4, 4.0 / 500e-6), (8, 4.0 / crossing)] {
         let mut device = on_dies(dies, "bus = \"10 MB/s\"");
@@ -74,7 +75,7 @@ fn a_reset_erases_the_blocks_of_the_dies_of_the_zone() {
     device.rest();
     assert_eq!(device.counter("flash_erases"), 4, "2 dies of 2 planes");
     assert_close("the erase", (device.now - start).as_secs_f64(), 3e-3, 0.01);
-    // Reads of other dies do not wait for it, and those of unwritten units are of the dies of their zone.
+    // Reads on other dies do not wait for the erase. Reads of unwritten units use the dies of their zone.
     device.ask(device.now, &units(Op::Trim, 2 * size, size as u32));
     let at = device.now + Time::from_us(10);
     let reads = [0, 1, 2, 3].map(|zone| device.submit(at, &units(Op::Read, zone * size, 1)));
@@ -100,7 +101,8 @@ fn superblocks_of_each_group_wear_evenly() {
     device.check_invariants();
 }
 
-/// Zones on different dies are looked into at the same time, those on the same dies one after the other.
+/// Zones on different dies are searched at the same time. Zones on the same dies are searched one after the
+/// other.
 #[test]
 fn recovery_looks_into_zones_of_the_same_dies_in_turn() {
     let page = 50e-6 + 300e-9;
@@ -111,15 +113,15 @@ fn recovery_looks_into_zones_of_the_same_dies_in_turn() {
         }
         let at = device.rest();
         let recovery = device.fail(at);
-        // The table has one page. A binary search among 64 operations takes 7 looks.
+        // The table has one page. A binary search among 64 operations takes 7 reads.
         let law = page + 4096.0 / 400e6 + rounds * 7.0 * page;
         assert_close("recovery", (recovery.done - at).as_secs_f64(), law, 1e-6);
         assert_eq!(recovery.pages_scanned, 3 * 7);
     }
 }
 
-/// Superblock 0 of the first group has fewer erases than the others when it is erased last there. Then a zone of the other
-/// group is erased.
+/// Superblock 0 of the first group is erased last in its group, although it has fewer erases than the others.
+/// Then a zone of the other group is erased.
 #[test]
 fn a_zone_avoids_the_superblock_that_its_own_dies_erased_last() {
     let settings =
@@ -132,7 +134,7 @@ fn a_zone_avoids_the_superblock_that_its_own_dies_erased_last() {
     let reset = |device: &mut Driven, zone: u64| {
         device.ask(device.now, &units(Op::Trim, zone * size, size as u32));
     };
-    // Zone 0 takes superblock 0; zone 2, in the same group, wears the other seven.
+    // Zone 0 uses superblock 0. Zone 2, in the same group, wears the other seven superblocks.
     [0, 1].into_iter().for_each(|zone| fill(&mut device, zone));
     for _ in 0..14 {
         fill(&mut device, 2);
@@ -155,7 +157,7 @@ fn dies_that_do_not_divide_those_of_the_drive_are_refused() {
     assert!(text.contains("the 12 dies are not a whole number for each zone"), "{text}");
     assert!(text.contains("the nearest allowed: 6, 4"), "{text}");
     assert!(refused("zone_dies = 100").contains("the nearest allowed: 4"));
-    // 2 groups of 2 dies with 64 blocks less 8 spare ones.
+    // There are 2 groups of 2 dies. Each plane has 64 blocks, of which 8 are spare.
     let text = refused("blocks = 64\nspare_blocks = 8\nzone_dies = 2");
     assert!(text.contains("zones need 60 superblocks on the dies of one, and there are 56"), "{text}");
 }
