@@ -212,9 +212,9 @@ impl<S: Store> Array<S> {
     /// Reserves the next page of the active segment of `partition` for a program that starts now.
     #[inline]
     pub(super) fn take_page(&mut self, partition: usize) -> u32 {
-        let place = self.partitions[partition].active;
-        self.places[place].programmed += 1;
-        self.flash.program(self.order[place]) as u32
+        let position = self.partitions[partition].active;
+        self.positions[position].programmed += 1;
+        self.flash.program(self.order[position]) as u32
     }
 
     /// Maps logical page `lpn` to flash page `page`, which was just programmed.

@@ -305,9 +305,9 @@ impl<S: Store> Array<S> {
 
     /// Reserves the next page of the segment at `position` for a copy that starts now.
     #[inline]
-    pub(super) fn take_page_in(&mut self, place: usize) -> u32 {
-        self.places[place].programmed += 1;
-        self.flash.program(self.order[place]) as u32
+    pub(super) fn take_page_in(&mut self, position: usize) -> u32 {
+        self.positions[position].programmed += 1;
+        self.flash.program(self.order[position]) as u32
     }
 
     /// Records that the copy of page `from` in page `to` at `position` is complete.

@@ -105,7 +105,7 @@ use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::event::Device;
 use nacre_kernel::{BitArea, Bytes, Price, Time};
 use nacre_media::charge::check_together;
-use nacre_media::dual_mode_flash::ErrorLaw;
+use nacre_media::dual_mode_flash::ErrorModel;
 use nacre_media::pcm::Cells;
 use nacre_media::store::{Layout, Nothing};
 use pcm::Pcm;
@@ -186,7 +186,7 @@ pub struct Config {
         doc = "Standard deviation of the logarithm of the endurance of frames.",
         source = "assumed: as for flash"
     )))]
-    pub errors: ErrorLaw,
+    pub errors: ErrorModel,
     /// Programmable controller: SLC mode of rows, and stronger codes. The cells are then in MLC mode at first.
     /// Absent means one mode and one code.
     pub controller: Option<Controller>,

@@ -139,7 +139,7 @@ mod tests {
     /// At half of the endurance of its mode, a page over two rows has 1/8 of the bit errors at its endurance.
     #[test]
     fn a_page_over_two_rows_has_the_errors_of_both() {
-        let errors = ErrorLaw { bit_error_rate: 8e-3, error_exponent: 3.0, endurance_spread: 0.0 };
+        let errors = ErrorModel { bit_error_rate: 8e-3, error_exponent: 3.0, endurance_spread: 0.0 };
         let mut cells = WornCells::new(20_000, 10, errors, Streams::new(1).stream("rows"));
         let mut sum = 0;
         for row in 0..10_000 {

@@ -19,7 +19,7 @@ use crate::mapping_table::Table;
 use crate::ops::{Cause, FlashOps};
 use crate::recovery::spare_area::SpareArea;
 use crate::superblocks::{ABSENT, Superblocks};
-use nacre_controller::cleaning::{Cleaner, Partition, Place};
+use nacre_controller::cleaning::{Cleaner, Partition, SegmentState};
 use nacre_kernel::state::State;
 use nacre_media::store::Store;
 
@@ -260,7 +260,7 @@ impl<S: Store> Array<S> {
     #[cfg(test)]
     pub(crate) fn table_bytes(&self) -> u64 {
         let physical = self.geometry.physical_units();
-        let places = self.places.len() * (size_of::<Place>() + 12);
+        let places = self.places.len() * (size_of::<SegmentState>() + 12);
         self.table.bytes() + physical * 4 + physical.div_ceil(8) + places as u64 + self.pool.blocks.bytes()
     }
 

@@ -8,7 +8,7 @@ use crate::ftl::array::Array;
 use crate::ftl::parts::regions::{Reading, Region, Relocation};
 use crate::ops::{Cause, Copied, FlashOps};
 use crate::superblocks::ABSENT;
-use nacre_controller::cleaning::{self, Cleaner, Decision, Erased, Place, View};
+use nacre_controller::cleaning::{self, Cleaner, Decision, Erased, SegmentState, View};
 use nacre_media::store::Store;
 use std::ops::Range;
 
