@@ -22,7 +22,7 @@ class UniformWorkload(Table):
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Size of a request in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
+    """Size of a request in bytes. Offsets from `start` are multiples of this size. Default: 4 KiB."""
     read_share: str | float | None = None
     """Fraction of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
@@ -44,7 +44,7 @@ class ZipfWorkload(Table):
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Size of a request in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
+    """Size of a request in bytes. Offsets from `start` are multiples of this size. Default: 4 KiB."""
     read_share: str | float | None = None
     """Fraction of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
@@ -70,7 +70,7 @@ class ExponentialWorkload(Table):
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Size of a request in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
+    """Size of a request in bytes. Offsets from `start` are multiples of this size. Default: 4 KiB."""
     read_share: str | float | None = None
     """Fraction of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
@@ -96,7 +96,7 @@ class HotColdWorkload(Table):
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Size of a request in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
+    """Size of a request in bytes. Offsets from `start` are multiples of this size. Default: 4 KiB."""
     read_share: str | float | None = None
     """Fraction of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
@@ -104,7 +104,7 @@ class HotColdWorkload(Table):
     locality: str | None = None
     """Percentage of hot data, and percentage of the accesses that go to this data, e.g. `"10/90"`. Default: 10/90."""
     read_locality: str | None = None
-    """Locality of reads, if different from that of writes."""
+    """Locality of reads; the default is the locality of writes."""
     scatter: bool | None = None
     """Scatter hot blocks over the footprint. If off, hot blocks are at its beginning. Default: false."""
     arrival: Arrival | None = None
@@ -124,7 +124,7 @@ class SequentialWorkload(Table):
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Size of a request in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
+    """Size of a request in bytes. Offsets from `start` are multiples of this size. Default: 4 KiB."""
     read_share: str | float | None = None
     """Fraction of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
@@ -132,7 +132,7 @@ class SequentialWorkload(Table):
     streams: int | None = None
     """Number of streams. The streams alternate, so all streams have the same number of requests. Default: 1."""
     stride: str | None = None
-    """Distance in bytes between the starts of consecutive requests of a stream; a multiple of the request size. If absent, requests are contiguous."""
+    """Distance in bytes between the starts of consecutive requests of a stream; a multiple of the request size. By default, requests are contiguous."""
     wrap: Literal["restart", "shift"] | None = None
     """Position at which a stream continues after the end of its region. Default: restart."""
     arrival: Arrival | None = None
@@ -192,7 +192,7 @@ class BirthdayWorkload(Table):
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Size of a write in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
+    """Size of a write in bytes. Offsets from `start` are multiples of this size. Default: 4 KiB."""
     lines: int | None = None
     """Number of addresses per set. Default: 1."""
     writes: int | None = None
@@ -262,7 +262,7 @@ class ShapedWorkload(Table):
     follow: str | float | None = None
     """Probability that a request continues the previous request. Default: 0 %."""
     growth: list[float] | None = None
-    """Factors by which the odds of a new object (`first`) are multiplied in consecutive steps of requests. After the last factor, the list repeats. If absent, the odds are constant."""
+    """Factors by which the odds of a new object (`first`) are multiplied in consecutive steps of requests. After the last factor, the list repeats. By default, the odds are constant."""
     growth_step: int | None = None
     """Number of requests in one step of `growth`. Default: 10000."""
     group: list[ShapedWorkloadGroup]
@@ -280,7 +280,7 @@ class TpcaWorkload(Table):
     rate: str
     """Mean transaction rate."""
     transactions: int | None = None
-    """Total number of transactions. If absent, settings of the run limit its length."""
+    """Total number of transactions. By default, settings of the run limit its length."""
     branches: int | None = None
     """Number of branches. This number scales the whole database. Default: 155."""
     tellers_per_branch: int | None = None
@@ -302,7 +302,7 @@ class KvWorkload(Table):
     """A transactional key-value store on a hash table or a B+tree: threads swap the values of two keys."""
 
     transactions: int | None = None
-    """Total number of transactions. If absent, settings of the run limit its length."""
+    """Total number of transactions. By default, settings of the run limit its length."""
     method: Literal["hash", "btree"] | None = None
     """Index structure. Default: hash."""
     keys: int | None = None
@@ -316,7 +316,7 @@ class KvWorkload(Table):
     load: Literal["sorted", "random"] | None = None
     """Order in which keys are loaded before the run. Default: sorted."""
     fill: int | None = None
-    """Mean number of pairs per bucket above which a hash table grows. If absent, the number is (page - 32 B) / (key + value + 8 B), as in the documentation of Berkeley DB."""
+    """Mean number of pairs per bucket above which a hash table grows. By default, the number is (page - 32 B) / (key + value + 8 B), as in the documentation of Berkeley DB."""
     cache: str | None = None
     """Size of the page cache in bytes. Default: 256 KiB."""
     threads: int | None = None
@@ -332,7 +332,7 @@ class KvWorkload(Table):
     log_record: str | None = None
     """Size of a log record in bytes, excluding its values. Default: 68 B."""
     checkpoint: int | None = None
-    """Number of transactions between two checkpoints. If absent, a checkpoint starts whenever the log is half full."""
+    """Number of transactions between two checkpoints. By default, a checkpoint starts whenever the log is half full."""
     writers: int | None = None
     """Number of pages that a checkpoint writes in parallel. Default: 1."""
     kind: Literal["kv"] = "kv"
@@ -350,7 +350,7 @@ class Dbt2Workload(Table):
     processors: int | None = None
     """Number of CPUs that clients share. Default: 8."""
     transactions: int | None = None
-    """Total number of transactions. If absent, settings of the run limit its length."""
+    """Total number of transactions. By default, settings of the run limit its length."""
     warehouses: int | None = None
     """Number of warehouses. A warehouse has about 100 MB. Default: 20."""
     page: str | None = None
@@ -378,7 +378,7 @@ class SpecwebWorkload(Table):
     processors: int | None = None
     """Number of CPUs that clients share. Default: 8."""
     answers: int | None = None
-    """Total number of replies. If absent, settings of the run limit its length."""
+    """Total number of replies. By default, settings of the run limit its length."""
     directories: int | None = None
     """Number of directories. A directory has about 5 MB. Default: 360."""
     theta: float | None = None
@@ -397,7 +397,7 @@ class SpecwebWorkload(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class TraceWorkloadPart(Table):
-    """Part of the trace to replay; if absent, the whole trace."""
+    """Part of the trace to replay."""
 
     by: Literal["volume", "hash"] | None = None
     """Method that splits the trace. Default: hash."""
@@ -418,21 +418,21 @@ class TraceWorkload(Table):
     files: list[str] | None = None
     """Files of a trace that consists of several files, e.g. one per processor for blktrace."""
     format: str | None = None
-    """Trace format; if absent, it is detected from the content."""
+    """Trace format. If absent, Nacre detects it from the content."""
     time_unit: str | None = None
-    """Time unit in the file: ns, 100ns, us, ms, or s. If absent, the unit is that of the format."""
+    """Time unit in the file: ns, 100ns, us, ms, or s. By default, Nacre uses the unit that the format defines."""
     strict: bool | None = None
     """End the run at the first bad record. If off, bad records are skipped and counted. Default: false."""
     action: str | None = None
-    """Event of blkparse and blktrace that counts as a request: Q (queued), D (issued), or C (completed). If absent, Nacre uses Q if the trace has such events, and D otherwise."""
+    """Event of blkparse and blktrace that counts as a request: Q (queued), D (issued), or C (completed). By default, Nacre uses Q if the trace has such events, and D otherwise."""
     page: str | None = None
     """Page size of an `arc` trace, or distance between adjacent objects of an `oracle_general` trace. In bytes; a power of two."""
     limit: int | None = None
-    """Number of requests to replay; if absent, all."""
+    """Number of requests to replay. If absent, Nacre replays all requests."""
     placement: Literal["as_recorded", "compact"] | None = None
     """Mapping of the volumes of the trace into the address space of the device. Default: as_recorded."""
     part: TraceWorkloadPart | None = None
-    """Part of the trace to replay; if absent, the whole trace."""
+    """Part of the trace to replay. If absent, Nacre replays the whole trace."""
     arrival: Arrival | None = None
     """Arrival process of the requests. Default: recorded."""
     kind: Literal["trace"] = "trace"
@@ -446,7 +446,7 @@ class TenantsWorkloadTenant(Table):
     name: str
     """Name of the tenant in the record."""
     capacity: str | None = None
-    """Size of the address range of the tenant. If absent, the range is that of the workload. For a trace, this setting is required."""
+    """Size of the address range of the tenant. By default, the range ends at the last address that the workload uses. For a trace, this setting is required."""
     weight: int | None = None
     """Number of writes per round during preconditioning. Default: 1."""
     priority: Literal["urgent", "high", "medium", "low"] | None = None
@@ -474,9 +474,9 @@ class TenantsWorkload(Table):
     tenant: list[TenantsWorkloadTenant]
     """The tenants, at most 256. Add new tenants at the end, so that the addresses and random streams of the others do not change."""
     places: int | None = None
-    """Maximum number of outstanding requests of all tenants; absent means no limit. The `queue_depth` of the device should be at least as large."""
+    """Maximum number of outstanding requests of all tenants. Absent means no limit. The `queue_depth` of the device should be at least as large."""
     weights: TenantsWorkloadWeights | None = None
-    """Weighted round robin among the classes below urgent for requests that wait for `places`. If absent, priority is strict."""
+    """Weighted round robin among the classes below urgent for requests that wait for `places`. By default, priority is strict."""
     kind: Literal["tenants"] = "tenants"
     """Kind of the model."""
 
@@ -490,7 +490,7 @@ class UniformPattern(Table):
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Size of a request in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
+    """Size of a request in bytes. Offsets from `start` are multiples of this size. Default: 4 KiB."""
     read_share: str | float | None = None
     """Fraction of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
@@ -508,7 +508,7 @@ class ZipfPattern(Table):
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Size of a request in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
+    """Size of a request in bytes. Offsets from `start` are multiples of this size. Default: 4 KiB."""
     read_share: str | float | None = None
     """Fraction of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
@@ -530,7 +530,7 @@ class ExponentialPattern(Table):
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Size of a request in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
+    """Size of a request in bytes. Offsets from `start` are multiples of this size. Default: 4 KiB."""
     read_share: str | float | None = None
     """Fraction of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
@@ -552,7 +552,7 @@ class HotColdPattern(Table):
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Size of a request in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
+    """Size of a request in bytes. Offsets from `start` are multiples of this size. Default: 4 KiB."""
     read_share: str | float | None = None
     """Fraction of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
@@ -560,7 +560,7 @@ class HotColdPattern(Table):
     locality: str | None = None
     """Percentage of hot data, and percentage of the accesses that go to this data, e.g. `"10/90"`. Default: 10/90."""
     read_locality: str | None = None
-    """Locality of reads, if different from that of writes."""
+    """Locality of reads; the default is the locality of writes."""
     scatter: bool | None = None
     """Scatter hot blocks over the footprint. If off, hot blocks are at its beginning. Default: false."""
     kind: Literal["hot_cold"] = "hot_cold"
@@ -576,7 +576,7 @@ class SequentialPattern(Table):
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Size of a request in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
+    """Size of a request in bytes. Offsets from `start` are multiples of this size. Default: 4 KiB."""
     read_share: str | float | None = None
     """Fraction of requests that are reads. Default: 100 %."""
     trim_share: str | float | None = None
@@ -584,7 +584,7 @@ class SequentialPattern(Table):
     streams: int | None = None
     """Number of streams. The streams alternate, so all streams have the same number of requests. Default: 1."""
     stride: str | None = None
-    """Distance in bytes between the starts of consecutive requests of a stream; a multiple of the request size. If absent, requests are contiguous."""
+    """Distance in bytes between the starts of consecutive requests of a stream; a multiple of the request size. By default, requests are contiguous."""
     wrap: Literal["restart", "shift"] | None = None
     """Position at which a stream continues after the end of its region. Default: restart."""
     kind: Literal["sequential"] = "sequential"
@@ -632,7 +632,7 @@ class BirthdayPattern(Table):
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
-    """Size of a write in bytes. Offsets from `start` are multiples of it. Default: 4 KiB."""
+    """Size of a write in bytes. Offsets from `start` are multiples of this size. Default: 4 KiB."""
     lines: int | None = None
     """Number of addresses per set. Default: 1."""
     writes: int | None = None
@@ -694,7 +694,7 @@ class ShapedPattern(Table):
     follow: str | float | None = None
     """Probability that a request continues the previous request. Default: 0 %."""
     growth: list[float] | None = None
-    """Factors by which the odds of a new object (`first`) are multiplied in consecutive steps of requests. After the last factor, the list repeats. If absent, the odds are constant."""
+    """Factors by which the odds of a new object (`first`) are multiplied in consecutive steps of requests. After the last factor, the list repeats. By default, the odds are constant."""
     growth_step: int | None = None
     """Number of requests in one step of `growth`. Default: 10000."""
     group: list[ShapedPatternGroup]
@@ -762,9 +762,9 @@ class RhythmArrival(Table):
     weights: list[float]
     """Relative rates of equal steps of the span. A step with weight 0 has no arrivals."""
     gaps: list[float] | None = None
-    """Quantiles of the gaps at equal steps of probability, in ascending order. Only the ratios of the quantiles matter. Samples between two quantiles are uniform. If absent, arrivals are Poisson."""
+    """Quantiles of the gaps at equal steps of probability, in ascending order. Only the ratios of the quantiles matter. Samples between two quantiles are uniform. By default, arrivals are Poisson."""
     tail: list[float] | None = None
-    """Quantiles of the gaps at equal steps of probability within the last step of `gaps`. If absent, gaps in that step are uniform. Use this setting if a few very long gaps make up most of the time."""
+    """Quantiles of the gaps at equal steps of probability within the last step of `gaps`. By default, gaps in that step are uniform. Use this setting if a few very long gaps make up most of the time."""
     kind: Literal["rhythm"] = "rhythm"
     """Kind of the model."""
 
@@ -792,11 +792,11 @@ class NetworkDevice(Table):
     parallelism: int | None = None
     """Number of requests that the remote side serves in parallel. Default: 256."""
     bandwidth: str | None = None
-    """Bandwidth of the link, shared by both directions; absent means no limit."""
+    """Bandwidth of the link, shared by both directions; by default, there is no limit."""
     hedge_after: str | None = None
-    """Time after which a read that the remote side has not finished is sent again, with a new latency. The first reply counts. If the other request is still queued, it is canceled. Absent disables hedging."""
+    """Time after which a read that the remote side has not finished is sent again, with a new latency. The first reply counts. If the other request is still queued, it is canceled. By default, reads are not hedged."""
     capacity: str | None = None
-    """Capacity; absent means unlimited."""
+    """Capacity; by default, the capacity is not limited."""
     price: str | None = None
     """Price per capacity. Without a capacity, the cost is unknown, and the record reports this."""
     price_basis: str | None = None
@@ -842,9 +842,9 @@ class ServerCacheDevice(Table):
     fill: Literal["background", "foreground"] | None = None
     """Whether a read miss waits until the cache has stored its blocks. Default: background."""
     write_back: ServerCacheDeviceWriteBack | None = None
-    """Write-back. Writes complete in the cache, and the cache writes the backing later. Absent means write-through."""
+    """Write-back. Writes complete in the cache, and the cache writes the backing later. The default is write-through."""
     hedge_after: str | None = None
-    """Time after which a read without a reply from its level is also sent to the backing. A read is hedged only if the backing has the current data of the block. The first reply counts, and the other read is canceled. Absent disables hedging."""
+    """Time after which a read without a reply from its level is also sent to the backing. A read is hedged only if the backing has the current data of the block. The first reply counts, and the other read is canceled. By default, reads are not hedged."""
     lookup: str | None = None
     """Time to look up the blocks of a request. Default: 0 s."""
     level: list[ServerCacheDeviceLevel]
@@ -918,9 +918,9 @@ class FlashDiskCacheDevice(Table):
     mlc_erase: str | None = None
     """Time to erase a block with mostly MLC slots. Default: 3.5 ms."""
     slc_endurance: int | None = None
-    """Rated erases of a slot in SLC mode. Default: 100000."""
+    """Rated number of erases of a slot in SLC mode. Default: 100000."""
     mlc_endurance: int | None = None
-    """Rated erases of a slot in MLC mode. Default: 10000."""
+    """Rated number of erases of a slot in MLC mode. Default: 10000."""
     bit_error_rate: float | None = None
     """Bit error rate at the rated endurance of a slot. Default: 1e-6."""
     error_exponent: float | None = None
@@ -944,9 +944,9 @@ class FlashDiskCacheDevice(Table):
     ecc: Ecc
     """Error-correcting code of new pages, for pages of 2 KiB."""
     decoders: int | None = None
-    """Number of decoders. Each decodes one page at a time, from any die. Default: 1."""
+    """Number of decoders. Each decoder decodes one page at a time, from any die. Default: 1."""
     decoder_area: str | None = None
-    """Area of one decoder, in addition to the cells. If absent, the area of the cache does not include decoders."""
+    """Area of one decoder, in addition to the cells. By default, the area of the cache does not include decoders."""
     raises_strength: bool | None = None
     """Whether pages at the limit of their code get a stronger code. Default: true."""
     strongest: int | None = None
@@ -977,7 +977,7 @@ class FlashDiskCacheDevice(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class PcmDiskCacheDeviceController(Table):
-    """Programmable controller: SLC mode of rows, and stronger codes. The cells are then in MLC mode at first."""
+    """Programmable controller: SLC mode of rows, and stronger codes."""
 
     slc_read: str | None = None
     """Time to read a page in SLC mode. Default: 62.5 ns."""
@@ -1094,7 +1094,7 @@ class MirrorDevice(Table):
     read_policy: Literal["first", "round_robin", "shortest_queue"] | None = None
     """Policy that selects the member for a read. Default: shortest_queue."""
     hedge_after: str | None = None
-    """Time after which a read without a reply is also sent to the next member. Absent disables hedging."""
+    """Time after which a read without a reply is also sent to the next member. By default, reads are not hedged."""
     bitmap_region: str | None = None
     """Number of bytes that one bit of the write-intent bitmap covers. Default: 64 MiB."""
     resync_chunk: str | None = None
@@ -1112,7 +1112,7 @@ class FaultyDevice(Table):
     device: Device
     """The device that has the faults."""
     fault: list[Fault] | None = None
-    """Faults, in the order in which requests pass them; absent means none."""
+    """Faults, in the order in which requests pass them; by default, there are none."""
     kind: Literal["faulty"] = "faulty"
     """Kind of the model."""
 
@@ -1122,9 +1122,9 @@ class MeasuredDevice(Table):
     """A device that is described only by its measured latencies."""
 
     capacity: str | None = None
-    """Capacity. If absent, the device serves every address, and its cost is unknown."""
+    """Capacity. By default, the device serves every address, and its cost is unknown."""
     drive: str | None = None
-    """Capacity of the whole drive, to which `idle_power` and `endurance` apply. If `capacity` is smaller, the device is a share of a pool of such drives. Absent means `capacity`."""
+    """Capacity of the whole drive, to which `idle_power` and `endurance` apply. If `capacity` is smaller, the device is a share of a pool of such drives. The default is `capacity`."""
     read: Latency
     """Latency to read one unit: a duration or a distribution."""
     write: Latency
@@ -1138,7 +1138,7 @@ class MeasuredDevice(Table):
     parallelism: int | None = None
     """Number of units served in parallel. Default: 1."""
     bandwidth: str | None = None
-    """Bandwidth shared by all units; absent means no limit."""
+    """Bandwidth shared by all units. Absent means no limit."""
     read_energy: str | None = None
     """Energy to read one unit, in addition to idle power."""
     write_energy: str | None = None
@@ -1150,7 +1150,7 @@ class MeasuredDevice(Table):
     price_basis: str | None = None
     """Currency of the price, e.g. "USD 2023". Prices in different currencies are not added."""
     endurance: str | None = None
-    """Rated bytes written to a whole drive."""
+    """Rated number of bytes written to a whole drive."""
     kind: Literal["measured"] = "measured"
     """Kind of the model."""
 
@@ -1204,15 +1204,15 @@ class HddDevice(Table):
     queue: int | None = None
     """Number of oldest waiting requests, including cached writes, from which the scheduler selects. Default: 32."""
     age_limit: str | None = None
-    """Age at which a waiting request gets priority, oldest first. Absent means no limit of the waiting time."""
+    """Age at which a waiting request gets priority, oldest first. By default, the waiting time is not limited."""
     read_ahead: str | None = None
     """Number of bytes that the drive reads ahead; 0 B disables read-ahead. Default: 0 B."""
     write_cache: str | None = None
     """Size of the write cache; 0 B disables it. Default: 0 B."""
     standby: HddDeviceStandby | None = None
-    """Spin-down of an idle drive, with its time and energy. Absent disables it."""
+    """Spin-down of an idle drive, with its time and energy. By default, the drive does not spin down."""
     drive: str | None = None
-    """Capacity of the whole drive, to which the idle powers apply. If `capacity` is smaller, the device is a share of a pool of such drives. Absent means `capacity`."""
+    """Capacity of the whole drive, to which the idle powers apply. If `capacity` is smaller, the device is a share of a pool of such drives. The default is `capacity`."""
     price: str | None = None
     """Price per capacity."""
     price_basis: str | None = None
@@ -1232,7 +1232,7 @@ class EnvyDevice(Table):
     page: str | None = None
     """Size of a page, the program unit, in bytes. Default: 256 B."""
     transfer: str | None = None
-    """Bytes that the chips of a bank transfer in one memory cycle, e.g. one byte per chip. A larger page takes one cycle and one program per transfer. Absent means a whole page."""
+    """Bytes that the chips of a bank transfer in one memory cycle, e.g. one byte per chip. A larger page takes one cycle and one program per transfer. The default is a whole page."""
     banks: int | None = None
     """Number of banks. Segments on the same chips form a bank. Default: 8."""
     spare_segments: int | None = None
@@ -1240,7 +1240,7 @@ class EnvyDevice(Table):
     utilization: str | float | None = None
     """Usable capacity as a share of the segments that hold data, without spare segments. Default: 80 %."""
     preload: str | None = None
-    """Amount of initial data, stored in order across all segments. Absent means the whole usable capacity."""
+    """Amount of initial data, stored in order across all segments. The default is the whole usable capacity."""
     buffer: str | None = None
     """SRAM size of the write buffer. Default: 16 MiB."""
     threshold: str | float | None = None
@@ -1270,7 +1270,7 @@ class EnvyDevice(Table):
     suspend: str | None = None
     """Time that suspending a program or an erase adds to the host access. Default: 0 s."""
     endurance: int | None = None
-    """Rated erases of a segment. Default: 1000000."""
+    """Rated number of erases of a segment. Default: 1000000."""
     access_energy: str | None = None
     """Energy of one host access, in addition to idle power."""
     program_energy: str | None = None
@@ -1314,15 +1314,15 @@ class OnyxDevice(Table):
     program: str | None = None
     """Time of a rank to program the write buffers of its chips. Default: 120 us."""
     endurance: int | None = None
-    """Rated programs of a row. Default: 1000000."""
+    """Rated number of programs of a row. Default: 1000000."""
     program_energy: str | None = None
-    """Energy of one program of one chip, above idling."""
+    """Energy of one program of one chip, in addition to idle power."""
     read_energy: str | None = None
-    """Energy of one read of one chip, above idling."""
+    """Energy of one read of one chip, in addition to idle power."""
     idle_power: str | None = None
-    """Idle power, which applies at all times."""
+    """Idle power, which the device uses at all times."""
     program_zeros: str | None = None
-    """Time of a rank to program write buffers that hold only zeros. Each word that is not zero adds an equal share of the difference between `program` and this time. If absent, the time does not depend on the data."""
+    """Time for a rank to program write buffers that contain only zeros. Each nonzero word adds an equal share of the difference between `program` and this time. If absent, the time does not depend on the data."""
     zero_words: str | float | None = None
     """Share of zero words in every chunk of a write without data. The number of zero words is rounded down, which gives the longer program. Default: 0 %."""
     ecc: Ecc | None = None
@@ -1336,7 +1336,7 @@ class OnyxDevice(Table):
     row_setup: str | None = None
     """Time before the reads or programs of a row. Default: 3 us."""
     poll_interval: str | None = None
-    """Time between two polls of a rank's status register, from the start of its program. Absent means that the controller sees the end of a program immediately, e.g. through a ready line."""
+    """Time between two polls of a rank's status register, from the start of its program. By default, the controller sees the end of a program immediately, e.g. through a ready line."""
     poll: str | None = None
     """Time of a poll on the data lines. Default: 115 ns."""
     scheduling: Literal["available", "in_order"] | None = None
@@ -1352,7 +1352,7 @@ class OnyxDevice(Table):
     late_refill: str | None = None
     """With late completion, time from the last program of a write slot until the slot has the next data from the host. No data waits in a buffer. Default: 45 us."""
     host: HostInterface | None = None
-    """Host interface. The driver and the link of the host interface replace the settings `driver`, `cpus`, and `link`. Absent means that these settings apply."""
+    """Host interface. The driver and the link of the host interface replace the settings `driver`, `cpus`, and `link`. By default, these settings apply."""
     tags: int | None = None
     """Maximum number of requests in progress. Default: 64."""
     pipeline: str | None = None
@@ -1370,7 +1370,7 @@ class OnyxDevice(Table):
     cpus: int | None = None
     """Number of CPUs that run the driver. Default: 16."""
     capacitors: str | None = None
-    """Energy of the capacitors that program the write buffers after a power loss. If absent, the energy is sufficient with early completion and zero with late completion."""
+    """Energy of the capacitors that program the write buffers after a power loss. By default, the energy is sufficient with early completion and zero with late completion."""
     may_lose_writes: bool | None = None
     """Whether the capacitors may hold less energy than full write buffers need. Data that cannot be programmed is lost. Default: false."""
     price: str | None = None
@@ -1436,7 +1436,7 @@ class NvramCardDevice(Table):
     rank_to_rank: int | None = None
     """Clocks between the data of two ranks: tRTRS. Default: 2."""
     refresh_every: str | None = None
-    """Refresh interval of each rank: tREFI; absent for a part without refresh."""
+    """Refresh interval of each rank: tREFI. Absent for a part without refresh."""
     refresh: str | None = None
     """Duration of a refresh: tRFC."""
     activate_energy: str | None = None
@@ -1454,7 +1454,7 @@ class NvramCardDevice(Table):
     chips: int | None = None
     """Number of chips per rank that hold data. Default: 8."""
     interleave: str | None = None
-    """Number of consecutive bytes in one bank, or in one bank of each group. Absent means a row of a rank."""
+    """Number of consecutive bytes in one bank, or in one bank of each group. The default is a row of a rank."""
     interleave_groups: bool | None = None
     """Whether consecutive bursts are in different bank groups. A burst then does not wait for the previous burst in its group. Default: true."""
     scheduler: MemoryScheduling | None = None
@@ -1470,7 +1470,7 @@ class NvramCardDevice(Table):
     written: Literal["in_row", "closed"] | None = None
     """Time at which a write completes. Default: in_row."""
     capacitor: str | None = None
-    """Usable energy of a new capacitor. If absent, the energy is sufficient and the capacitor charges instantly."""
+    """Usable energy of a new capacitor. By default, the energy is sufficient and the capacitor charges instantly."""
     capacitor_hours: int | None = None
     """Number of hours that the capacitor has been in service. Default: 0."""
     capacitor_fade: str | float | None = None
@@ -1500,7 +1500,7 @@ class NvramCardDevice(Table):
     boot: str | None = None
     """Time from the return of power until the card operates. Default: 100 ms."""
     idle_power: str | None = None
-    """Idle power, which applies at all times."""
+    """Idle power, which the card uses at all times."""
     price: str | None = None
     """Price per usable capacity."""
     price_basis: str | None = None
@@ -1518,9 +1518,9 @@ class SsdDeviceGarbageCollection(Table):
     reserve: int | None = None
     """Number of erased superblocks below which garbage collection starts. Default: 4."""
     idle_reserve: int | None = None
-    """Number of erased superblocks that garbage collection adds to `reserve` while the host is idle. A request stops it. Absent means no garbage collection while idle."""
+    """Number of erased superblocks that garbage collection adds to `reserve` while the host is idle. A request stops this garbage collection. By default, garbage collection does not run while the host is idle."""
     wear_spread: int | None = None
-    """Difference in erases above which cold data moves to worn superblocks (static wear leveling). Absent means never."""
+    """Difference in erases above which cold data moves to worn superblocks (static wear leveling). By default, data never moves for this reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1549,14 +1549,14 @@ class SsdDeviceFdp(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class SsdDeviceErrors(Table):
-    """Bit errors and their correction; absent means no bit errors."""
+    """Bit errors and their correction; by default, there are no bit errors."""
 
     ecc: Ecc
     """Error-correcting code. A mapping unit consists of a whole number of codewords."""
     spare: str | None = None
-    """Spare bytes of a page. A code that needs more is rejected. If absent, the page has the spare bytes that the code needs."""
+    """Spare bytes of a page. A code that needs more spare bytes is rejected. By default, the page has the spare bytes that the code needs."""
     bit_error_rate: float
-    """Bit error rate of a page right after programming, in a block with `cycles` erases. `fresh_bit_error_rate` is added to it."""
+    """Bit error rate of a page right after programming, in a block with `cycles` erases. `fresh_bit_error_rate` is added to this rate."""
     fresh_bit_error_rate: float | None = None
     """Bit error rate of a page right after programming in a block without erases. Default: 0.0."""
     cycles: int
@@ -1570,11 +1570,11 @@ class SsdDeviceErrors(Table):
     retention_exponent: float | None = None
     """Exponent of the days of retention. Default: 1.0."""
     retention_cycles_exponent: float | None = None
-    """Exponent of the erases in `retention`; absent means `error_exponent`."""
+    """Exponent of the erases in `retention`; the default is `error_exponent`."""
     read_disturb: float | None = None
     """Increase in the bit error rate of every page of a block, caused by one read of the block. Default: 0.0."""
     refresh_reads: int | None = None
-    """Number of reads of a block after which the drive moves all data of its superblock; absent means never."""
+    """Number of reads of a block after which the drive moves all data of its superblock; by default, never."""
     disturb_exponent: float | None = None
     """Exponent of the erases in `read_disturb`. Default: 1.5."""
     disturb_reads_exponent: float | None = None
@@ -1606,7 +1606,7 @@ class SsdDevice(Table):
     erase: str
     """Time to erase a block."""
     endurance: int | None = None
-    """Rated erases of a block; absent means no limit."""
+    """Rated number of erases of a block. Absent means no limit."""
     endurance_spread: str | float | None = None
     """Standard deviation of the endurance of blocks, as a share of `endurance`. Default: 0 %."""
     read_energy: str | None = None
@@ -1618,21 +1618,21 @@ class SsdDevice(Table):
     transfer_energy: str | None = None
     """Energy to transfer a page over its channel, in addition to idle power."""
     idle_power: str | None = None
-    """Idle power, which applies at all times."""
+    """Idle power, which the device uses at all times."""
     erases_at_once: int | None = None
-    """Maximum number of dies that erase at the same time, while the others continue to program; absent means all."""
+    """Maximum number of dies that erase at the same time, while the others continue to program; by default, all."""
     programs_at_once: int | None = None
-    """Maximum number of dies that program at the same time, e.g. because of a power budget; absent means all."""
+    """Maximum number of dies that program at the same time, e.g. because of a power budget; by default, all."""
     bus: str
     """Bandwidth of a channel."""
     transfer: str | None = None
-    """Smallest part of a unit that a read transfers, e.g. a codeword; absent means whole units."""
+    """Smallest part of a unit that a read transfers, e.g. a codeword; the default is whole units."""
     command: str | None = None
     """Channel time of the command and the address of each page that is read or programmed. Default: 300 ns."""
     multi_plane: bool | None = None
     """Whether one multi-plane command programs, erases, or reads (for copies) all planes of a die. With allocation by plane, the die programs waiting pages with equal page numbers together. Default: true."""
     registers: int | None = None
-    """Number of page registers per plane for host reads. A register holds a page that is sensed, transferred, or waiting for the channel. With one register (no cached commands), a die is idle during the transfer. Absent means no limit."""
+    """Number of page registers per plane for host reads. A register holds a page that is sensed, transferred, or waiting for the channel. With one register (no cached commands), a die is idle during the transfer. By default, there is no limit."""
     arbitration: Literal["first_come", "commands_first", "pages_first", "reads_first"] | None = None
     """Order of transfers on a channel. Default: commands_first."""
     over_provisioning: str | float | None = None
@@ -1650,7 +1650,7 @@ class SsdDevice(Table):
     scheduling: FlashScheduling | None = None
     """Order of the operations that wait for a die. Default: read_priority."""
     host: HostInterface | None = None
-    """Host interface. The driver and the link of the host interface replace the settings `driver`, `cpus`, and `link`. Absent means that these settings apply."""
+    """Host interface. The driver and the link of the host interface replace the settings `driver`, `cpus`, and `link`. By default, these settings apply."""
     link: str
     """Bandwidth of the link to the host, in each direction."""
     driver: str | None = None
@@ -1666,7 +1666,7 @@ class SsdDevice(Table):
     queue: Queue | None = None
     """Limit on the number of requests that the drive processes at the same time. Default: unlimited."""
     unwritten: Literal["flash", "zeros"] | None = None
-    """Cost of a read of a unit that was never written. Default: flash."""
+    """Source of the data when the host reads a unit that was never written. Default: flash."""
     price: str | None = None
     """Price per usable capacity."""
     price_basis: str | None = None
@@ -1678,9 +1678,9 @@ class SsdDevice(Table):
     mapping: MappingTable | None = None
     """Location of the mapping table. Default: in_dram."""
     capacity: str | None = None
-    """Usable capacity of a share of a pool of such drives. The share has the necessary blocks per plane and a proportional part of `spare_blocks`, `mapping.size`, `slc_cache`, and `idle_power`. Absent means the whole drive."""
+    """Usable capacity of a share of a pool of such drives. The share has the necessary blocks per plane and a proportional part of `spare_blocks`, `mapping.size`, `slc_cache`, and `idle_power`. The default is the whole drive."""
     slc_cache: SsdDeviceSlcCache | None = None
-    """SLC cache. Host writes use SLC mode while enough superblocks are erased. Absent means none."""
+    """SLC cache. Host writes use SLC mode while enough superblocks are erased. By default, there is none."""
     buffer_kept: str | float | None = None
     """Share of the buffer in which data waits for overwrites. Data beyond this share is programmed immediately. Default: 0 %."""
     power_protected: bool | None = None
@@ -1688,9 +1688,9 @@ class SsdDevice(Table):
     paired_page_loss: bool | None = None
     """Whether an interrupted program damages earlier pages of its word line. A word line has one page per entry of `program`. If it does not, the drive keeps copies of earlier pages until the word line is full. Default: false."""
     fdp: SsdDeviceFdp | None = None
-    """Flexible data placement (FDP). Writes through different reclaim unit handles go to different superblocks. Absent means a drive without FDP."""
+    """Flexible data placement (FDP). Writes through different reclaim unit handles go to different superblocks. By default, the drive does not support FDP."""
     errors: SsdDeviceErrors | None = None
-    """Bit errors and their correction; absent means no bit errors."""
+    """Bit errors and their correction; by default, there are no bit errors."""
     kind: Literal["ssd"] = "ssd"
     """Kind of the model."""
 
@@ -1720,7 +1720,7 @@ class ZnsSsdDevice(Table):
     erase: str
     """Time to erase a block."""
     endurance: int | None = None
-    """Rated erases of a block; absent means no limit."""
+    """Rated number of erases of a block. Absent means no limit."""
     endurance_spread: str | float | None = None
     """Standard deviation of the endurance of blocks, as a share of `endurance`. Default: 0 %."""
     read_energy: str | None = None
@@ -1732,21 +1732,21 @@ class ZnsSsdDevice(Table):
     transfer_energy: str | None = None
     """Energy to transfer a page over its channel, in addition to idle power."""
     idle_power: str | None = None
-    """Idle power, which applies at all times."""
+    """Idle power, which the device uses at all times."""
     erases_at_once: int | None = None
-    """Maximum number of dies that erase at the same time, while the others continue to program; absent means all."""
+    """Maximum number of dies that erase at the same time, while the others continue to program; by default, all."""
     programs_at_once: int | None = None
-    """Maximum number of dies that program at the same time, e.g. because of a power budget; absent means all."""
+    """Maximum number of dies that program at the same time, e.g. because of a power budget; by default, all."""
     bus: str
     """Bandwidth of a channel."""
     transfer: str | None = None
-    """Smallest part of a unit that a read transfers, e.g. a codeword; absent means whole units."""
+    """Smallest part of a unit that a read transfers, e.g. a codeword; the default is whole units."""
     command: str | None = None
     """Channel time of the command and the address of each page that is read or programmed. Default: 300 ns."""
     multi_plane: bool | None = None
     """Whether one multi-plane command programs, erases, or reads (for copies) all planes of a die. With allocation by plane, the die programs waiting pages with equal page numbers together. Default: true."""
     registers: int | None = None
-    """Number of page registers per plane for host reads. A register holds a page that is sensed, transferred, or waiting for the channel. With one register (no cached commands), a die is idle during the transfer. Absent means no limit."""
+    """Number of page registers per plane for host reads. A register holds a page that is sensed, transferred, or waiting for the channel. With one register (no cached commands), a die is idle during the transfer. By default, there is no limit."""
     arbitration: Literal["first_come", "commands_first", "pages_first", "reads_first"] | None = None
     """Order of transfers on a channel. Default: commands_first."""
     over_provisioning: str | float | None = None
@@ -1764,7 +1764,7 @@ class ZnsSsdDevice(Table):
     scheduling: FlashScheduling | None = None
     """Order of the operations that wait for a die. Default: read_priority."""
     host: HostInterface | None = None
-    """Host interface. The driver and the link of the host interface replace the settings `driver`, `cpus`, and `link`. Absent means that these settings apply."""
+    """Host interface. The driver and the link of the host interface replace the settings `driver`, `cpus`, and `link`. By default, these settings apply."""
     link: str
     """Bandwidth of the link to the host, in each direction."""
     driver: str | None = None
@@ -1780,7 +1780,7 @@ class ZnsSsdDevice(Table):
     queue: Queue | None = None
     """Limit on the number of requests that the drive processes at the same time. Default: unlimited."""
     unwritten: Literal["flash", "zeros"] | None = None
-    """Cost of a read of a unit that was never written. Default: flash."""
+    """Source of the data when the host reads a unit that was never written. Default: flash."""
     price: str | None = None
     """Price per usable capacity."""
     price_basis: str | None = None
@@ -1788,11 +1788,11 @@ class ZnsSsdDevice(Table):
     zone_superblocks: int | None = None
     """Number of superblocks per zone. A superblock has one block of every plane of the zone's dies. Default: 1."""
     zone_dies: int | None = None
-    """Number of dies per zone, a divisor of the number of dies. Consecutive zones are on different groups of dies. Absent means all dies."""
+    """Number of dies per zone, a divisor of the number of dies. Consecutive zones are on different groups of dies. The default is all dies."""
     active_zones: int | None = None
-    """Maximum number of active (partly written) zones. When it is reached, a write to an empty zone is rejected. Default: 14."""
+    """Maximum number of active (partly written) zones. If the maximum is reached, a write to an empty zone is rejected. Default: 14."""
     open_zones: int | None = None
-    """Maximum number of open zones among the active zones. A write to another zone closes the least recently written zone that was not opened by command. Absent means all active zones."""
+    """Maximum number of open zones among the active zones. A write to another zone closes the least recently written zone that was not opened by command. The default is all active zones."""
     kind: Literal["zns_ssd"] = "zns_ssd"
     """Kind of the model."""
 
@@ -1956,21 +1956,21 @@ class DelayFault(Table):
     latency: Latency
     """Added latency: a duration or a distribution."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. By default, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
+    """First byte of the address range; the default is 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
-    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
+    """First byte after the address range; the default is the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that the fault affects, selected at random; absent means all."""
+    """Share of the requests that the fault affects, selected at random; by default, all."""
     every: int | None = None
-    """The fault affects every n-th request; absent means all."""
+    """The fault affects every n-th request; by default, all."""
     start: str | None = None
     """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that the fault is permanent."""
+    """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
-    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
+    """Time from one start of the fault to the next. By default, the fault does not repeat."""
     kind: Literal["delay"] = "delay"
     """Kind of the model."""
 
@@ -1982,21 +1982,21 @@ class SlowFault(Table):
     factor: float
     """Factor by which the latency of a request increases."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. By default, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
+    """First byte of the address range; the default is 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
-    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
+    """First byte after the address range; the default is the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that the fault affects, selected at random; absent means all."""
+    """Share of the requests that the fault affects, selected at random; by default, all."""
     every: int | None = None
-    """The fault affects every n-th request; absent means all."""
+    """The fault affects every n-th request; by default, all."""
     start: str | None = None
     """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that the fault is permanent."""
+    """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
-    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
+    """Time from one start of the fault to the next. By default, the fault does not repeat."""
     kind: Literal["slow"] = "slow"
     """Kind of the model."""
 
@@ -2006,21 +2006,21 @@ class StallFault(Table):
     """Replies are held for some time and then sent together."""
 
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. By default, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
+    """First byte of the address range; the default is 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
-    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
+    """First byte after the address range; the default is the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that the fault affects, selected at random; absent means all."""
+    """Share of the requests that the fault affects, selected at random; by default, all."""
     every: int | None = None
-    """The fault affects every n-th request; absent means all."""
+    """The fault affects every n-th request; by default, all."""
     start: str | None = None
     """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that the fault is permanent."""
+    """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
-    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
+    """Time from one start of the fault to the next. By default, the fault does not repeat."""
     kind: Literal["stall"] = "stall"
     """Kind of the model."""
 
@@ -2030,25 +2030,25 @@ class LimitFault(Table):
     """Requests or bytes per second are limited."""
 
     iops: str | None = None
-    """Requests per second; absent means no limit."""
+    """Requests per second; by default, there is no limit."""
     bandwidth: str | None = None
-    """Bytes per second of reads and writes together; absent means no limit."""
+    """Bytes per second of reads and writes together; by default, there is no limit."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. By default, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
+    """First byte of the address range; the default is 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
-    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
+    """First byte after the address range; the default is the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that the fault affects, selected at random; absent means all."""
+    """Share of the requests that the fault affects, selected at random; by default, all."""
     every: int | None = None
-    """The fault affects every n-th request; absent means all."""
+    """The fault affects every n-th request; by default, all."""
     start: str | None = None
     """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that the fault is permanent."""
+    """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
-    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
+    """Time from one start of the fault to the next. By default, the fault does not repeat."""
     kind: Literal["limit"] = "limit"
     """Kind of the model."""
 
@@ -2062,21 +2062,21 @@ class ErrorFault(Table):
     after: str | None = None
     """Time until the error is reported. Default: 0 s."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. By default, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
+    """First byte of the address range; the default is 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
-    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
+    """First byte after the address range; the default is the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that the fault affects, selected at random; absent means all."""
+    """Share of the requests that the fault affects, selected at random; by default, all."""
     every: int | None = None
-    """The fault affects every n-th request; absent means all."""
+    """The fault affects every n-th request; by default, all."""
     start: str | None = None
     """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that the fault is permanent."""
+    """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
-    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
+    """Time from one start of the fault to the next. By default, the fault does not repeat."""
     kind: Literal["error"] = "error"
     """Kind of the model."""
 
@@ -2088,21 +2088,21 @@ class FailingFlushFault(Table):
     lasting: Literal["once", "for_good"] | None = None
     """Number of flushes that fail. Default: once."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. By default, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
+    """First byte of the address range; the default is 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
-    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
+    """First byte after the address range; the default is the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that the fault affects, selected at random; absent means all."""
+    """Share of the requests that the fault affects, selected at random; by default, all."""
     every: int | None = None
-    """The fault affects every n-th request; absent means all."""
+    """The fault affects every n-th request; by default, all."""
     start: str | None = None
     """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that the fault is permanent."""
+    """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
-    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
+    """Time from one start of the fault to the next. By default, the fault does not repeat."""
     kind: Literal["failing_flush"] = "failing_flush"
     """Kind of the model."""
 
@@ -2114,21 +2114,21 @@ class DisconnectFault(Table):
     timeout: str | None = None
     """Time until the host stops waiting for a reply. Default: 30 s."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. By default, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
+    """First byte of the address range; the default is 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
-    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
+    """First byte after the address range; the default is the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that the fault affects, selected at random; absent means all."""
+    """Share of the requests that the fault affects, selected at random; by default, all."""
     every: int | None = None
-    """The fault affects every n-th request; absent means all."""
+    """The fault affects every n-th request; by default, all."""
     start: str | None = None
     """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that the fault is permanent."""
+    """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
-    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
+    """Time from one start of the fault to the next. By default, the fault does not repeat."""
     kind: Literal["disconnect"] = "disconnect"
     """Kind of the model."""
 
@@ -2140,21 +2140,21 @@ class LostWriteFault(Table):
     after: str | None = None
     """Time until the write is acknowledged. Default: 10 us."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. By default, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
+    """First byte of the address range; the default is 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
-    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
+    """First byte after the address range; the default is the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that the fault affects, selected at random; absent means all."""
+    """Share of the requests that the fault affects, selected at random; by default, all."""
     every: int | None = None
-    """The fault affects every n-th request; absent means all."""
+    """The fault affects every n-th request; by default, all."""
     start: str | None = None
     """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that the fault is permanent."""
+    """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
-    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
+    """Time from one start of the fault to the next. By default, the fault does not repeat."""
     kind: Literal["lost_write"] = "lost_write"
     """Kind of the model."""
 
@@ -2164,21 +2164,21 @@ class TornWriteFault(Table):
     """Only the first sectors of a write are written."""
 
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. By default, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
+    """First byte of the address range; the default is 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
-    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
+    """First byte after the address range; the default is the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that the fault affects, selected at random; absent means all."""
+    """Share of the requests that the fault affects, selected at random; by default, all."""
     every: int | None = None
-    """The fault affects every n-th request; absent means all."""
+    """The fault affects every n-th request; by default, all."""
     start: str | None = None
     """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that the fault is permanent."""
+    """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
-    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
+    """Time from one start of the fault to the next. By default, the fault does not repeat."""
     kind: Literal["torn_write"] = "torn_write"
     """Kind of the model."""
 
@@ -2190,21 +2190,21 @@ class MisdirectedWriteFault(Table):
     distance: str | None = None
     """Distance from the requested address. Default: 64 KiB."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. By default, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
+    """First byte of the address range; the default is 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
-    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
+    """First byte after the address range; the default is the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that the fault affects, selected at random; absent means all."""
+    """Share of the requests that the fault affects, selected at random; by default, all."""
     every: int | None = None
-    """The fault affects every n-th request; absent means all."""
+    """The fault affects every n-th request; by default, all."""
     start: str | None = None
     """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that the fault is permanent."""
+    """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
-    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
+    """Time from one start of the fault to the next. By default, the fault does not repeat."""
     kind: Literal["misdirected_write"] = "misdirected_write"
     """Kind of the model."""
 
@@ -2214,21 +2214,21 @@ class BitRotFault(Table):
     """One bit of a write is inverted on the medium."""
 
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. By default, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
+    """First byte of the address range; the default is 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
-    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
+    """First byte after the address range; the default is the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that the fault affects, selected at random; absent means all."""
+    """Share of the requests that the fault affects, selected at random; by default, all."""
     every: int | None = None
-    """The fault affects every n-th request; absent means all."""
+    """The fault affects every n-th request; by default, all."""
     start: str | None = None
     """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that the fault is permanent."""
+    """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
-    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
+    """Time from one start of the fault to the next. By default, the fault does not repeat."""
     kind: Literal["bit_rot"] = "bit_rot"
     """Kind of the model."""
 
@@ -2240,21 +2240,21 @@ class StaleReadFault(Table):
     remembered: int | None = None
     """Number of blocks whose last two versions are stored. The oldest block is dropped first. Default: 1024."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
-    """Operations that the fault affects, e.g. `["read", "write"]`. If absent, the fault affects all operations that this kind of fault can affect."""
+    """Operations that the fault affects, e.g. `["read", "write"]`. By default, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
-    """First byte of the address range; absent means 0. A request is in the range if at least one of its bytes is in the range."""
+    """First byte of the address range; the default is 0. A request is in the range if at least one of its bytes is in the range."""
     range_end: str | None = None
-    """First byte after the address range; absent means the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
+    """First byte after the address range; the default is the end of the device. A flush has no address, so a fault with a range does not affect flushes."""
     share: str | float | None = None
-    """Share of the requests that the fault affects, selected at random; absent means all."""
+    """Share of the requests that the fault affects, selected at random; by default, all."""
     every: int | None = None
-    """The fault affects every n-th request; absent means all."""
+    """The fault affects every n-th request; by default, all."""
     start: str | None = None
     """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
     duration: str | None = None
-    """Duration of the fault; absent means that the fault is permanent."""
+    """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
-    """Time from one start of the fault to the next. If absent, the fault does not repeat."""
+    """Time from one start of the fault to the next. By default, the fault does not repeat."""
     kind: Literal["stale_read"] = "stale_read"
     """Kind of the model."""
 
@@ -2286,9 +2286,9 @@ class LocalityGatheringCleaning(Table):
     most_moved: str | float | None = None
     """Maximum valid pages that one cleaning moves in each direction, as a share of a segment. Default: 30 %."""
     reserve: str | float | None = None
-    """Free pages that a neighbor keeps, as a share of its target. Default: 50 %."""
+    """Free pages that a neighboring partition keeps, as a share of its target number. Default: 50 %."""
     first_reserve: str | float | None = None
-    """Free pages that a neighbor keeps before the first sample, as a share of all pages of the neighbor. Default: 2 %."""
+    """Free pages that a neighboring partition keeps before the first sample, as a share of all pages of the neighbor. Default: 2 %."""
     sample: str | float | None = None
     """Writes counted per sample, as a share of all valid pages. Default: 50 %."""
     samples_remembered: float | None = None
@@ -2304,7 +2304,7 @@ class ProductAverageCleaning(Table):
     segments_per_partition: int | None = None
     """Number of segments per partition; a divisor of the number of segments of the array. Default: 1."""
     step: str | float | None = None
-    """Share of the distance to the average that one cleaning covers. Default: 50 %."""
+    """Share of the distance between a product and the average that one cleaning removes. Default: 50 %."""
     raises: bool | None = None
     """Move pages into a cleaned segment whose product is below the average, as in the paper. If off, such a segment receives pages only from neighbors above the average. Default: false."""
     kind: Literal["product_average"] = "product_average"
@@ -2324,9 +2324,9 @@ class HybridCleaning(Table):
     most_moved: str | float | None = None
     """Maximum valid pages that one cleaning moves in each direction, as a share of a segment. Default: 30 %."""
     reserve: str | float | None = None
-    """Free pages that a neighbor keeps, as a share of its target. Default: 50 %."""
+    """Free pages that a neighboring partition keeps, as a share of its target number. Default: 50 %."""
     first_reserve: str | float | None = None
-    """Free pages that a neighbor keeps before the first sample, as a share of all pages of the neighbor. Default: 2 %."""
+    """Free pages that a neighboring partition keeps before the first sample, as a share of all pages of the neighbor. Default: 2 %."""
     sample: str | float | None = None
     """Writes counted per sample, as a share of all valid pages. Default: 50 %."""
     samples_remembered: float | None = None
@@ -2428,15 +2428,15 @@ class BchEcc(Table):
     t: int
     """Bit errors that the code corrects per codeword."""
     m: int | None = None
-    """Degree of the field, 13 to 16; absent means the smallest that holds a codeword."""
+    """Degree of the field, 13 to 16. If absent, the degree of the smallest field that holds a codeword."""
     codeword: str | None = None
-    """Data bytes of a codeword; absent means a whole page."""
+    """Number of data bytes per codeword. If absent, a codeword has the data of a whole page."""
     crc32: bool | None = None
-    """Store a CRC-32 of its data in each codeword, which detects miscorrections. Default: false."""
+    """Store a CRC-32 of the data in each codeword. The CRC-32 detects miscorrections. Default: false."""
     decode: str | None = None
     """Time to decode a codeword of 2 KiB, per correctable bit. Default: 15 us."""
     check: str | None = None
-    """Time to check that a codeword of 2 KiB has no bit error. If absent, a codeword without bit errors takes the decoding time."""
+    """Time to check that a codeword of 2 KiB has no bit error. By default, a codeword without bit errors takes the decoding time."""
     encode: str | None = None
     """Time to encode a page, in addition to its transfer. Default: 0 s."""
     decode_energy: str | None = None
@@ -2504,7 +2504,7 @@ class NvmeHostInterface(Table):
     flight: str | None = None
     """One-way delay of an idle link, without transfer time. Default: 150 ns."""
     credits: str | None = None
-    """Size of the buffer at each end of the link for packets in flight, including headers. A packet frees its space when it arrives. Absent means no limit."""
+    """Size of the buffer at each end of the link for packets in flight, including headers. A packet frees its space when it arrives. By default, there is no limit."""
     driver: str | None = None
     """CPU time to build a command and submit it. Default: 1 us."""
     reap: str | None = None
@@ -2520,11 +2520,11 @@ class NvmeHostInterface(Table):
     host_memory: str | None = None
     """Host memory latency, from the arrival of a read to its reply. Default: 240 ns."""
     tags: int | None = None
-    """Maximum number of outstanding reads of data from host memory. A read has at most `read_request` bytes. Absent means no limit."""
+    """Maximum number of outstanding reads of data from host memory. A read has at most `read_request` bytes. By default, there is no limit."""
     queue_depth: int | None = None
-    """Maximum number of outstanding commands per queue pair; absent means no limit."""
+    """Maximum number of outstanding commands per queue pair. Absent means no limit."""
     queue_pairs: int | None = None
-    """Number of queue pairs. Commands are distributed over the pairs in turn, and the device fetches one command of each pair at a time. If absent, no command waits for the fetch of another command, and all commands share one queue depth and one interrupt."""
+    """Number of queue pairs. Commands are distributed over the pairs in turn, and the device fetches one command of each pair at a time. By default, no command waits for the fetch of another command, and all commands share one queue depth and one interrupt."""
     kind: Literal["nvme"] = "nvme"
     """Kind of the model."""
 
@@ -2544,7 +2544,7 @@ class MemoryWindowHostInterface(Table):
     flight: str | None = None
     """One-way delay of an idle link, without transfer time. Default: 150 ns."""
     credits: str | None = None
-    """Size of the buffer at each end of the link for packets in flight, including headers. A packet frees its space when it arrives. Absent means no limit."""
+    """Size of the buffer at each end of the link for packets in flight, including headers. A packet frees its space when it arrives. By default, there is no limit."""
     write_combining: bool | None = None
     """Combine stores into packets of 64 B. If off, each packet has 8 B. Default: true."""
     issue: str | None = None
@@ -2552,7 +2552,7 @@ class MemoryWindowHostInterface(Table):
     loads: int | None = None
     """Maximum number of outstanding loads per CPU. Default: 1."""
     cpus: int | None = None
-    """Number of CPUs that load and store. Default: 20."""
+    """Number of CPUs that issue loads and stores. Default: 20."""
     kind: Literal["memory_window"] = "memory_window"
     """Kind of the model."""
 
@@ -2690,7 +2690,7 @@ class PcmTables(Table):
     update_energy: str | None = None
     """Energy of an update of the entry of a page."""
     kind: Literal["pcm"] = "pcm"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2706,7 +2706,7 @@ class DramTables(Table):
     update_energy: str | None = None
     """Energy of an update of the entry of a page, in addition to idle power."""
     kind: Literal["dram"] = "dram"
-    """Which room this is."""
+    """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2745,7 +2745,7 @@ class InOrderFlashScheduling(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class UnlimitedQueue(Table):
-    """No limit."""
+    """The number of requests is not limited."""
 
     kind: Literal["unlimited"] = "unlimited"
     """Kind of the model."""
@@ -2812,7 +2812,7 @@ class SuperblockAllocationParity(Table):
     """Parity within superblocks, like Micron's RAIN and SandForce's RAISE: uncorrectable units are rebuilt from the other dies."""
 
     stripe: int | None = None
-    """Number of dies of a stripe, including one for parity. With 8 (7 + 1), 1/8 of the flash is parity. The value must divide the number of dies; absent means all dies."""
+    """Number of dies of a stripe, including one for parity. With 8 (7 + 1), 1/8 of the flash is parity. The value must divide the number of dies; by default, all dies."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2820,7 +2820,7 @@ class SuperblockAllocation(Table):
     """Round robin over the dies, in superblocks that span all dies."""
 
     parity: SuperblockAllocationParity | None = None
-    """Parity within superblocks, like Micron's RAIN and SandForce's RAISE: uncorrectable units are rebuilt from the other dies. Parity reduces the over-provisioning. Absent means no parity."""
+    """Parity within superblocks, like Micron's RAIN and SandForce's RAISE: uncorrectable units are rebuilt from the other dies. Parity reduces the over-provisioning. By default, there is no parity."""
     reclaim_unit: int | None = None
     """Size of a superblock (the reclaim unit of flexible data placement) in blocks per plane. With 4, four blocks of every plane are filled, garbage-collected, and erased together. Default: 1."""
     reclaim_groups: int | None = None
@@ -2948,7 +2948,7 @@ class Run(Table):
     seed: int | None = None
     """Seed of all random streams. Equal scenarios and seeds give records that are equal byte for byte. Default: 1."""
     fill: Literal["capacity", "footprint"] | RunFill | None = None
-    """Fill the stack sequentially before simulated time starts, so that reads find data: `"capacity"`, `"footprint"`, or a table with more settings. Absent means a new stack."""
+    """Fill the stack sequentially before simulated time starts, so that reads find data: `"capacity"`, `"footprint"`, or a table with more settings. The default is a new stack."""
     precondition: int | Workload | None = None
     """Writes before simulated time starts, after `fill`. They take no time, and only their wear is counted. A number uses that many writes of the workload, generated separately, or from the start of the trace; the measured requests do not change. A separate workload gives as many writes as it has requests, or all writes of a trace. Default: 0."""
     until_steady: RunUntilSteady | None = None
@@ -2982,13 +2982,13 @@ class ScenarioHost(Table):
     """Request handling in the host of the workload."""
 
     timeout: str | ScenarioHostTimeout | None = None
-    """Timeout of a request, with the retries after it. Absent means that the host waits without limit. A duration without a table sets `after`."""
+    """Timeout of a request, with the retries after it. By default, the host waits without limit. A duration without a table sets `after`."""
     queue_depth: int | None = None
-    """Maximum outstanding requests of a host at the stack. Further requests wait in the host. Each tenant is a host with a separate queue. Absent means no limit."""
+    """Maximum outstanding requests of a host at the stack. Further requests wait in the host. Each tenant is a host with a separate queue. By default, there is no limit."""
     scheduler: HostScheduler | None = None
     """Scheduler that selects the waiting request for a free slot of `queue_depth`. Default: first_come."""
     zone_writes: Literal["write", "one_per_zone", "append"] | None = None
-    """How the host writes to a device with zones. Absent means `write`."""
+    """How the host writes to a device with zones. The default is `write`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -3006,7 +3006,7 @@ class Scenario(Table):
     stack: Device
     """Device that serves the requests."""
     host: ScenarioHost | None = None
-    """Request handling in the host of the workload. Absent means that the host submits each request immediately and waits without limit."""
+    """Request handling in the host of the workload. By default, the host submits each request immediately and waits without limit."""
     run: Run | None = None
     """Settings of the run (optional)."""
 

@@ -47,8 +47,7 @@ impl Region {
         Region { open, hot: NO_BLOCK, free, blocks, is_collecting: false }
     }
 
-    /// Number of open blocks. The same number of free blocks is reserved, so that programs find an erased
-    /// block.
+    /// Number of open blocks, and of free blocks that are reserved so that programs find an erased block.
     pub(super) fn width(&self) -> usize {
         (self.blocks as usize / BLOCKS_PER_OPEN).clamp(1, self.open.len())
     }
