@@ -390,8 +390,7 @@ fn settings_written_otherwise_are_the_same_device() {
     let same = [("stack.page", "\"0.015625 KiB\""), ("stack.utilization", "0.5"), ("run.warm_up", "3")];
     folder.open(&same).unwrap();
     let error = folder.open(&[("stack.program", "\"5 us\""), ("run.seed", "2")]).unwrap_err().to_string();
-    let expected =
-        "`run.seed` is 1 in it, 2 was requested; `stack.program` is 4 us in it, 5 us was requested";
+    let expected = "`run.seed` is 1 in the image, but 2 was requested; `stack.program` is 4 us in the image, but 5 us was requested";
     assert!(error.contains(expected), "{error}");
 }
 

@@ -206,16 +206,17 @@ impl<S: Store> Pcm<S> {
         }
     }
 
-    /// Performs the pending updates of the tables, and one more.
+    /// Performs the pending updates of the tables, and one more. Returns the time at which they end.
     #[inline]
-    fn update_tables(&mut self, now: Time) {
+    fn update_tables(&mut self, now: Time) -> Time {
         let updates = std::mem::take(&mut self.pending) + 1;
         self.tables.updates += 1;
         let time = self.config.update * updates;
-        if !time.is_zero() {
-            self.port.take(now, now, time, Activity::Translate);
-            self.port_ledger.charge(Activity::Translate, time);
+        if time.is_zero() {
+            return now;
         }
+        self.port_ledger.charge(Activity::Translate, time);
+        self.port.take(now, now, time, Activity::Translate) + time
     }
 
     /// Columns with the sizes and the energy of the tables.
@@ -303,7 +304,7 @@ impl<S: Store> Memory for Pcm<S> {
     #[inline]
     fn begin_write(&mut self, frame: u32, now: Time) -> Access {
         self.writes += 1;
-        self.update_tables(now);
+        let updated = self.update_tables(now);
         let at = self.rows.physical(frame);
         let mode = self.rows.mode(at);
         self.rows.program(at);
@@ -320,7 +321,7 @@ impl<S: Store> Memory for Pcm<S> {
         let spans =
             [(Activity::Queue, begin - now), (Activity::Write, program), (Activity::Correct, Time::ZERO)];
         let done = begin + program;
-        Access { begin, done, rests: done + moving, spans, is_good: true }
+        Access { begin, done, rests: updated.max(done + moving), spans, is_good: true }
     }
 
     #[inline]

@@ -153,8 +153,8 @@ fn the_settings_that_differ_are_named() {
     image(&folder);
     let identity = "banks = 4\ndevice = toy\npages = 80";
     let geometry = Geometry { page_bytes: 32, ..GEOMETRY };
-    let text = "it holds another device: `banks` is nothing in it, 4 was requested; `page bytes` is 16 in \
-        it, 32 was requested; `pages` is 40 in it, 80 was requested; use the image's settings, or another \
+    let text = "it holds another device: `banks` is nothing in the image, but 4 was requested; `page bytes` is 16 in \
+        the image, but 32 was requested; `pages` is 40 in the image, but 80 was requested; use the image's settings, or another \
         image";
     assert_eq!(message_for(&folder.file(), identity, geometry), text);
 }
@@ -167,7 +167,7 @@ fn every_setting_that_differs_is_named() {
         (0..20).map(|number| format!("setting {number:02} = {number}\n")).chain([IDENTITY.into()]).collect();
     let text = message_for(&folder.file(), &identity, GEOMETRY);
     for number in 0..20 {
-        let told = format!("`setting {number:02}` is nothing in it, {number} was requested");
+        let told = format!("`setting {number:02}` is nothing in the image, but {number} was requested");
         assert!(text.contains(&told), "{number}: {text}");
     }
 }

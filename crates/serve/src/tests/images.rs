@@ -124,7 +124,7 @@ fn another_stack_is_named_with_what_differs() {
     let folder = Folder::new();
     drop(served(PLAIN, &folder.image()));
     let text = refusal(offer(checked(&PLAIN.replace("10 us", "11 us")), &folder.image()), EMULATED);
-    assert!(text.contains("`stack.read.latency` is 10 us in it, 11 us was requested"), "{text}");
+    assert!(text.contains("`stack.read.latency` is 10 us in the image, but 11 us was requested"), "{text}");
 }
 
 #[test]
