@@ -20,7 +20,7 @@ fn exports() -> [Export; 2] {
     [export("disk", 1 << 20, false), export("", u64::MAX, true)]
 }
 
-/// Negotiates with a client that sends `data`, once as a whole and once byte by byte. Both must produce equal
+/// Negotiates with a client that sends `data`, in one piece and byte by byte. Both must produce equal
 /// replies. The data after the negotiation is parsed as requests.
 pub fn negotiate(data: &[u8]) {
     let Some((&first, data)) = data.split_first() else { return };

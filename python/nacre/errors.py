@@ -132,7 +132,7 @@ def invalid(
 
 
 def in_range(path: str, value: SupportsIndex, least: int, most: int) -> int:
-    """Returns `value` as an int. Raises `ConfigError` if it is not from `least` to `most`."""
+    """Returns `value` as an int. Raises `ConfigError` if it is not between `least` and `most`."""
     number = operator.index(value)
     if not least <= number <= most:
         hint = f"give a whole number from {least} to {most}"

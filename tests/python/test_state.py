@@ -1,4 +1,4 @@
-"""Tests states of runs that are saved, continued, and rejected."""
+"""Tests saving the state of a run, continuing from it, and rejecting invalid states."""
 
 from dataclasses import replace
 from pathlib import Path

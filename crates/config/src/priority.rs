@@ -5,13 +5,13 @@ use crate::{Choice, Configuration};
 /// Priority class, as in NVMe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Choice)]
 pub enum Priority {
-    /// Strict priority over all other classes.
+    /// Requests of this class have strict priority over all other classes.
     Urgent,
-    /// Priority over medium and low.
+    /// Requests of this class have priority over the classes medium and low.
     High,
-    /// Priority over low.
+    /// Requests of this class have priority over the class low.
     Medium,
-    /// Served only if no other class has waiting requests.
+    /// Requests of this class are served only if no other class has waiting requests.
     Low,
 }
 

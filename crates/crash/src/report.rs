@@ -16,7 +16,7 @@ pub struct Report {
     pub capabilities: Capabilities,
     /// Whether the stack has a `faulty` device with faults.
     pub has_device_faults: bool,
-    /// Results of the power losses for each additional fault.
+    /// Results of the power losses, by the fault that was injected in addition to the power loss.
     pub faults: BTreeMap<Fault, FaultResult>,
     /// Number of new devices.
     pub device_runs: u64,

@@ -90,7 +90,7 @@ impl GlobalStatus {
     }
 }
 
-/// Change of a page whose bit errors reach the limit of its code.
+/// Change to a page whose bit errors reach the limit of its code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remedy {
     /// A code that corrects one more bit.

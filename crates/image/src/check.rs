@@ -25,7 +25,7 @@ pub struct Checked {
     pub superblocks: [bool; 2],
     /// Number of bytes missing at the end of the file.
     pub cut_short: u64,
-    /// Reason for which the checkpoint is unusable, or `None` if it is usable or if there is no checkpoint.
+    /// Reason why the checkpoint is unusable, or `None` if it is usable or if there is no checkpoint.
     pub checkpoint: Option<String>,
     /// Whether each copy of the checkpoint is intact. Both values are true if there is no checkpoint.
     pub checkpoint_copies: [bool; 2],
@@ -55,7 +55,7 @@ pub struct JournalChecked {
     pub records: u64,
     /// Whether an incomplete record follows these records, e.g. after a kill. No guaranteed data is lost.
     pub is_torn: bool,
-    /// Reason for which later records that were on the disk cannot be replayed.
+    /// Reason why later records that were on the disk cannot be replayed.
     pub damage: Option<String>,
     /// Number of intact records after the damage. These records are lost.
     pub lost: u64,

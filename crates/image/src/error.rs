@@ -158,7 +158,7 @@ pub enum Problem {
     /// The image cannot be repaired, because the state of the device is damaged.
     #[error("it cannot be repaired because the state of its device is lost: {why}")]
     BeyondRepair {
-        /// Reason for which the state is unusable.
+        /// Reason why the state is unusable.
         why: String,
     },
     /// The identity of the device is too long for a superblock.

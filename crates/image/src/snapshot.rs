@@ -26,7 +26,7 @@ impl Image {
     pub fn copy_to(&self, to: &Path, watch: &mut Watch<'_>) -> Result<u64, ImageError> {
         let wrong = |problem| ImageError::new(to, problem);
         let io = |error: io::Error| wrong(Problem::io("copying the image", &error));
-        // The lock prevents changes of the image during the copy.
+        // The lock prevents changes to the image during the copy.
         let held = self.hold();
         held.check()?;
         let Some(file) = self.disk().file() else {

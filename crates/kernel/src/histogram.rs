@@ -45,7 +45,7 @@ impl LatencyHistogram {
         self.record_n(value, 1);
     }
 
-    /// Adds `count` equal values, at least one.
+    /// Adds `count` equal values. `count` must be at least one.
     #[inline]
     pub fn record_n(&mut self, value: Time, count: u64) {
         self.buckets.record_n(value.as_ps(), count).expect("the histogram grows as needed");

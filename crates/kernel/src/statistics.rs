@@ -113,8 +113,9 @@ impl BatchMeans {
 
     /// Half-width of the 95 % confidence interval of the mean, in the unit of the values.
     ///
-    /// `None` for fewer than 32 batches of 16 values, or if even eight batches are dependent. If all batches
-    /// are equal within 1e-5, the half-width is the largest difference from their mean.
+    /// `None` for fewer than 32 batches of 16 values, or if the batches are still dependent after they are
+    /// merged into 8 to 15 larger batches. If all batch means differ from the overall mean by at most a
+    /// relative 1e-5, the half-width is the largest difference.
     pub fn half_width_95(&self) -> Option<f64> {
         match self.confidence() {
             Confidence::Within(half_width) => Some(half_width),

@@ -24,7 +24,7 @@ pub trait Transactions {
     fn check(&self, address: u64, bytes: u64) -> Result<(), Refused>;
 }
 
-/// Reason for which a transaction operation was rejected. A rejected operation changes nothing.
+/// Reason why a transaction operation was rejected. A rejected operation changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// The open transaction would need more space for old versions than is available.

@@ -1,4 +1,4 @@
-//! Zones: address ranges that are written sequentially and reset as a whole.
+//! Zones: address ranges that are written sequentially and reset completely.
 
 use crate::state::Value;
 
@@ -95,7 +95,7 @@ impl ZoneCommand {
     }
 }
 
-/// Reason for which a zoned device rejects a write or a command.
+/// Reason why a zoned device rejects a write or a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub enum ZoneRefusal {
     /// The start and the end of the write are not multiples of a unit.
@@ -175,6 +175,6 @@ impl ZoneRefusal {
 pub struct ZoneAnswer {
     /// Address at which an append stored its data; `None` for other requests.
     pub written_at: Option<u64>,
-    /// Reason for which a write or a command was rejected; `None` if it was performed.
+    /// Reason why a write or a command was rejected; `None` if it was performed.
     pub refusal: Option<ZoneRefusal>,
 }

@@ -63,9 +63,9 @@ pub struct RunConfig {
     /// Stop after this number of requests, including warm-up.
     #[config(min = 1)]
     pub requests: Option<u64>,
-    /// Stop as soon as the half-widths of the 95 % confidence intervals of the mean latencies of reads and of
-    /// writes are at most this share of the means. The run also ends with its workload. In this case, the
-    /// record reports intervals that are too wide.
+    /// Stop as soon as the 95 % confidence intervals of the mean read and write latencies have half-widths of
+    /// at most this share of the mean. If the workload ends first, the run also ends, and the record reports
+    /// which intervals are still too wide.
     #[config(min = "0.01 %", max = "100 %")]
     pub until: Option<Ratio>,
     /// Stop before the first request that is issued at or after this simulated time.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Options for opening an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// Does not modify the file. Changes of the device are lost.
+    /// Whether the file is opened read-only. Changes to the device are then lost.
     pub reads_only: bool,
     /// For a new image, whether every page has a checksum.
     pub page_checksums: bool,

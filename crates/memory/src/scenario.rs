@@ -1,4 +1,4 @@
-//! Scenarios of which only the stack is used.
+//! Scenarios whose workload is not used, only the stack.
 
 use nacre_config::Node;
 use nacre_machine::{Checked, Document, Problems};

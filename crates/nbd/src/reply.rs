@@ -75,8 +75,7 @@ impl<'a> Reply<'a> {
         out.extend(length.to_be_bytes());
     }
 
-    /// Writes the allocation status of the extents, of which the first starts at the first byte of the
-    /// request.
+    /// Writes the allocation status of the extents. The first extent starts at the first byte of the request.
     ///
     /// # Panics
     ///

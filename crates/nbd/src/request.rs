@@ -45,7 +45,7 @@ pub struct Request {
     pub length: u32,
 }
 
-/// Reason for which a request is rejected, as reported to the client.
+/// Reason why a request is rejected, as reported to the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// Error number of the protocol.

@@ -102,7 +102,7 @@ impl Clients {
         self.are_last.load(Ordering::Relaxed)
     }
 
-    /// Records the reason for which a client was disconnected.
+    /// Records the reason why a client was disconnected.
     pub(crate) fn note(&self, why: String) {
         self.dropped.fetch_add(1, Ordering::Relaxed);
         *self.last_drop.lock().expect("the lock is not poisoned") = Some(why);

@@ -168,7 +168,7 @@ impl From<Stepping> for Op {
     }
 }
 
-/// Change of the media errors of a range.
+/// Change to the media errors of an address range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Harming {

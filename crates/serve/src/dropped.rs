@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Maximum time until a client selects an export, and maximum time between two bytes of a message.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Reason for which the server closed a connection.
+/// Reason why the server closed a connection.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Dropped {
     #[error("{0}")]

@@ -30,7 +30,7 @@ pub enum Address {
     Tcp(String),
 }
 
-/// Reason for which the server cannot listen on an address.
+/// Reason why the server cannot listen on an address.
 #[derive(Debug, thiserror::Error)]
 pub enum AddressError {
     /// The text is not an address.

@@ -27,7 +27,7 @@ pub struct Offer {
     pub read_only: bool,
 }
 
-/// Reason for which a server cannot start.
+/// Reason why a server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// An error of the image.

@@ -51,7 +51,7 @@ pub struct Recorded {
     pub requests: u64,
     /// Size of the trace in bytes, or `None` until the trace is complete.
     pub bytes: Option<u64>,
-    /// Reason for which there is no trace, if the recording failed.
+    /// Reason why there is no trace, if the recording failed.
     pub error: Option<String>,
     /// Faults that were present at the start, followed by those added or cleared during the recording.
     pub faults: Vec<RecordedFault>,
@@ -68,7 +68,7 @@ pub struct RecordedFault {
     pub settings: Option<String>,
 }
 
-/// Reason for which a recording cannot be started or stopped.
+/// Reason why a recording cannot be started or stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// A recording is already in progress.
@@ -330,7 +330,7 @@ impl Recording {
     }
 }
 
-/// Writes incoming requests to the trace. Returns the size of the trace in bytes, or the reason for which
+/// Writes incoming requests to the trace. Returns the size of the trace in bytes, or the reason why
 /// there is no trace.
 fn write(
     batches: &Receiver<Message>,

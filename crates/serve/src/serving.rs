@@ -386,7 +386,7 @@ impl Pending {
 /// Flush that makes the data of a forced request durable.
 const SAFE: HostRequest = HostRequest { op: Op::Flush, offset: 0, bytes: 0, forced: true };
 
-/// Reason for which a request gets an error reply.
+/// Reason why a request gets an error reply.
 enum Failed {
     Refused(Refusal),
     Io(io::Error),

@@ -12,7 +12,7 @@ pub(crate) struct Under {
     pub(crate) device: PersistentDevice,
     /// Maps each request of the device to its number in the fault layer.
     numbers: BTreeMap<u32, u32>,
-    /// Reason for which the last rejected request was not performed.
+    /// Reason why the last rejected request was not performed.
     pub(crate) refused: Option<NotTaken>,
 }
 

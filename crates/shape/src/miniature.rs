@@ -162,8 +162,8 @@ pub struct Ratio {
 }
 
 impl Simulation {
-    /// Creates a simulation of a cache of `blocks` blocks of which the fraction `share` is tracked. `make`
-    /// builds a cache of any number of blocks.
+    /// Creates a simulation of a cache of `blocks` blocks. The simulation tracks the fraction `share` of the
+    /// blocks. `make` builds a cache of any number of blocks.
     pub fn new<E>(
         blocks: u64,
         share: f64,

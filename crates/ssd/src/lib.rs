@@ -81,7 +81,7 @@
 //!
 //! | specification | model |
 //! |---|---|
-//! | reclaim unit (RU) | a superblock: `reclaim_unit` blocks of every plane in its reclaim group. A reclaim unit is filled, garbage-collected, and erased as a whole |
+//! | reclaim unit (RU) | a superblock: `reclaim_unit` blocks of every plane in its reclaim group. The drive fills, garbage-collects, and erases complete reclaim units |
 //! | reclaim group (RG) | an equal share of the dies, with consecutive numbers. `reclaim_groups` of `allocation` is the number of groups. Each group has separate write frontiers, GC, and wear leveling, which move data only within the group |
 //! | reclaim unit handle (RUH) | a reference to an open superblock in each reclaim group. Writes through different handles fill different superblocks |
 //! | placement identifier (PID; the DSPEC field of a write) | the volume of a request, which is the number of its tenant. With H handles and G groups, volume V selects handle V mod H and group (V / H) mod G |

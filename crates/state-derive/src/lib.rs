@@ -6,7 +6,7 @@
 //! growing list. It does not start a section.
 //!
 //! Field attributes: `skip = "<why>"` does not save the field. `same` marks a part of the configuration that
-//! is saved for comparison. `varies` marks a value that is replaced as a whole, such as a growing list or an
+//! is saved for comparison. `varies` marks a value that is replaced completely, such as a growing list or an
 //! option. `elements_vary` marks a `Vec` of such values with a fixed length. `sparse` marks a `Vec` with a
 //! fixed length that is mostly zero: runs of zeros are not saved, and their memory is not touched when they
 //! are restored. `sparse, varies` marks such a `Vec` of variable length. Type attributes: `after = "path"`

@@ -26,8 +26,8 @@ const SEEDS: u64 = 3;
 ///   becomes idle;
 /// - the spans of a request sum to its latency and name components of the report;
 /// - results do not depend on the steps in which the device is run;
-/// - a device without data that is restored from a state saved between any two events continues like the
-///   saved device;
+/// - a device that stores no data and is restored from a state saved between any two events continues like
+///   the saved device;
 /// - if the device stores data, a read returns data that is consistent with earlier and concurrent writes;
 /// - after a power loss and recovery, the device serves requests, and earlier outstanding requests never
 ///   complete;

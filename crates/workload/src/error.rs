@@ -4,7 +4,7 @@ use crate::trace::TraceError;
 use nacre_kernel::{Bytes, ErrorCode, ErrorData};
 use std::fmt;
 
-/// Reason for which a workload cannot continue.
+/// Reason why a workload cannot continue.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum WorkloadError {

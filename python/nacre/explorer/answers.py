@@ -141,7 +141,7 @@ def summary(result: Result) -> dict[str, Any]:
 
 
 def figure_of(result: Result, request: Request) -> dict[str, Any]:
-    """Returns the figure that the path of the request names."""
+    """Returns the figure named in the request path."""
     makers, name = kinds.of(result).figures(result), path_word(request, "figure")
     if name not in makers:
         raise invalid("unknown-name", name, "unknown figure")

@@ -81,11 +81,11 @@ class Resource(ABC):
         return {"id": path.name, "folder": str(path), **self.details(path, request)}
 
     def figure(self, request: Request) -> dict[str, Any]:
-        """Returns the figure that the path of the request names."""
+        """Returns the figure named in the request path."""
         return answers.figure_of(self.load(self.directory_of(request)), request)
 
     def directory_of(self, request: Request) -> Path:
-        """Returns the directory of the result that the path of the request names."""
+        """Returns the directory of the result named in the request path."""
         return self._folder.find(self.kind, answers.path_word(request, "name"))
 
     @contextmanager

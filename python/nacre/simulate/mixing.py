@@ -39,7 +39,9 @@ def mixes(
     budget: float | None = None,
     progress: bool | Progress = False,
 ) -> Mixes:
-    """Scores every mix of the tiers of a scenario, in `steps` equal parts of the capacity.
+    """Scores every mix of the tiers of a scenario.
+
+    The share of each tier is a multiple of 1/`steps` of the total capacity.
 
     The stack of the scenario must be of kind `tiers`. Shares, capacity, and placement in the
     scenario are ignored. The workload is read once and is not simulated. `prices` converts prices

@@ -1,9 +1,9 @@
 //! Error-correcting codes: additional data in the spare bytes of a page to detect and correct bit errors. One
 //! module per code.
 //!
-//! A page holds one or more codewords, each with a portion of the spare bytes. A device without data passes
-//! the number of bit errors of a codeword to the code, which returns the result of decoding. A device with
-//! data encodes and decodes pages.
+//! A page holds one or more codewords, each with a portion of the spare bytes. A device that stores no
+//! data passes the number of bit errors of a codeword to the code, which returns the result of decoding. A
+//! device that stores data encodes and decodes pages.
 
 pub mod bch;
 pub mod crc32;

@@ -139,8 +139,8 @@ impl Config {
         self.drive.map(|drive| self.mechanics.capacity.0 as f64 / drive.0 as f64)
     }
 
-    /// Idle energy over the time `elapsed`, of which the platters were stopped for `standing`. `None` if the
-    /// power is unknown.
+    /// Idle energy over the time `elapsed`. The platters were stopped for `standing` of this time. `None` if
+    /// the power is unknown.
     fn idle_energy(&self, elapsed: Time, standing: Time) -> Option<Energy> {
         let idle = self.mechanics.idle_power?;
         let standby = self.standby.as_ref().and_then(|standby| standby.power).unwrap_or(idle);

@@ -20,7 +20,7 @@ struct Job<J> {
 }
 
 impl<J> Cpus<J> {
-    /// A set of `count` idle CPUs, at least one.
+    /// A set of `count` idle CPUs. `count` must be at least one.
     pub fn new(count: u32) -> Cpus<J> {
         Cpus { servers: Servers::new(count), busy: Ledger::default() }
     }

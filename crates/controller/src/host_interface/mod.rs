@@ -176,7 +176,7 @@ pub fn stage_spans(id: ComponentId, laps: &[Lap], now: Time, done: Time) -> Vec<
 /// result later.
 pub trait HostPort: State + Send {
     /// Maximum number of bytes that the host sends or requests at a time. The port divides a larger part. A
-    /// device that serves a request while its later parts are still arriving uses parts of this size.
+    /// device that starts a request before all its parts have arrived uses parts of this size.
     fn piece(&self) -> u64;
 
     /// Whether the device receives commands, which take processor time of the device. Loads and stores need
@@ -197,7 +197,8 @@ pub trait HostPort: State + Send {
     /// Starts the leg *ended* of `request`, whose parts have all been answered.
     fn end(&mut self, now: Time, request: u32, op: Op) -> Option<Spent>;
 
-    /// Reports the device's stages of `part` before its reply. Required only if stages are enabled.
+    /// Passes the stages that `part` spent in the device to the port. Call this before [`HostPort::answer`].
+    /// Required only if stages are enabled.
     fn note(&mut self, _part: Part, _laps: &[Lap]) {}
 
     /// Enables or disables [`Spent::laps`], which are disabled by default.

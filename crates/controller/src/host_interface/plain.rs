@@ -39,7 +39,7 @@ struct Transfer {
 
 impl Plain {
     /// A driver that takes `driver` per request on one of `cpus`, and a link with the bandwidth `link` in
-    /// each direction. A part is transferred as a whole.
+    /// each direction. A part is transferred in one piece.
     pub fn new(driver: Time, cpus: u32, link: Bandwidth, links: [&'static str; 2]) -> Plain {
         Plain {
             driver,

@@ -22,18 +22,18 @@ pub enum RowPolicy {
 /// Time at which a write completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Written {
-    /// When the memory has received the data.
+    /// The write completes when the memory has received the data.
     InRow,
-    /// When the written rows are also closed.
+    /// The write completes when the written rows are also closed.
     Closed,
 }
 
 /// Data that a dump writes to flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Dump {
-    /// The whole memory.
+    /// The dump writes the whole memory.
     All,
-    /// Only flash pages that differ from the memory.
+    /// The dump writes only flash pages that differ from the memory.
     Changed,
 }
 

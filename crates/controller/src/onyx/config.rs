@@ -23,10 +23,10 @@ pub enum CompletionPoint {
 /// Order in which a controller serves its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Scheduling {
-    /// The oldest request whose lines and ranks are free. It overtakes older requests that wait for their
-    /// ranks.
+    /// The oldest request whose lines and ranks are free is served first. It overtakes older requests that
+    /// wait for their ranks.
     Available,
-    /// The oldest request, even if it must wait for its ranks.
+    /// The oldest request is served first, even if it must wait for its ranks.
     InOrder,
 }
 

@@ -68,7 +68,7 @@ struct Version {
     /// Number of lost pages that the device had counted when a flush guaranteed the version.
     lost_before: u64,
     /// Whether a flush of the version failed, or a power loss occurred while the block was unreadable. Later
-    /// flushes do not guarantee such a version.
+    /// flushes do not guarantee the durability of such a version.
     is_given_up: bool,
     /// Number of the transaction that contains the version; 0 means none.
     transaction: u32,
@@ -234,7 +234,7 @@ impl Auditor {
         }
     }
 
-    /// Records a failed flush. Later flushes do not guarantee earlier requests.
+    /// Records a failed flush. Later flushes do not guarantee the durability of earlier unflushed requests.
     pub fn flush_failed(&mut self) {
         let open = if self.is_open { self.transactions } else { u32::MAX };
         let versions = self.blocks.values_mut().flat_map(|block| &mut block.versions);
@@ -387,7 +387,7 @@ impl Block {
     }
 
     /// Records a power loss at `now` while the block was unreadable. Data without a guarantee at `at` may
-    /// be lost, and later flushes do not guarantee it.
+    /// be lost, and later flushes do not guarantee its durability.
     fn doubt(&mut self, at: Option<Time>, now: LogicalTime) {
         for version in &mut self.versions {
             version.is_given_up = true;

@@ -74,7 +74,7 @@ pub(super) struct Left {
     power_failed: u64,
 }
 
-/// Cause for which a page leaves the cache.
+/// Reason why a page leaves the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leaves {
     /// The page was replaced by other pages.
@@ -110,7 +110,7 @@ pub(super) struct Programs {
     pub(super) journal: u64,
 }
 
-/// Cause for which a page is programmed.
+/// Reason why a page is programmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
     Host,

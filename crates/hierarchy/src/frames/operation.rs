@@ -49,7 +49,7 @@ pub(super) struct Operation {
 pub(super) struct Back {
     /// Whether the page was readable in its frame.
     pub(super) is_good: bool,
-    /// Whether the operation has a slot for write-backs in progress.
+    /// Whether the write-back has started, i.e. holds one of the slots that limit concurrent write-backs.
     pub(super) is_under_way: bool,
     pub(super) ticket: Ticket,
     /// Busy frame whose new page waits until this write-back has a slot, or [`NONE`].

@@ -6,7 +6,7 @@ use super::model::Mirror;
 use nacre_kernel::event::{Completions, Payload, RequestId};
 use nacre_kernel::{Op, Request, Span, Status, Time};
 
-/// Size in bytes of the smaller copies of a chunk that a member cannot read as a whole.
+/// Size in bytes of the smaller copies of a chunk if a member cannot read the whole chunk.
 const PIECE: u64 = 4096;
 
 impl Mirror {

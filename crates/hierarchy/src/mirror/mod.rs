@@ -145,11 +145,11 @@ pub struct Config {
 /// Policy that selects the member for a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum ReadPolicy {
-    /// The first member that has not failed.
+    /// Selects the first member that has not failed.
     First,
-    /// The members in rotation.
+    /// Selects the members in rotation.
     RoundRobin,
-    /// The member with the fewest outstanding requests. Ties are resolved in rotation.
+    /// Selects the member with the fewest outstanding requests. Ties are resolved in rotation.
     ShortestQueue,
 }
 

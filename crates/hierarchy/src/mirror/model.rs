@@ -10,7 +10,7 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Bandwidth, Bytes, ComponentId, HostCounts, Op, Ranges, Request, Status, Time};
 use std::collections::VecDeque;
 
-/// Maximum size of a member's mapping unit that is rewritten as a whole, in bytes.
+/// Maximum size in bytes of a member's mapping unit that is rewritten completely.
 const UNIT_MAX: u64 = 1 << 20;
 
 /// A mirror.

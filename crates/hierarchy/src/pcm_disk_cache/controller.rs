@@ -1,4 +1,4 @@
-//! The programmable controller: SLC mode of rows, and stronger codes.
+//! The programmable controller, which can switch rows to SLC mode and use stronger codes.
 
 use crate::frames::ModeRules;
 use nacre_config::Configuration;

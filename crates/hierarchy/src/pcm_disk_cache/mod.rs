@@ -187,8 +187,8 @@ pub struct Config {
         source = "assumed: as for flash"
     )))]
     pub errors: ErrorModel,
-    /// Programmable controller: SLC mode of rows, and stronger codes. The cells are then in MLC mode at first.
-    /// Absent means one mode and one code.
+    /// Programmable controller, which can switch rows to SLC mode and use stronger codes. The cells are then
+    /// in MLC mode at first. Absent means one mode and one code.
     pub controller: Option<Controller>,
     /// Wear leveling of frames.
     #[config(

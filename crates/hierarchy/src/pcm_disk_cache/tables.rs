@@ -17,10 +17,10 @@ pub(super) const STATUS_BYTES: u64 = 7;
 /// Location of the tables.
 #[derive(Clone, Debug, Kinds)]
 pub enum Tables {
-    /// In the phase-change memory, next to the pages. The tables survive a power loss.
+    /// The tables are in the phase-change memory, next to the pages, and survive a power loss.
     Pcm(PcmTables),
-    /// In DRAM. After a power loss, they are rebuilt from the spare bytes of all pages, which takes the time to
-    /// read every frame.
+    /// The tables are in DRAM. After a power loss, they are rebuilt from the spare bytes of all pages, which
+    /// takes the time to read every frame.
     Dram(DramTables),
 }
 

@@ -26,7 +26,7 @@ pub struct Config {
         source = "assumed: kim-2014 does not state it; more blocks at the same cost"
     )]
     pub inclusion: Inclusion,
-    /// Whether blocks that are written as a whole are placed in the first level.
+    /// Whether a write of a whole block places the block in the first level.
     #[config(
         default = true,
         source = "assumed: kim-2014 says write-through and LRU, and measures reads only"
@@ -93,9 +93,10 @@ pub struct WriteBackConfig {
 /// Location of the block table of a write-back cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum TableKind {
-    /// In DRAM. A power loss empties the cache, and unflushed data is lost.
+    /// The table is in DRAM. A power loss empties the cache, and unflushed data is lost.
     Volatile,
-    /// In the only level, which must keep acknowledged writes. Dirty blocks survive a power loss.
+    /// The table is in the only level, which must keep acknowledged writes. Dirty blocks survive a power
+    /// loss.
     Persistent,
 }
 
@@ -111,9 +112,9 @@ pub enum Inclusion {
 /// When a read miss completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum FillMode {
-    /// When the data has arrived. The cache is filled afterwards.
+    /// A read miss completes when the data has arrived. The cache is filled afterwards.
     Background,
-    /// When the cache is filled.
+    /// A read miss completes when the cache is filled.
     Foreground,
 }
 

@@ -35,7 +35,7 @@
 //! Without `write_back`, a write goes to the backing and, in parallel, to every copy in the cache. The host
 //! write takes as long as the slowest of these writes.
 //!
-//! - With `write_allocate`, the cache places blocks that are written as a whole in the first level.
+//! - With `write_allocate`, a write of a whole block places the block in the first level.
 //! - A partial write updates the block at its location. If the block is being fetched, it is updated on
 //!   arrival. A partial write never places a block in the cache.
 //! - A trim removes the blocks that it touches from all levels and is passed to the backing. A flush is

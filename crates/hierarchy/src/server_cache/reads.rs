@@ -129,8 +129,8 @@ impl ServerCache {
         true
     }
 
-    /// Lets operation `number` use the data of a block that is still being written to its level as a whole.
-    /// The data is in memory or arriving.
+    /// Lets operation `number` use the data of a block while a write of the whole block to its level is in
+    /// progress. The data is already in memory or on its way to memory.
     fn wait_for_bytes(&mut self, number: u32, level: usize, block: u64, part: &Request) {
         let writes = self.operations.writing_copy(level, block);
         let mut newest: Option<(u32, u64)> = None;

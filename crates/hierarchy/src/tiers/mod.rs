@@ -130,8 +130,8 @@ pub struct Config {
         source = "assumed: far below the write bandwidth of flash and disks"
     )]
     pub migration_bandwidth: Bandwidth,
-    /// Size of a chunk, the unit of an exchange. An extent that is smaller than a chunk is exchanged as a
-    /// whole.
+    /// Size of a chunk, the unit of an exchange. An extent that is smaller than a chunk is exchanged in one
+    /// step.
     #[config(
         default = "256 KiB",
         min = "512 B",

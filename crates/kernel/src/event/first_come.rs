@@ -39,7 +39,7 @@ impl<J> Cut<J> {
 }
 
 impl<J> FirstCome<J> {
-    /// Creates `count` free servers, at least one.
+    /// Creates `count` idle servers. Panics if `count` is zero.
     pub fn new(count: u32) -> FirstCome<J> {
         assert!(count > 0, "there is at least one server");
         FirstCome { free_at: vec![Time::ZERO; count as usize], jobs: VecDeque::new() }

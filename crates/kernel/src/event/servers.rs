@@ -20,7 +20,7 @@ pub struct Servers<J> {
 }
 
 impl<J> Servers<J> {
-    /// Creates `count` free servers, at least one.
+    /// Creates `count` idle servers. Panics if `count` is zero.
     pub fn new(count: u32) -> Servers<J> {
         assert!(count > 0, "there is at least one server");
         Servers { count, busy: Agenda::new(), waiting: VecDeque::new() }

@@ -34,7 +34,7 @@
 //! ```
 //!
 //! A component is restored in place: the length of a `Vec` and the presence of an `Option` do not change. A
-//! [`Value`] is replaced as a whole. A field marked `varies` may change its length or presence. A large table
+//! [`Value`] is replaced completely. A field marked `varies` may change its length or presence. A large table
 //! marked `sparse` takes space only for the parts that were written.
 //!
 //! Values are little-endian without padding. Lists and texts start with their length (u64). A section starts

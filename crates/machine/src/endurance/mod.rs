@@ -10,8 +10,8 @@ use nacre_kernel::{Burst, ComponentReport, Endured, Time};
 use std::ops::ControlFlow;
 
 /// Number of writes fetched from the workload at a time. Consecutive writes to one address form a burst. A
-/// device without bursts serves this number of writes in a fraction of a second, and then `watch` may stop
-/// the run.
+/// device that does not serve a burst in one step serves this number of writes in a fraction of a second,
+/// after which `watch` may stop the run.
 const WRITES: u64 = 1 << 22;
 
 impl Driver<'_> {

@@ -71,9 +71,9 @@ impl HostConfig {
 /// Scheduler of a host, which selects the waiting request that gets a free slot.
 #[derive(Clone, Debug, Kinds)]
 pub enum HostScheduler {
-    /// The oldest request.
+    /// The oldest request is sent first.
     FirstCome,
-    /// Batches of reads or writes in address order, until a deadline passes, like mq-deadline of Linux.
+    /// Reads or writes are sent in batches in address order until a deadline passes, as in Linux mq-deadline.
     ///
     /// A batch continues with the next higher address of its direction, up to `fifo_batch` requests. Then a
     /// batch of reads starts, or a batch of writes if no reads wait or if `writes_starved` batches of reads

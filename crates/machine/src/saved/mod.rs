@@ -32,7 +32,7 @@ pub const MAGIC: &[u8; 8] = b"NACRERUN";
 /// Version of the format.
 const VERSION: u32 = 9;
 
-/// Reason for which a file is not a valid state.
+/// Reason why a file is not a valid state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     /// The file does not start with [`MAGIC`].
@@ -194,7 +194,7 @@ impl<'a> SavedRun<'a> {
 
     /// Restores the new `device` of `checked` to this state after outstanding requests have completed and the
     /// device is at rest; returns that time. A run stores no data, so outstanding requests complete in a copy
-    /// of the device without data.
+    /// of the device that stores no data.
     ///
     /// Errors: the state belongs to another stack, or the stack cannot be built.
     pub fn restore_device(

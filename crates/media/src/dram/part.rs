@@ -7,10 +7,10 @@ use nacre_kernel::{Bytes, Energy, Time};
 /// Rounding of a constraint from nanoseconds to clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Rounding {
-    /// Up to the next clock.
+    /// Rounds up to the next clock.
     Up,
-    /// Up to the next clock, except for 2.6 % of a clock. The DDR4 standard compensates rounded values of
-    /// clocks and times in this way.
+    /// Rounds up to the next clock, except for 2.6 % of a clock. The DDR4 standard compensates rounded values
+    /// of clocks and times in this way.
     Ddr4,
 }
 

@@ -1,4 +1,4 @@
-//! Flash: pages that are programmed once, in blocks that are erased as a whole.
+//! Flash: pages that are programmed once. An erase clears all pages of a block.
 //!
 //! # Model
 //! All blocks have the same number of pages. A page is programmed only after its block was erased, and the

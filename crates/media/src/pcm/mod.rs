@@ -168,7 +168,7 @@ impl Rows {
         self.programs += times;
     }
 
-    /// Records one program each of `count` rows: `row` and the rows before it.
+    /// Records one program of each of `count` rows: `row` and the rows before it.
     pub fn program_down(&mut self, row: u64, count: u64) {
         let (mut end, mut left, endurance) = (row as usize + 1, count as usize, self.endurance);
         while left > 0 {

@@ -34,7 +34,7 @@ impl History {
         }
     }
 
-    /// Largest number of steps, from `least` to `most`, after which all blocks have the contents `found`;
+    /// Largest number of steps between `least` and `most` after which all blocks have the contents `found`;
     /// `None` if there is none.
     pub(super) fn steps_of(&self, found: &[u64], least: u64, most: u64) -> Option<u64> {
         (least..=most).rev().find(|&steps| {

@@ -94,7 +94,7 @@ const HARMED: f64 = 0.5;
 const STAYS: u64 = 8;
 const STAYS_TORN: u64 = 2;
 
-/// Crashes the image of the stack of `checked` at `points` points, on a file with `fault`.
+/// Crashes an image of the stack in `checked` at `points` points, and injects `fault` into the image file.
 ///
 /// Errors: the stack stores no data, or cannot be built or saved.
 pub fn crash(

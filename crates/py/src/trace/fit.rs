@@ -20,8 +20,8 @@ const BATCH: usize = 16_384;
 /// A stack that works with any workload.
 const STACK: &str = "[stack]\npreset = \"network_store\"\n";
 
-/// Fits a workload in one pass over a trace. Returns the fitted table `[workload]`, and as JSON text its
-/// distance from the trace.
+/// Fits a workload in one pass over a trace. Returns the fitted table `[workload]`, and its distance from the
+/// trace as JSON text.
 #[pyfunction]
 pub(crate) fn trace_fit(
     py: Python<'_>,

@@ -5,7 +5,7 @@ use nacre_config::{Choice, Configuration, Kinds};
 /// Allocation of host data to the flash.
 #[derive(Clone, Debug, Kinds)]
 pub enum Allocation {
-    /// Round robin over the dies, in superblocks that span all dies.
+    /// Writes go round robin over the dies, in superblocks that span all dies.
     ///
     /// A superblock consists of one block of every plane of every die. With multi-plane commands, an
     /// operation is one page of every plane of a die. Full operations go to the dies round robin. Each
@@ -142,7 +142,7 @@ impl Order {
     }
 }
 
-/// Pages by their address.
+/// Assigns each page to a plane by its address.
 #[derive(Clone, Debug, Configuration)]
 pub struct Static {
     /// Order of the dimensions over which consecutive pages are distributed, fastest first: channel (C), way
@@ -155,7 +155,7 @@ pub struct Static {
     pub copyback: bool,
 }
 
-/// Pages to the die that is free first.
+/// Assigns each page to the die that is free first.
 #[derive(Clone, Debug, Configuration)]
 pub struct Dynamic {
     /// Whether garbage collection copies pages inside their die. Only the commands then cross the channel,

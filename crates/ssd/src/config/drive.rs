@@ -9,31 +9,31 @@ use nacre_media::flash::Nand;
 /// Source of the data when the host reads a unit that was never written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Unwritten {
-    /// The cost on a drive that was filled in order.
+    /// The read costs the same as on a drive that was filled in order.
     Flash,
-    /// No flash access: the drive returns zeros.
+    /// The drive returns zeros without a flash access.
     Zeros,
 }
 
 /// Order of transfers on a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Arbitration {
-    /// The oldest first: read commands, pages that were read, or data to be programmed.
+    /// The oldest transfer is first: a read command, a page that was read, or data to be programmed.
     FirstCome,
-    /// Read commands first, so that no die is idle while a page is transferred.
+    /// Read commands are first, so that no die is idle while a page is transferred.
     CommandsFirst,
-    /// Pages of host reads first, as in MQSim.
+    /// Pages of host reads are first, as in MQSim.
     PagesFirst,
-    /// Commands and pages of host reads before data to be programmed or copied.
+    /// Commands and pages of host reads are sent before data to be programmed or copied.
     ReadsFirst,
 }
 
 /// Order in which the drive frees buffer space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum BufferPlaces {
-    /// In the order of allocation (a ring).
+    /// The drive frees space in the order of allocation (a ring).
     Ring,
-    /// In the order in which programs end.
+    /// The drive frees space in the order in which programs end.
     Pool,
 }
 

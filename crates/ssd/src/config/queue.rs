@@ -1,4 +1,4 @@
-//! Number of requests that the drive works on at one time, and which it fetches first.
+//! Number of requests that the drive works on at one time, and the order in which it fetches requests.
 
 use nacre_config::priority::{Priority, Weights};
 use nacre_config::{Configuration, Kinds, Reader};

@@ -5,7 +5,7 @@ use crate::config::{Config, ZnsSsdConfig, percent};
 use nacre_config::{Configuration, Reader};
 use nacre_kernel::Bytes;
 
-/// Zones that the host writes sequentially and resets as a whole.
+/// Zones that the host writes sequentially. A reset empties the whole zone.
 #[derive(Clone, Debug, Configuration)]
 pub struct ZonesConfig {
     /// Number of superblocks per zone. A superblock has one block of every plane of the zone's dies.

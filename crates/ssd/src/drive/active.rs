@@ -33,7 +33,7 @@ pub(crate) struct Active {
     pub(crate) command: Option<ZoneCommand>,
     /// Address of an append after the zone has assigned it.
     pub(crate) written_at: Option<u64>,
-    /// Reason for which a zone rejected the request.
+    /// Reason why a zone rejected the request.
     pub(crate) refusal: Option<ZoneRefusal>,
     /// Time that a flush waited for programs.
     pub(crate) drained: Time,

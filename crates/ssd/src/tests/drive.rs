@@ -1,4 +1,4 @@
-//! Tests of the drive as a whole: every request completes, and the counters are consistent.
+//! Tests of the complete drive: every request completes, and the counters are consistent.
 
 use super::*;
 use crate::mapping_table::Table;

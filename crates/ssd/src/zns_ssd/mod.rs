@@ -1,4 +1,4 @@
-//! A zoned-namespace (ZNS) SSD: the host writes each zone sequentially and resets it as a whole.
+//! A zoned-namespace (ZNS) SSD: the host writes each zone sequentially and resets whole zones.
 //!
 //! # Model
 //! Flash, channels, dies, buffer, and host side are modeled as in [`ssd`](ssd.md). Zones (zoned namespaces of

@@ -125,8 +125,8 @@ mod tests {
     #[test]
     fn batches_by_hand() {
         use Op::{Read, Write};
-        // Two batches of reads in ascending order are served first, of which the second passes over the
-        // writes. Then the writes are served in ascending order.
+        // Two batches of reads in ascending order are served first. The second batch passes over the writes.
+        // Then the writes are served in ascending order.
         let of = [(Read, 30), (Read, 10), (Read, 20), (Read, 40), (Write, 5), (Write, 1)];
         assert_eq!(done_ms(500, &of), [3, 1, 2, 4, 6, 5]);
         // After the first batch, the deadline of the oldest read has passed, and no waiting read has a higher

@@ -36,9 +36,9 @@ pub struct Part {
 /// Method that splits a trace into parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum By {
-    /// Whole volumes in rotation: volume k is in part k modulo the number of parts.
+    /// Assigns whole volumes in rotation: volume k is in part k modulo the number of parts.
     Volume,
-    /// Extents according to a hash of volume and address.
+    /// Assigns extents according to a hash of volume and address.
     Hash,
 }
 

@@ -14,7 +14,7 @@ pub(super) const EXTENT_BYTES: u64 = 1 << 20;
 /// them contain the volume number of at most 20 bits.
 const EXTENT_NUMBER_BITS: u32 = 62 - 20;
 
-/// Reason for which a request cannot be placed.
+/// Reason why a request cannot be placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Misfit {
     /// The request ends after the range of its volume.

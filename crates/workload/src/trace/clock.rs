@@ -11,7 +11,7 @@ pub const LOOK_BACK: u64 = 86_400 * 1_000_000_000_000;
 /// another input and service times are added.
 pub const LONGEST: u64 = 120 * 86_400 * 1_000_000_000_000;
 
-/// Converts absolute times to a time line that starts [`LOOK_BACK`] before the first time.
+/// Converts absolute timestamps to a timeline that starts up to [`LOOK_BACK`] before the first timestamp.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     origin: Option<u128>,

@@ -3,7 +3,7 @@
 use nacre_kernel::{ErrorCode, ErrorData, error_code};
 use std::fmt;
 
-/// Reason for which a trace cannot be read or written.
+/// Reason why a trace cannot be read or written.
 ///
 /// All errors except [`TraceError::Io`] are user errors. Each message names the file, the location, the
 /// value, the allowed values, and a remedy.
@@ -74,7 +74,7 @@ pub enum TraceError {
     TimeUnit {
         /// The given time unit.
         given: &'static str,
-        /// Reason for which it is impossible.
+        /// Reason why it is impossible.
         problem: String,
         /// Plausible units.
         remedy: String,

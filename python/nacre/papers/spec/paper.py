@@ -24,11 +24,11 @@ class Drawing:
     """Form and content of a figure.
 
     `lines`: a line per label of `series` over `x`; `columns`: a column for each of them at every
-    `x`; `bars`: the numbers of its claims; `surface`: the measures `x`, `y` and `value` of every
-    point as a heat map; `distribution`: the cumulative distribution of latencies, with a panel for
-    every `x`, where `measure` is `read` or `write`; `stacks`: at every `x` and for each label of a
-    `series`, a stacked bar of all measures, with `second_axis` on its own axis; `course`: a column
-    of every point's record over the column `x`.
+    `x`; `bars`: the published and simulated values of its claims; `surface`: the measures `x`, `y`
+    and `value` of every point as a heat map; `distribution`: the cumulative distribution of
+    latencies, with a panel for every `x`, where `measure` is `read` or `write`; `stacks`: at every
+    `x` and for each label of a `series`, a stacked bar of all measures, with `second_axis` on its
+    own axis; `course`: a column of every point's record over the column `x`.
 
     `stated` is the paper's statement about the figure. `ordinal` spaces the labels on x evenly.
     `log` makes the value axis logarithmic. `join` connects the published numbers. `interval` names

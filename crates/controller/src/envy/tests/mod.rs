@@ -1,4 +1,4 @@
-//! Tests of the device as a whole.
+//! Tests of the complete device.
 
 use super::Config;
 use super::geometry::Geometry;

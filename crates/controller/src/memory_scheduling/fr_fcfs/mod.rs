@@ -16,8 +16,8 @@
 //! # Not modeled
 //! - A starvation limit: an access waits until its bank has no more row hits.
 //! - Batching of writes.
-//! - Partial row hits: an access that alternates between rows of several bank groups is a hit only when all
-//!   of them are open.
+//! - Partial row hits: an access that spans rows in several bank groups is a hit only when all of these rows
+//!   are open.
 //!
 //! # Sources
 //! rixner-2000.

@@ -140,7 +140,7 @@ fn an_early_write_is_done_when_the_buffer_has_its_data() {
     let programmed = arrive + Time::from_ps(3_000_000 + 2 * 3_200_000 + 120_000_000);
     assert_eq!(seen[2].done, programmed);
     assert_eq!(counter(&onyx.report(Time::from_ms(1)), "buffer_waits"), 1);
-    // A read of the row waits for the earlier writes to it, of which the second is in the buffer.
+    // A read of the row waits for the two earlier writes to it. The second write is in the buffer.
     assert!(seen[3].done > programmed + Time::from_us(120), "a program went before it");
 }
 

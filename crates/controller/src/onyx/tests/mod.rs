@@ -1,4 +1,4 @@
-//! Tests of the drive as a whole.
+//! Tests of the complete drive.
 
 use crate::workbench::{Workbench, workbench};
 use nacre_kernel::event::Device;

@@ -52,7 +52,7 @@ pub(crate) struct Handles {
     written: Vec<u64>,
     /// Number of units of each handle that were moved since measurement started.
     moved: Vec<u64>,
-    /// Changes of the reclaim unit for each handle, since measurement started.
+    /// Number of times that each handle changed to another reclaim unit, since measurement started.
     changes: Vec<Changes>,
 }
 

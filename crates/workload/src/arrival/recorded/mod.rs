@@ -23,7 +23,7 @@ use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::state::State;
 use nacre_kernel::{Request, Time};
 
-/// Arrivals at the recorded times of a trace.
+/// Requests arrive at the recorded times of a trace.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// Speedup relative to the recorded times, e.g. 10 replays one hour in six minutes.

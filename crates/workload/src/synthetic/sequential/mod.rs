@@ -44,9 +44,10 @@ pub struct Config {
 /// Position at which a stream continues after the end of its region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Wrap {
-    /// The start of the region.
+    /// The stream continues at the start of the region.
     Restart,
-    /// One request after the start of the previous pass, so that the whole region is accessed eventually.
+    /// The stream continues one request after the start of the previous pass, so that the whole region is
+    /// accessed eventually.
     Shift,
 }
 

@@ -3,10 +3,10 @@
 //! # Model
 //! The model is an LRU stack of objects. A class of requests has one operation and one size. With the
 //! probability `first`, a request accesses a new object. Otherwise, the model samples a stack distance from
-//! the distribution of the class. Among the objects of the same size, the request accesses the object that is
-//! nearest to this distance. The stack distance of an object is the number of distinct bytes that were
-//! accessed since its last access. An LRU cache of any size therefore has approximately the same miss ratio
-//! as with the original trace.
+//! the distribution of the class. Among the objects of this size, the request accesses the object whose stack
+//! distance is closest to the sampled distance. The stack distance of an object is the number of distinct
+//! bytes that were accessed since its last access. An LRU cache of any size therefore has approximately the
+//! same miss ratio as with the original trace.
 //!
 //! With the probability `follow`, a request continues the previous request and has the same class. If the
 //! previous request accessed a new object, this request accesses the adjacent new object. If the previous

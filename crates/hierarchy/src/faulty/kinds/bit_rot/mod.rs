@@ -12,7 +12,7 @@
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.
 //!
 //! # Checks
-//! Exactly one bit of each affected write differs from the written data.
+//! After each affected write, exactly one stored bit differs from the written data.
 
 #[cfg(test)]
 mod tests;

@@ -43,9 +43,9 @@ pub struct Config {
 /// Point at which a request fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum At {
-    /// On the medium, before the request is performed.
+    /// The request fails on the medium, before it is performed.
     Medium,
-    /// On the reply path, after the request is performed.
+    /// The request fails on the reply path, after it is performed.
     Transport,
 }
 

@@ -43,9 +43,9 @@ const FLUSHES: &[Op] = &[Op::Flush];
 /// Number of flushes that fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Lasting {
-    /// One flush, each time the fault starts.
+    /// One flush fails each time the fault starts.
     Once,
-    /// All flushes, while the fault is active.
+    /// All flushes fail while the fault is active.
     ForGood,
 }
 

@@ -1,7 +1,7 @@
 //! Stale read: a read returns data from before the last write.
 //!
 //! # Model
-//! The fault stores the last two versions of written blocks of 4 KiB, for up to `remembered` blocks. If both
+//! The fault stores the last two versions of each written 4 KiB block, for up to `remembered` blocks. If both
 //! versions of a block are stored, a read returns the older version without an error. The data on the medium
 //! is correct. If no block of a read has two stored versions, the fault does not affect the read. If a block
 //! is partly written or trimmed, the fault discards its versions. A power loss discards all versions.
