@@ -140,8 +140,8 @@ def test_a_drive_and_a_generated_flow_become_a_scenario_that_runs(tmp_path: Path
         "policy": {"kind": "d_choices", "d": 6},
         "reserve": 13,
     }
-    # The capacity is 0.8 of 256 MiB, of which 70 % is occupied. Half of that is accessed, with
-    # requests of 8 KiB.
+    # The capacity is 0.8 of 256 MiB. 70 % of it is occupied, and half of the occupied part is
+    # accessed with requests of 8 KiB.
     assert workload["footprint"] == f"{int(2**28 * 0.8 * 0.35) // 8192 * 8192} B"
     assert workload["arrival"] == {"kind": "closed", "queue_depth": 4}
     assert table["run"]["fill"] == {"share": "70 %"}

@@ -17,7 +17,7 @@ pub(super) struct Cleanings {
 }
 
 impl Cleanings {
-    /// Counts of one cleaning of a segment of `pages` pages, of which `copied` were valid.
+    /// Counts of one cleaning of a segment with `pages` pages and `copied` valid pages.
     pub(super) fn of(copied: u32, pages: u32) -> Cleanings {
         Cleanings { count: 1, copied: u64::from(copied), gained: u64::from(pages.saturating_sub(copied)) }
     }

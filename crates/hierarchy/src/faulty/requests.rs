@@ -8,14 +8,14 @@ use nacre_kernel::{Request, Span, Status, Time, ZoneAnswer, ZoneCommand};
 /// Stage of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Stage {
-    /// Delayed before it reaches the device.
+    /// The request is delayed before it reaches the device.
     #[default]
     Held,
-    /// In the device.
+    /// The request is in the device.
     Below,
-    /// Delayed after the device, or ended without reaching it.
+    /// The request is delayed after the device, or ended without reaching it.
     Answered,
-    /// Canceled while delayed.
+    /// The request was canceled while it was delayed.
     Canceled,
 }
 

@@ -6,7 +6,7 @@ use crate::programmable::{GlobalStatus, PageUse};
 use nacre_kernel::Time;
 use nacre_kernel::state::{State, Value};
 
-/// When the rows of a memory change their mode or code.
+/// Rules for changes of the mode or code of a memory's rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ModeRules {
     /// Whether rows with pages at the limit of their code change to SLC mode.

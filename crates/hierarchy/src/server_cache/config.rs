@@ -109,7 +109,7 @@ pub enum Inclusion {
     Inclusive,
 }
 
-/// When a read miss completes.
+/// Time at which a read miss completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum FillMode {
     /// A read miss completes when the data has arrived. The cache is filled afterwards.

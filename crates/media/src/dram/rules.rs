@@ -6,13 +6,13 @@ use super::part::Part;
 /// Scope of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// In the same bank.
+    /// The rule applies in the same bank.
     Bank,
-    /// In the same group of banks.
+    /// The rule applies in the same bank group.
     Group,
-    /// In the same rank.
+    /// The rule applies in the same rank.
     Rank,
-    /// In another rank.
+    /// The rule applies in another rank.
     OtherRanks,
 }
 

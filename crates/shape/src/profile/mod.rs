@@ -148,9 +148,8 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// Creates an empty profile for blocks of `block_bytes` bytes (a power of two of at most 1 MiB), of which
-    /// at most
-    /// `followed` blocks are tracked.
+    /// Creates an empty profile for blocks of `block_bytes` bytes (a power of two of at most 1 MiB). The
+    /// profile tracks at most `followed` blocks.
     pub fn new(block_bytes: u64, followed: u32) -> Profile {
         assert!(block_bytes <= EXTENT_BYTES, "blocks larger than extents");
         Profile {

@@ -70,7 +70,7 @@ pub(crate) fn reading(config: &Drive, pages: u64, bytes: u64) -> Time {
     reading_round(config, bytes) * pages.div_ceil(config.dies_in_all())
 }
 
-/// Returns the time in which every die reads a page, of which `bytes` are transferred.
+/// Returns the time in which every die reads a page and transfers `bytes` bytes of it.
 pub(crate) fn reading_round(config: &Drive, bytes: u64) -> Time {
     let crossing = config.command + config.bus.time_for(bytes);
     let (sensing, ways) = (config.nand.longest_read(), u64::from(config.ways));

@@ -80,15 +80,16 @@ enum Turn {
 /// Condition that ends a client's wait.
 #[derive(Clone, Copy)]
 enum Until {
-    /// At the given time.
+    /// The wait ends at the given time.
     Time(Time),
-    /// When the page is no longer being read, written, or pinned.
+    /// The wait ends when the page is no longer being read, written, or pinned.
     Page(u32),
-    /// When the client that led the log continues.
+    /// The wait ends when the client that led the log continues.
     Log,
-    /// When the page writes that were outstanding at the start of the checkpoint have completed.
+    /// The wait ends when the page writes that were outstanding at the start of the checkpoint have
+    /// completed.
     Settled,
-    /// When another client wakes this client.
+    /// The wait ends when another client wakes this client.
     Woken,
 }
 

@@ -58,11 +58,11 @@ impl TimeUnit {
 /// Event of the Linux block layer that counts as a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Queued by the host (`Q`).
+    /// The host queued the request (`Q`).
     Queue,
-    /// Issued to the driver (`D`).
+    /// The request was issued to the driver (`D`).
     Issue,
-    /// Completed by the device (`C`).
+    /// The device completed the request (`C`).
     Complete,
 }
 

@@ -10,7 +10,7 @@ use nacre_testkit::{assert_close, conformance, durability, visits};
 
 /// 4 MiB on two controllers of four ranks. The drive is so small that its rows are written often.
 const SMALL: &str = "controllers = 2\nranks = 4\nrow_ranks = 2\nchip = \"128 KiB\"\n";
-/// Only the medium takes time.
+/// Settings with which only the medium takes time.
 const BARE: &str = "driver = \"0 s\"\npipeline = \"0 s\"\nlink = \"1000 GB/s\"\nring = \"1000 GB/s\"\n\
     row_setup = \"0 s\"\n";
 

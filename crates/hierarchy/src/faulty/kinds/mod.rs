@@ -56,7 +56,7 @@ pub struct Built {
     pub when: When,
     /// Operations that the fault can affect.
     pub touchable: &'static [Op],
-    /// When the fault makes its decision.
+    /// Time at which the fault makes its decision.
     pub decision_point: DecisionPoint,
     /// The fault.
     pub fault: Box<dyn Fault>,
@@ -68,14 +68,14 @@ impl std::fmt::Debug for Built {
     }
 }
 
-/// When a fault makes its decision.
+/// Time at which a fault makes its decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecisionPoint {
-    /// When the request arrives.
+    /// The fault decides when the request arrives.
     OnArrival,
-    /// When the device replies.
+    /// The fault decides when the device replies.
     OnAnswer,
-    /// At both times.
+    /// The fault decides both when the request arrives and when the device replies.
     OnBoth,
 }
 

@@ -157,7 +157,7 @@ fn dies_that_do_not_divide_those_of_the_drive_are_refused() {
     assert!(text.contains("the 12 dies are not a whole number for each zone"), "{text}");
     assert!(text.contains("the nearest allowed: 6, 4"), "{text}");
     assert!(refused("zone_dies = 100").contains("the nearest allowed: 4"));
-    // There are 2 groups of 2 dies. Each plane has 64 blocks, of which 8 are spare.
+    // There are 2 groups of 2 dies. Each plane has 64 blocks, including 8 spare blocks.
     let text = refused("blocks = 64\nspare_blocks = 8\nzone_dies = 2");
     assert!(text.contains("zones need 60 superblocks on the dies of one, and there are 56"), "{text}");
 }
