@@ -1,7 +1,7 @@
-"""Exceptions of Nacre. Their messages are those of the command line.
+"""Exceptions of Nacre, with the same messages as the command line.
 
-The `code` of an error is stable, so programs can compare it. `data` holds the details of the error.
-docs/errors.md lists all codes.
+The attribute `code` of an error is stable, so programs can test its value. The attribute `data` has
+the details of the error. docs/errors.md lists all codes.
 """
 
 from __future__ import annotations

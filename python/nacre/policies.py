@@ -1,7 +1,7 @@
 """Types for policies in Python: cache replacement, placement of extents, garbage collection.
 
 Pass a policy as a setting, e.g. `nacre.run("server-cache", {"stack.level[0].policy": Mine})`. A
-study runs in separate processes. They must be able to import the module of the policy.
+study runs in separate processes, which must be able to import the module of the policy.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
     from nacre.config import Scenario, ZipfWorkload, presets
 
-The fields of a class are the settings of its model. Omitted fields have the defaults of the model.
-`nacre.run` accepts a `Scenario`. Editors and type checkers can complete and check the fields.
+The fields of a class are the settings of its model. If you omit a field, the model uses its
+default. `nacre.run` accepts a `Scenario`. Editors complete the fields, and type checkers check
+them.
 """
 
 from nacre.config import presets

@@ -2683,7 +2683,7 @@ class LatencyLogLatency(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class PcmTables(Table):
-    """In the phase-change memory, next to the pages."""
+    """Tables in the phase-change memory, next to the pages."""
 
     lookup_energy: str | None = None
     """Energy of a lookup."""
@@ -2695,7 +2695,7 @@ class PcmTables(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class DramTables(Table):
-    """In DRAM."""
+    """Tables in DRAM."""
 
     idle_power: str | None = None
     """Idle power of a DRAM chip, including refresh. The tables take their share of it."""
@@ -2893,7 +2893,7 @@ class CachedEntriesMappingTable(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class FirstComeHostScheduler(Table):
-    """The oldest request."""
+    """The host sends the oldest request first."""
 
     kind: Literal["first_come"] = "first_come"
     """Kind of the model."""

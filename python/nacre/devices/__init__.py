@@ -1,7 +1,7 @@
 """Simulated devices that store bytes: memories for programs, served block devices, images.
 
 `served` serves a device inside a `with` block. `Control` monitors and controls a served device,
-including a device of another process. `images` checks image files and recovers damaged ones.
+including a device that another process serves. `images` checks and recovers image files.
 """
 
 from __future__ import annotations

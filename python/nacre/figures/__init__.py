@@ -1,6 +1,6 @@
 """Saves figures, and plots figures that do not belong to a single result.
 
-A result plots its figures, e.g. with `result.plot.latency()` or `result.plot.wear()`.
+To plot a figure of a single result, use its attribute `plot`, e.g. `result.plot.latency()`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Studies run and compare many designs, in sweeps over axes or in searches.
+"""Runs and compares many designs, in sweeps over axes or in searches.
 
-The modules follow the progress of a study. `spec` reads a study. `points` derives its points and
-their keys. An engine (`engines`) runs the points, and `keep` stores their results by key.
-`analysis` and `result` evaluate the results. `split` uses the engines to run the parts of a split
-trace.
+The submodules correspond to the steps of a study. `spec` reads the study file. `points` derives the
+points of the study and their keys. An engine (`engines`) runs the points, and `keep` stores the
+results by key. `analysis` and `result` evaluate the results. `split` uses the engines to run the
+parts of a split trace.
 """
 
 from __future__ import annotations

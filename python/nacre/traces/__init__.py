@@ -1,8 +1,8 @@
 """Block traces: analysis, miss ratios, conversion, sampling, and tables of requests.
 
-Every function takes one or more paths, or the name of a built-in trace. Several files are merged by
-time, e.g. the files that blktrace writes for each processor. The functions also read Parquet files
-with the columns that `read` returns.
+Every function takes one or more paths, or the name of a built-in trace. If you pass several files,
+e.g. the files that blktrace writes for each CPU, Nacre merges their records in time order. The
+functions also read Parquet files with the columns that `read` returns.
 """
 
 from __future__ import annotations

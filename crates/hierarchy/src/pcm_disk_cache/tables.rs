@@ -17,10 +17,10 @@ pub(super) const STATUS_BYTES: u64 = 7;
 /// Location of the tables.
 #[derive(Clone, Debug, Kinds)]
 pub enum Tables {
-    /// The tables are in the phase-change memory, next to the pages, and survive a power loss.
+    /// Tables in the phase-change memory, next to the pages. They survive a power loss.
     Pcm(PcmTables),
-    /// The tables are in DRAM. After a power loss, they are rebuilt from the spare bytes of all pages, which
-    /// takes the time to read every frame.
+    /// Tables in DRAM. After a power loss, they are rebuilt from the spare bytes of all pages, which takes the time to
+    /// read every frame.
     Dram(DramTables),
 }
 

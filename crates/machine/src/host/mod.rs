@@ -71,7 +71,7 @@ impl HostConfig {
 /// Scheduler of a host, which selects the waiting request that gets a free slot.
 #[derive(Clone, Debug, Kinds)]
 pub enum HostScheduler {
-    /// The oldest request is sent first.
+    /// The host sends the oldest request first.
     FirstCome,
     /// Reads or writes are sent in batches in address order until a deadline passes, as in Linux mq-deadline.
     ///
