@@ -2967,7 +2967,7 @@ class Run(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ScenarioHostTimeout(Table):
-    """Timeout of a request, with the retries after it."""
+    """Timeout of a request, and retries after the timeout."""
 
     after: str
     """Time from sending a request to the device until the host cancels it."""
@@ -2982,7 +2982,7 @@ class ScenarioHost(Table):
     """Request handling in the host of the workload."""
 
     timeout: str | ScenarioHostTimeout | None = None
-    """Timeout of a request, with the retries after it. By default, the host waits without limit. A duration without a table sets `after`."""
+    """Timeout of a request, and retries after the timeout. By default, the host waits without limit. A duration without a table sets `after`."""
     queue_depth: int | None = None
     """Maximum outstanding requests of a host at the stack. Further requests wait in the host. Each tenant is a host with a separate queue. By default, there is no limit."""
     scheduler: HostScheduler | None = None

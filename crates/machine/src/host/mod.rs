@@ -33,7 +33,7 @@ use nacre_kernel::Time;
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check_host")]
 pub struct HostConfig {
-    /// Timeout of a request, with the retries after it. By default, the host waits without limit. A
+    /// Timeout of a request, and retries after the timeout. By default, the host waits without limit. A
     /// duration without a table sets `after`.
     pub timeout: Option<Timeout>,
     /// Maximum outstanding requests of a host at the stack. Further requests wait in the host. Each tenant is
