@@ -838,7 +838,7 @@ class ServerCacheDevice(Table):
     inclusion: Literal["exclusive", "inclusive"] | None = None
     """Inclusion policy for blocks in several levels. Default: exclusive."""
     write_allocate: bool | None = None
-    """Whether blocks that are written as a whole are placed in the first level. Default: true."""
+    """Whether a write of a whole block places the block in the first level. Default: true."""
     fill: Literal["background", "foreground"] | None = None
     """Whether a read miss waits until the cache has stored its blocks. Default: background."""
     write_back: ServerCacheDeviceWriteBack | None = None
@@ -977,7 +977,7 @@ class FlashDiskCacheDevice(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class PcmDiskCacheDeviceController(Table):
-    """Programmable controller: SLC mode of rows, and stronger codes."""
+    """Programmable controller, which can switch rows to SLC mode and use stronger codes."""
 
     slc_read: str | None = None
     """Time to read a page in SLC mode. Default: 62.5 ns."""
@@ -1034,7 +1034,7 @@ class PcmDiskCacheDevice(Table):
     endurance_spread: float | None = None
     """Standard deviation of the logarithm of the endurance of frames. Default: 0.1."""
     controller: PcmDiskCacheDeviceController | None = None
-    """Programmable controller: SLC mode of rows, and stronger codes. The cells are then in MLC mode at first. Absent means one mode and one code."""
+    """Programmable controller, which can switch rows to SLC mode and use stronger codes. The cells are then in MLC mode at first. Absent means one mode and one code."""
     wear_leveling: WearLeveling | None = None
     """Wear leveling of frames. Default: start_gap."""
     read_energy: str | None = None
@@ -1080,7 +1080,7 @@ class TiersDevice(Table):
     migration_bandwidth: str | None = None
     """Maximum bandwidth of extent moves. Default: 100 MB/s."""
     chunk: str | None = None
-    """Size of a chunk, the unit of an exchange. An extent that is smaller than a chunk is exchanged as a whole. Default: 256 KiB."""
+    """Size of a chunk, the unit of an exchange. An extent that is smaller than a chunk is exchanged in one step. Default: 256 KiB."""
     kind: Literal["tiers"] = "tiers"
     """Kind of the model."""
 
@@ -2817,7 +2817,7 @@ class SuperblockAllocationParity(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class SuperblockAllocation(Table):
-    """Round robin over the dies, in superblocks that span all dies."""
+    """Writes go round robin over the dies, in superblocks that span all dies."""
 
     parity: SuperblockAllocationParity | None = None
     """Parity within superblocks, like Micron's RAIN and SandForce's RAISE: uncorrectable units are rebuilt from the other dies. Parity reduces the over-provisioning. By default, there is no parity."""
@@ -2901,7 +2901,7 @@ class FirstComeHostScheduler(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class DeadlineHostScheduler(Table):
-    """Batches of reads or writes in address order, until a deadline passes, like mq-deadline of Linux."""
+    """Reads or writes are sent in batches in address order until a deadline passes, as in Linux mq-deadline."""
 
     read_expire: str | None = None
     """Time from the arrival of a read until its deadline. Default: 500 ms."""
@@ -2960,7 +2960,7 @@ class Run(Table):
     requests: int | None = None
     """Stop after this number of requests, including warm-up."""
     until: str | float | None = None
-    """Stop as soon as the half-widths of the 95 % confidence intervals of the mean latencies of reads and of writes are at most this share of the means. The run also ends with its workload. In this case, the record reports intervals that are too wide."""
+    """Stop as soon as the 95 % confidence intervals of the mean read and write latencies have half-widths of at most this share of the mean. If the workload ends first, the run also ends, and the record reports which intervals are still too wide."""
     duration: str | None = None
     """Stop before the first request that is issued at or after this simulated time."""
 

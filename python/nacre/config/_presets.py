@@ -353,12 +353,12 @@ def network_store(**settings: Unpack[NetworkSettings]) -> Preset:
 
 
 def nvram_ddr3_flash(**settings: Unpack[NvramCardSettings]) -> Preset:
-    """NVRAM card: 1 GiB of DDR3-1600, saved to flash on a supercapacitor, PCIe 3 x8, NVMe."""
+    """NVRAM card: 1 GiB of DDR3-1600, saved to flash with supercapacitor power, PCIe 3 x8, NVMe."""
     return Preset("nvram_ddr3_flash", settings)
 
 
 def nvram_ddr4_flash(**settings: Unpack[NvramCardSettings]) -> Preset:
-    """NVRAM card: 8 GiB of DDR4-2400, saved to flash on a supercapacitor, PCIe 3 x8, NVMe."""
+    """NVRAM card: 8 GiB of DDR4-2400, saved to flash with supercapacitor power, PCIe 3 x8, NVMe."""
     return Preset("nvram_ddr4_flash", settings)
 
 

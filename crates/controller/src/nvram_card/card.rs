@@ -256,20 +256,39 @@ impl<S: Store> Card<S> {
         let (op, bytes) = (if piece.is_write { Op::Write } else { Op::Read }, piece.bytes);
         let part = Part { request: piece.request, piece: number };
         piece.has_data = true;
-        let lands_later = piece.is_write && !self.config.volatile && now < piece.closed;
+        let (is_write, closed) = (piece.is_write, piece.closed);
         if self.is_detailed {
             let laps = piece.laps();
             piece.spent.laps.extend_from_slice(&laps);
             self.port.note(part, &laps);
         }
-        if lands_later {
+        if is_write && !self.config.volatile && now < closed {
             self.unlanded.push(number);
-        } else if op == Op::Write {
+        } else if is_write && let Some(at) = self.lands_after(number) {
+            self.unlanded.push(number);
+            self.land_at(number, at);
+        } else if is_write {
             self.land(now, number);
         }
         if let Some(spent) = self.port.answer(now, part, op, bytes) {
             self.answered(now, part, &spent);
         }
+    }
+
+    /// Latest landing time of the earlier writes to the same addresses that are not durable. A later write
+    /// must not become durable before them, because their data would then replace its data.
+    fn lands_after(&self, number: u32) -> Option<Time> {
+        let Piece { address, bytes, .. } = self.pieces[number];
+        let earlier = self.unlanded.iter().take_while(|&&other| other != number);
+        let overlapping = earlier
+            .map(|&other| &self.pieces[other])
+            .filter(|other| other.address < address + bytes && address < other.address + other.bytes);
+        overlapping.map(|other| other.closed).max()
+    }
+
+    fn land_at(&mut self, number: u32, at: Time) {
+        self.pieces[number].closed = at;
+        self.agenda.schedule(at, Event::Landed(number));
     }
 
     /// Marks the data of a piece as durable.
@@ -409,7 +428,10 @@ impl<S: Store> Card<S> {
         match event {
             Event::Ready(number) => self.begin(at, number),
             Event::Served(piece) => self.served(at, piece),
-            Event::Landed(piece) => self.land(at, piece),
+            Event::Landed(piece) => match self.lands_after(piece) {
+                Some(later) => self.land_at(piece, later.max(at)),
+                None => self.land(at, piece),
+            },
             Event::Flushed(number) => self.end(at, number),
             Event::Over(number) => self.complete(at, number, completions),
         }

@@ -200,6 +200,7 @@ macro_rules! regressions {
 /// Regressions, each of which once violated a guarantee. Each has a description and a scenario with, after a
 /// line of dashes, the steps.
 const REGRESSIONS: &[(&str, &str)] = regressions![
+    "overlapping_writes_to_open_rows",
     "split_write_back_deadlock",
     "interrupted_write_around_cache",
     "second_flush_misses_loss",
