@@ -154,6 +154,6 @@ def test_tables_that_do_not_fit_are_rejected_with_their_size(
 def test_a_drive_with_too_many_units_is_rejected_with_the_limit() -> None:
     settings = {"stack.pages": 4096, "stack.unit": "256 KiB"}
     with pytest.raises(
-        nacre.errors.ConfigError, match="34359738368 units, and 4294967295 are the most"
+        nacre.errors.ConfigError, match="34359738368 units, and 17179869183 are the most"
     ):
         nacre.check(tomllib.loads(PETABYTE), settings)

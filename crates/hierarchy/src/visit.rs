@@ -44,6 +44,11 @@ impl Visit {
         self.status
     }
 
+    /// Whether the request is a flush, and one of its parts reported a loss.
+    pub(crate) fn reports_loss(&self) -> bool {
+        self.request.op == Op::Flush && self.status == Status::MediaError
+    }
+
     /// Removes and returns the data of a read.
     pub(crate) fn take_data(&mut self) -> Payload {
         if self.bytes.is_empty() {

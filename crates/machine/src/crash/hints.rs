@@ -97,12 +97,10 @@ const GROUPS: &str = "{ kind = \"superblock\", reclaim_groups = 2 }";
 const GROUPS_OF_PARITY: &str = "{ kind = \"superblock\", reclaim_groups = 2, parity = {} }";
 const COPYBACK: &str = "{ kind = \"static\", order = \"pwc\", copyback = true }";
 
-/// Controllers of a cache in phase-change memory: pages that are used often change to SLC mode, or worn ones
-/// get stronger codes. Rows that change their mode because of bit errors are left out, because a loss can be
-/// hidden from a flush (CHANGELOG, known defects).
+/// Controllers of a cache in phase-change memory: pages that are used often change to SLC mode, or worn ones.
 const HOT_PAGES: &str = "{ promotes_at = 1, raises_strength = false, lowers_density = false }";
-const WORN_PAGES: &str = "{ promotes = false, lowers_density = false }";
-const BOTH: &str = "{ promotes_at = 2, strongest = 3, lowers_density = false }";
+const WORN_PAGES: &str = "{ promotes = false, raises_strength = false }";
+const BOTH: &str = "{ promotes_at = 2, strongest = 3 }";
 
 /// Values of wear settings by component and setting.
 const WEARS: &[(&str, &str, &[&str])] = &[

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 /// Number of stacks within which each bug must be found and each media fault must be detected.
-const SEEDS: u64 = 24;
+const SEEDS: u64 = 96;
 /// Number of power losses of each stack.
 const POINTS: u64 = 400;
 

@@ -200,6 +200,7 @@ macro_rules! regressions {
 /// Regressions, each of which once violated a guarantee. Each has a description and a scenario with, after a
 /// line of dashes, the steps.
 const REGRESSIONS: &[(&str, &str)] = regressions![
+    "flush_overtakes_failing_flush_of_tiers",
     "overlapping_writes_to_open_rows",
     "split_write_back_deadlock",
     "interrupted_write_around_cache",
