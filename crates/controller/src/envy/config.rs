@@ -55,7 +55,7 @@ pub struct Config {
     /// Number of bytes of one host access. A longer request takes several accesses.
     #[config(default = "4 B", min = "1 B", max = "64 KiB", source = "assumed: the word of a 32-bit host")]
     pub word: Bytes,
-    /// Time of an SRAM access or flash read: 100 ns of the chip and 60 ns of control and propagation.
+    /// Time of an SRAM access or flash read: 100 ns for the chip and 60 ns for control and propagation.
     #[config(default = "160 ns", min = "1 ps", max = "1 s", source = "paper: wu-1994 section 5.1")]
     pub access: Time,
     /// Time that copy-on-write into the buffer adds to a write, per transfer of the page.

@@ -61,7 +61,7 @@
 //!   point, and at every program and erase of relocations without a spare page.
 //! - An independent simulation of buffer, translation, and draining gives the same completion times, in open
 //!   and closed loops.
-//! - Programs and pages are conserved in every run.
+//! - In every run, the counters of programs and pages are consistent.
 //! - `nacre reproduce envy` reproduces the figures of the paper.
 
 mod array;

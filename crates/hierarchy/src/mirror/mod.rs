@@ -72,8 +72,8 @@
 //!
 //! # Checks
 //! - The read rate of two members is twice that of one.
-//! - Mean latencies of writes (the maximum of two latencies) and of hedged reads (the shifted minimum) equal
-//!   their closed forms.
+//! - The mean latency of a write equals the closed form for the maximum of two latencies. The mean latency of a
+//!   hedged read equals the closed form for the minimum of one latency and a second, delayed latency.
 //! - A naive simulation gives the same completion times.
 //! - The test suites for the device contract and for durability pass, with power losses at any time,
 //!   including during a resync. Members of different kinds are also tested.

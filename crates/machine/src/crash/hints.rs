@@ -4,8 +4,8 @@
 pub(super) const LEFT_OUT: &str = "";
 /// Marker: the setting gets a random value.
 pub(super) const ANY: &str = "?";
-/// Marker: the stored energy is near the minimum of the scenario check, i.e. just sufficient or slightly
-/// lower. Used for devices that must not lose writes.
+/// Marker: the stored energy is at or slightly below the minimum that the scenario check accepts. Used for
+/// devices that must not lose writes.
 pub(super) const EDGE: &str = "\"100000 J\"";
 /// Marker: the value comes from a separate random stream, so that other values do not depend on it. Used for
 /// wear, protection against wear, and settings that only affect reads.

@@ -184,7 +184,7 @@ fn every_mistake_is_found_in_every_kind_of_device_that_can_make_it() {
     assert_eq!(anywhere, Bug::ALL.into_iter().collect(), "each is found somewhere");
 }
 
-/// Plants a drive that damages paired pages without counting their data.
+/// Plants a bug: the drive damages paired pages, but does not count their data as lost.
 #[test]
 fn lost_paired_pages_that_are_not_reported_are_found() {
     let mut damaged = 0;

@@ -22,14 +22,14 @@
 //!   the writes of a workload as appends.
 //! - *Rejected write or command*: The drive counts rejections by reason, and the completion has the NVMe
 //!   status. A write is rejected if it does not start at the write pointer, crosses the end of its zone, or
-//!   goes to a full zone. Writes whose size is not a multiple of a unit are also rejected. An append or a
+//!   goes to a full zone. Writes whose size is not a multiple of a unit are also rejected. An append or a zone
 //!   command is rejected if its address is not the start of a zone.
 //! - *Active zones*: A zone is active if it is open or closed. While `active_zones` zones are active, an
 //!   empty zone cannot be opened.
 //! - *Open zones*: If `open_zones` zones are open and another zone must be opened, the drive closes the least
 //!   recently written zone that is implicitly open. If all open zones are explicitly open, the write or
 //!   command is rejected.
-//! - *Reset*: A command or a trim of a whole zone resets the zone. The reset erases the superblocks of the
+//! - *Reset*: A reset command or a trim of a whole zone resets the zone. The reset erases the superblocks of the
 //!   zone immediately.
 //! - *Finish*: A command, or a trim from the write pointer to the end of the zone, finishes the zone. The
 //!   zone is then full, and the rest of its last operation is padded. Other trims have no effect.

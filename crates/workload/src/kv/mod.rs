@@ -44,7 +44,7 @@
 //!   request has completed. The store receives every completion. The device therefore determines which
 //!   threads continue or wait, and which commits share a flush.
 //!
-//! *Addresses*: the log region starts at address 0. Page 0 and all other pages follow. Page requests have the
+//! *Addresses*: the log region starts at address 0. The database pages follow. Page requests have the
 //! size of a page. Log writes consist of whole log blocks. The unit of work is a transaction. A transaction
 //! completes with the flush that makes its commit durable.
 //!

@@ -10,8 +10,8 @@
 //! 2. The command that opens the row of an access, or closes another row in its bank. Older accesses come
 //!    first.
 //!
-//! A row stays open while an older access needs the row. A row also stays open while a visible access needs
-//! the row, if all rows of that access are open. Reads and writes have equal priority.
+//! A row stays open while an older access needs the row. If all rows of a visible access are open, these rows
+//! also stay open until the access is served. Reads and writes have equal priority.
 //!
 //! # Not modeled
 //! - A starvation limit: an access waits until its bank has no more row hits.
@@ -25,7 +25,8 @@
 //! # Checks
 //! An independent clock-by-clock simulation gives the same completion times of random 64 B requests, to the
 //! picosecond. The tests use queues of 1 to 64 accesses, closed loops of 1 to 64 clients, three arrival
-//! rates, and closed and open rows. Some workloads have 25 % row hits, and some have 70 % reads of open rows.
+//! rates, and closed and open rows. In one workload, 25 % of the accesses are row hits. In another workload,
+//! all accesses are row hits, and 70 % are reads.
 //! With several ranks, rates are within 1.5 % of the rates of a clock-by-clock scheduler.
 
 use super::{MemoryScheduler, MemorySchedulingFamily};
