@@ -9,6 +9,8 @@ use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 pub(crate) struct Visit {
     pub(crate) id: RequestId,
     pub(crate) request: Request,
+    /// Time at which the request was submitted to the composite device.
+    pub(crate) submitted: Time,
     /// Number of parts that have not ended, plus one while parts are being added.
     pub(crate) parts: u32,
     /// End time of the part that ended last. Its spans are stored.
@@ -28,6 +30,7 @@ impl Default for Visit {
         Visit {
             id: RequestId(0),
             request: Request { arrival: Time::ZERO, address: 0, bytes: 0, volume: 0, op: Op::Flush },
+            submitted: Time::ZERO,
             parts: 0,
             latest: Time::ZERO,
             status: Status::Done,
@@ -39,13 +42,47 @@ impl Default for Visit {
     }
 }
 
-impl Visit {
-    pub(crate) fn status(&self) -> Status {
-        self.status
+/// Flushes of a composite device that report a loss.
+///
+/// All flushes that are outstanding until such a flush completes fail, too. Otherwise, a later flush could
+/// overtake a failing flush that one of its parts delays, and the host would consider the lost data durable.
+#[derive(Clone, Copy, Debug, Default, Value)]
+pub(crate) struct FailingFlushes {
+    /// Number of flushes in progress of which a part reported a loss.
+    outstanding: u32,
+    /// Completion time of the last flush that reported a loss.
+    failed_at: Time,
+}
+
+impl FailingFlushes {
+    /// Records the status of a part of `visit`.
+    #[inline]
+    pub(crate) fn part_ends(&mut self, visit: &mut Visit, status: Status) {
+        if status != Status::Done && visit.status != Status::MediaError {
+            visit.status = status;
+            self.outstanding += u32::from(visit.reports_loss());
+        }
     }
 
+    /// Returns the status of `visit`, which completes at `now`.
+    #[inline]
+    pub(crate) fn final_status(&mut self, now: Time, visit: &Visit) -> Status {
+        if visit.request.op != Op::Flush {
+            return visit.status;
+        }
+        if visit.reports_loss() {
+            self.outstanding -= 1;
+            self.failed_at = now;
+        } else if visit.status == Status::Done && (self.outstanding > 0 || visit.submitted < self.failed_at) {
+            return Status::MediaError;
+        }
+        visit.status
+    }
+}
+
+impl Visit {
     /// Whether the request is a flush, and one of its parts reported a loss.
-    pub(crate) fn reports_loss(&self) -> bool {
+    fn reports_loss(&self) -> bool {
         self.request.op == Op::Flush && self.status == Status::MediaError
     }
 
@@ -91,5 +128,29 @@ impl Part<'_> {
     /// Outcome of a part that ended immediately.
     pub(crate) fn at_once(status: Status) -> Part<'static> {
         Part { status, own: None, before: &[], spans: &[], data: (0, Payload::NONE) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A flush that was submitted at this time.
+    fn flush(submitted: u64) -> Visit {
+        Visit { submitted: Time::from_ps(submitted), ..Visit::default() }
+    }
+
+    #[test]
+    fn flushes_fail_until_a_failing_flush_completes() {
+        let at = Time::from_ps;
+        let (mut flushes, mut failing) = (FailingFlushes::default(), flush(0));
+        let others = [flush(10), flush(20), flush(30)];
+        assert_eq!(flushes.final_status(at(5), &others[0]), Status::Done, "no loss yet");
+        flushes.part_ends(&mut failing, Status::MediaError);
+        flushes.part_ends(&mut failing, Status::MediaError);
+        assert_eq!(flushes.final_status(at(25), &others[0]), Status::MediaError, "it overtakes the failure");
+        assert_eq!(flushes.final_status(at(30), &failing), Status::MediaError);
+        assert_eq!(flushes.final_status(at(40), &others[1]), Status::MediaError, "it was outstanding");
+        assert_eq!(flushes.final_status(at(40), &others[2]), Status::Done, "it follows the report");
     }
 }

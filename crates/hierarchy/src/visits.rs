@@ -1,9 +1,9 @@
 //! Host requests in progress. Each is served in parts and completes when its last part has ended.
 
-use crate::visit::{Part, Visit};
+use crate::visit::{FailingFlushes, Part, Visit};
 use nacre_kernel::event::{Agenda, Completions, Payload, RequestId, Slab};
 use nacre_kernel::state::State;
-use nacre_kernel::{Activity, ComponentId, Op, Request, Span, Stage, Status, Time};
+use nacre_kernel::{Activity, ComponentId, Request, Span, Stage, Status, Time};
 
 /// All requests in progress.
 #[derive(State)]
@@ -13,16 +13,13 @@ pub(crate) struct Visits {
     all: Slab<Visit>,
     /// Requests all of whose parts have ended, or will have ended at the given time.
     due: Agenda<u32>,
-    /// Number of flushes in progress of which a part reported a loss.
-    failing: u32,
-    /// Completion time of the last flush that reported a loss.
-    failed_at: Time,
+    failing: FailingFlushes,
 }
 
 impl Visits {
     /// Creates an empty set of requests for the composite device `component`.
     pub(crate) fn new(component: ComponentId) -> Visits {
-        Visits { component, all: Slab::new(), due: Agenda::new(), failing: 0, failed_at: Time::ZERO }
+        Visits { component, all: Slab::new(), due: Agenda::new(), failing: FailingFlushes::default() }
     }
 
     /// Starts the service of request `id` at `now`. The time since its arrival is charged to `before`. The
@@ -42,6 +39,7 @@ impl Visits {
         let (activity, time) = before;
         // The request was submitted to this device at this time. It may have waited in the host before.
         visit.request.arrival = now - time;
+        visit.submitted = now - time;
         if !time.is_zero() {
             visit.spans.push(Span { component, activity, stage: Stage::Untold, time });
         }
@@ -69,10 +67,7 @@ impl Visits {
     pub(crate) fn part_ends(&mut self, at: Time, number: u32, part: &Part<'_>) {
         let component = self.component;
         let visit = &mut self.all[number];
-        if part.status != Status::Done && visit.status != Status::MediaError {
-            visit.status = part.status;
-            self.failing += u32::from(visit.reports_loss());
-        }
+        self.failing.part_ends(visit, part.status);
         if at > visit.latest {
             visit.latest = at;
             visit.spans.truncate(visit.own as usize);
@@ -105,31 +100,12 @@ impl Visits {
     #[inline]
     pub(crate) fn complete(&mut self, now: Time, completions: &mut Completions) {
         while let Some((_, number)) = self.due.pop_before(now + Time::from_ps(1)) {
-            let status = self.final_status(now, number);
             let visit = &mut self.all[number];
+            let status = self.failing.final_status(now, visit);
             let data = visit.take_data();
             completions.push_spans(visit.id, now, status, &visit.spans).data = data;
             self.all.give_back(number);
         }
-    }
-
-    /// Status of a request that completes at `now`. If a flush reports a loss, all flushes that are outstanding
-    /// until it completes fail, too. Otherwise, a flush that one of its parts delays could be overtaken by a
-    /// later flush, and the host would consider the lost data durable.
-    #[inline]
-    fn final_status(&mut self, now: Time, number: u32) -> Status {
-        let visit = &self.all[number];
-        if visit.request.op != Op::Flush {
-            return visit.status;
-        }
-        if visit.reports_loss() {
-            self.failing -= 1;
-            self.failed_at = now;
-        } else if visit.status == Status::Done && (self.failing > 0 || visit.request.arrival < self.failed_at)
-        {
-            return Status::MediaError;
-        }
-        visit.status
     }
 
     /// The request of `visit`.
@@ -152,6 +128,6 @@ impl Visits {
     pub(crate) fn clear(&mut self) {
         self.all.clear();
         self.due.clear();
-        (self.failing, self.failed_at) = (0, Time::ZERO);
+        self.failing = FailingFlushes::default();
     }
 }

@@ -60,8 +60,9 @@ struct Part<L> {
 impl Table {
     /// Creates a table of `units` unmapped units, which will be mapped to page numbers up to `pages`.
     pub(crate) fn new(units: usize, pages: u64) -> Table {
-        let is_list = units <= LIST_MAX && !is_wide(pages);
-        if is_list { Table::list(units) } else { Table::hashed(units, is_wide(pages)) }
+        // An entry is a page number plus one, so the last page of exactly 2^32 also needs more than 32 bits.
+        let is_wide = is_wide(pages + 1);
+        if units <= LIST_MAX && !is_wide { Table::list(units) } else { Table::hashed(units, is_wide) }
     }
 
     /// Creates a table that is a single list.

@@ -8,7 +8,7 @@ use super::levels::{Levels, Moves};
 use super::ops::Operations;
 use super::write_back::WriteBack;
 use crate::map::Map;
-use crate::visit::Visit;
+use crate::visit::{FailingFlushes, Visit};
 use nacre_kernel::event::{Completions, Device, Payload, RequestId, Slab};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Bytes, ComponentId, Request, Time};
@@ -51,6 +51,7 @@ pub(super) struct ServerCache {
     #[state(varies)]
     pub(super) due: VecDeque<(Time, u32)>,
     pub(super) visits: Slab<Visit>,
+    pub(super) failing_flushes: FailingFlushes,
     pub(super) operations: Operations,
     pub(super) fetches: Slab<Fetch>,
     /// Blocks being fetched, each with the number of its fetch.
@@ -133,6 +134,7 @@ impl ServerCache {
             arrivals: VecDeque::new(),
             due: VecDeque::new(),
             visits: Slab::new(),
+            failing_flushes: FailingFlushes::default(),
             fetches: Slab::new(),
             in_flight: Map::new(),
             forgotten: 0,

@@ -62,8 +62,9 @@ impl ServerCache {
         {
             self.due.pop_front();
             let visit = &mut self.visits[number];
+            let status = self.failing_flushes.final_status(now, visit);
             let data = visit.take_data();
-            completions.push_spans(visit.id, now, visit.status(), &visit.spans).data = data;
+            completions.push_spans(visit.id, now, status, &visit.spans).data = data;
             self.visits.give_back(number);
         }
         if self.arrivals.front().is_some_and(|arrival| arrival.begins == now)

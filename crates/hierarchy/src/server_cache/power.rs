@@ -2,6 +2,7 @@
 
 use super::cache::ServerCache;
 use super::dirty::Dirty;
+use crate::visit::FailingFlushes;
 use nacre_kernel::event::{Completions, Payload, RequestId};
 use nacre_kernel::{Op, Random, Recovery, Request, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +26,7 @@ impl ServerCache {
         self.arrivals.clear();
         self.due.clear();
         self.visits.clear();
+        self.failing_flushes = FailingFlushes::default();
         self.fetches.clear();
         self.in_flight = crate::map::Map::new();
         self.lose_dirty(leaving);

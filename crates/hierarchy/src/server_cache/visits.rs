@@ -11,7 +11,7 @@ impl ServerCache {
     pub(super) fn enter(&mut self, now: Time, id: RequestId, request: &Request, queued: Time) -> u32 {
         let (component, lookup) = (self.id, self.lookup);
         let (number, visit) = self.visits.take();
-        (visit.id, visit.request) = (id, *request);
+        (visit.id, visit.request, visit.submitted) = (id, *request, now - lookup - queued);
         (visit.parts, visit.latest, visit.status) = (1, now, Status::Done);
         visit.spans.clear();
         for (activity, time) in [(Activity::Software, lookup), (Activity::Queue, queued)] {
@@ -40,9 +40,7 @@ impl ServerCache {
     pub(super) fn part_ends(&mut self, now: Time, number: u32, part: &Part<'_>) {
         let component = self.id;
         let visit = &mut self.visits[number];
-        if part.status != Status::Done {
-            visit.status = part.status;
-        }
+        self.failing_flushes.part_ends(visit, part.status);
         if now > visit.latest {
             visit.latest = now;
             visit.spans.truncate(visit.own as usize);

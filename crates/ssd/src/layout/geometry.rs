@@ -169,7 +169,7 @@ impl Geometry {
     pub(crate) fn memory_bytes(&self, blocks: u32) -> u64 {
         let physical = self.numbers() as u64;
         let units = self.table_units() + physical;
-        let wide = if is_wide(physical) { units / 4 } else { 0 };
+        let wide = if is_wide(physical + 1) { units / 4 } else { 0 };
         4 * units + wide + physical / 8 + 16 * u64::from(blocks) * u64::from(self.lanes())
     }
 

@@ -120,3 +120,10 @@ fn random_writes_to_a_large_drive_take_at_most_ten_bytes_a_unit() {
         model.check((first..units as u64).step_by(1001));
     }
 }
+
+/// In these tests, numbers below 2^16 are narrow. An entry is a page number plus one.
+#[test]
+fn the_entry_of_the_last_narrow_page_is_wide() {
+    assert!(Table::new(10, (1 << 16) - 1).wide.is_empty());
+    assert!(!Table::new(10, 1 << 16).wide.is_empty());
+}
