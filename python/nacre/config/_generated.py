@@ -1252,7 +1252,7 @@ class EnvyDevice(Table):
     word: str | None = None
     """Number of bytes of one host access. A longer request takes several accesses. Default: 4 B."""
     access: str | None = None
-    """Time of an SRAM access or flash read: 100 ns of the chip and 60 ns of control and propagation. Default: 160 ns."""
+    """Time of an SRAM access or flash read: 100 ns for the chip and 60 ns for control and propagation. Default: 160 ns."""
     copy_on_write: str | None = None
     """Time that copy-on-write into the buffer adds to a write, per transfer of the page. Default: 100 ns."""
     mmu_entries: int | None = None
