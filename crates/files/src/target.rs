@@ -23,7 +23,7 @@ pub enum Existing {
 /// Target path of a new file, and the existing file that it may replace.
 pub(crate) struct Target {
     pub(crate) path: PathBuf,
-    /// Device and inode of the existing file, or `None` if there is no file that may be replaced.
+    /// Device and inode of the existing file, or `None` if no existing file may be replaced.
     old: Option<(u64, u64)>,
 }
 

@@ -82,7 +82,7 @@ impl Scheduler {
 }
 
 /// Returns the position of the oldest request that the request at `place` must not overtake, directly or
-/// through other requests. If there is no such request, returns `place`.
+/// through other requests. If no such request exists, returns `place`.
 fn first_dependence<'a>(place: usize, all: &(impl ExactSizeIterator<Item = Candidate<'a>> + Clone)) -> usize {
     let mut place = place;
     loop {

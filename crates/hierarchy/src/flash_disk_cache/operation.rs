@@ -46,7 +46,7 @@ pub(super) enum Before {
     Elsewhere,
     /// The version was only in the cache. Contains its data.
     Dirty(Payload),
-    /// There is no version, because the data was lost or unreadable.
+    /// No version exists, because the data was lost or unreadable.
     Lost,
 }
 
