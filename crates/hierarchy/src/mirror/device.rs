@@ -164,6 +164,8 @@ impl Device for Mirror {
         }
         let left: u32 = self.jobs.iter().map(|(_, job)| job.left).sum();
         assert_eq!(left as usize, self.operations.len(), "a request is lost");
+        let failing = self.jobs.iter().filter(|(_, job)| !job.lost.is_empty()).count();
+        assert_eq!(self.failing_flushes as usize, failing, "jobs with a failing flush");
         let is_known = |&(_, job): &(Time, u32)| self.jobs.iter().any(|(number, _)| number == job);
         assert!(self.hedges.iter().all(is_known), "a hedge of no read");
         let end = self.differing.iter().last().map_or(0, |last| last.end);

@@ -3,7 +3,7 @@
 use super::member::Members;
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::state::Value;
-use nacre_kernel::{Request, Span, Status, Time};
+use nacre_kernel::{Op, Request, Span, Status, Time};
 
 /// Originator of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
@@ -48,8 +48,10 @@ pub(super) struct Job {
     pub(super) left: u32,
     /// Members that received a request.
     pub(super) asked: Members,
-    /// Members whose request failed.
+    /// Members whose request failed. For a flush, also members that reported a loss to another flush.
     pub(super) failed: Members,
+    /// Members that reported a loss to a flush of this job.
+    pub(super) lost: Members,
     /// Members that a copy writes.
     pub(super) targets: Members,
     pub(super) is_answered: bool,
@@ -74,7 +76,8 @@ impl Job {
     ) {
         (self.owner, self.stage, self.id, self.request) = (owner, Stage::Waiting, id, *request);
         (self.arrived, self.since, self.data) = (now, now, data);
-        (self.left, self.asked, self.failed, self.targets) = (0, Members::NONE, Members::NONE, Members::NONE);
+        (self.left, self.asked, self.targets) = (0, Members::NONE, Members::NONE);
+        (self.failed, self.lost) = (Members::NONE, Members::NONE);
         (self.is_answered, self.is_flushed, self.status) = (false, false, Status::Done);
         self.spans.clear();
         (self.kept, self.writes_before) = (0, 0);
@@ -84,6 +87,12 @@ impl Job {
     #[inline]
     pub(super) fn range(&self) -> std::ops::Range<u64> {
         self.request.address..self.request.address + u64::from(self.request.bytes)
+    }
+
+    /// Whether the job is a flush of the host.
+    #[inline]
+    pub(super) fn is_host_flush(&self) -> bool {
+        self.owner == Owner::Host && self.request.op == Op::Flush
     }
 
     /// Sets the spans of the current phase. If members serve a phase in parallel, the spans of the last reply

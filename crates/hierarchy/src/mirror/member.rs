@@ -69,6 +69,11 @@ impl Members {
         Members { bits: self.bits & other.bits }
     }
 
+    /// Members that are in at least one set.
+    pub(super) fn or(self, other: Members) -> Members {
+        Members { bits: self.bits | other.bits }
+    }
+
     /// Members that are not in `other`.
     pub(super) fn without(self, other: Members) -> Members {
         Members { bits: self.bits & !other.bits }

@@ -20,7 +20,8 @@
 //! writes wait. If the write to the failed member also fails, the member keeps its bad range, as with md's
 //! bad block log. If a host write, trim, or flush fails on one member but completes on another, the failed
 //! member is removed permanently. The mirror is then degraded. The last member is never removed, so its
-//! errors are errors of the mirror.
+//! errors are errors of the mirror. A member reports a loss to only one flush. Until that flush completes on
+//! all members, the mirror's other flushes therefore count as failed on this member, too.
 //!
 //! **Power loss.** A write-intent bitmap has one bit per `bitmap_region`. The bit is set at the first write
 //! to the region. The bit is cleared when all writes are complete and, if a member has volatile buffers,

@@ -33,6 +33,8 @@ pub(super) struct Mirror {
     pub(super) members: Vec<Member>,
     pub(super) jobs: Slab<Job>,
     pub(super) operations: Slab<Operation>,
+    /// Number of jobs in progress to whose flush a member reported a loss.
+    pub(super) failing_flushes: u32,
     pub(super) in_use: RangesInUse,
     pub(super) intent: WriteIntent,
     /// Byte ranges that may differ between members.
@@ -104,6 +106,7 @@ impl Mirror {
             members,
             jobs: Slab::new(),
             operations: Slab::new(),
+            failing_flushes: 0,
             in_use: RangesInUse::default(),
             intent: WriteIntent::new(config.bitmap_region.0, needs_flush),
             differing: Ranges::default(),
@@ -267,7 +270,9 @@ impl Mirror {
     /// Ends a job.
     #[inline]
     pub(super) fn give_back(&mut self, job: u32) {
-        self.jobs[job].data = Payload::NONE;
+        let of = &mut self.jobs[job];
+        of.data = Payload::NONE;
+        self.failing_flushes -= u32::from(!of.lost.is_empty());
         self.jobs.give_back(job);
     }
 }

@@ -11,6 +11,7 @@ impl Mirror {
             member.outstanding = 0;
         }
         self.jobs.clear();
+        self.failing_flushes = 0;
         self.operations.clear();
         self.in_use.clear();
         self.hedges.clear();

@@ -20,7 +20,24 @@ impl Mirror {
     pub(super) fn arrive_flush(&mut self, now: Time, id: RequestId, request: &Request) {
         let job = self.job(now, Owner::Host, (id, request), Payload::NONE);
         self.jobs[job].writes_before = self.intent.completed();
+        if self.failing_flushes > 0 {
+            let failing = self.jobs.iter().filter(|(number, _)| *number != job);
+            self.jobs[job].failed = failing.fold(Members::NONE, |all, (_, other)| all.or(other.lost));
+        }
         self.send_to(now, job, self.active());
+    }
+
+    /// Records that a flush of `job` reported a loss of `member`.
+    ///
+    /// A member reports a loss only once. Until `job` ends, all other flushes therefore fail on this member,
+    /// too. Otherwise, a later flush could overtake `job`, and the mirror would keep a member without durable
+    /// data.
+    fn flush_failed(&mut self, job: u32, member: usize) {
+        let of = &mut self.jobs[job];
+        self.failing_flushes += u32::from(of.lost.is_empty());
+        of.lost.insert(member);
+        let others = self.jobs.iter_mut().filter(|(_, other)| other.is_host_flush());
+        others.for_each(|(_, other)| other.failed.insert(member));
     }
 
     /// Sends a write or trim, which has locked its range, to all members.
@@ -52,10 +69,14 @@ impl Mirror {
         if status != Status::Done {
             of.failed.insert(member);
             of.status = if of.status == Status::Done { status } else { of.status };
+            if of.is_host_flush() || of.is_flushed {
+                self.flush_failed(job, member);
+            }
         }
-        if of.left > 0 {
+        if self.jobs[job].left > 0 {
             return;
         }
+        let of = &self.jobs[job];
         match (of.owner, of.request.op) {
             (Owner::Host, Op::Write | Op::Trim | Op::Flush) => self.host_write_ended(now, job, completions),
             _ => self.copy_written(now, job, completions),
@@ -69,7 +90,12 @@ impl Mirror {
         let (op, range, writes_before) = (of.request.op, of.range(), of.writes_before);
         let failed = of.failed.and(self.active());
         let is_done = !self.active().without(failed).is_empty();
-        let status = if is_done { Status::Done } else { of.status };
+        let status = match of.status {
+            _ if is_done => Status::Done,
+            // All failures were reported to other flushes.
+            Status::Done => Status::MediaError,
+            status => status,
+        };
         self.complete(now, job, (status, Payload::NONE), completions);
         self.give_back(job);
         if is_done {

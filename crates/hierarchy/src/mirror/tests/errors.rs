@@ -1,7 +1,7 @@
 //! Tests of failing members.
 
 use super::{BARE, ask, count, faulty, mirror, of_member, read, request, rest, with_bytes, write};
-use nacre_kernel::event::{Payload, RequestId};
+use nacre_kernel::event::{Completions, Payload, RequestId};
 use nacre_kernel::{Op, Status, Time};
 
 const FIRST: &str = "read_policy = \"first\"";
@@ -80,6 +80,31 @@ fn a_member_that_fails_a_write_a_trim_or_a_flush_is_removed() {
         }
         let after = [0, 1].map(|member| of_member(&*device, member, "reads"));
         assert_eq!(after, [before[0], before[1] + 4], "nothing is asked of the member that failed");
+    }
+}
+
+/// A member reports a loss to the first flush, which waits for the other member. The mirror must not keep
+/// this member when a later flush completes before the first.
+#[test]
+fn a_flush_does_not_overtake_the_loss_that_a_member_reported_to_another() {
+    let when = "operations = [\"flush\"], start = \"2 ms\", duration = \"500 us\"";
+    let loses = faulty(BARE, &format!("kind = \"error\", {when}"));
+    for (other, first) in [("delay", Status::Done), ("error", Status::MediaError)] {
+        let time = if other == "delay" { "latency" } else { "after" };
+        let slow = faulty(BARE, &format!("kind = \"{other}\", {time} = \"10 ms\", {when}"));
+        let mut device = with_bytes("", &[&loses, &slow]);
+        device.submit(MS(2), RequestId(1), &request(Op::Flush, 0, 0), Payload::NONE);
+        let mut completions = Completions::new();
+        device.run(MS(3), &mut completions);
+        device.submit(MS(3), RequestId(2), &request(Op::Flush, 0, 0), Payload::NONE);
+        device.run(MS(4), &mut completions);
+        let (second, _) = completions.get(0);
+        assert_eq!((second.id, second.status), (RequestId(2), Status::Done));
+        assert_eq!(count(&*device, "failed_members"), 1, "the other member has all data");
+        completions.clear();
+        device.run(MS(20), &mut completions);
+        assert_eq!((completions.len(), completions.get(0).0.status), (1, first));
+        rest(&mut *device);
     }
 }
 
