@@ -3,7 +3,7 @@
 use crate::report::{Report, best_of};
 use crate::streams::{REQUESTS, STREAMS, Stream};
 use nacre_config::{FieldType, Node, Origin, Reader, Slot, Value};
-use nacre_hierarchy::replacement::{Context, ROOMS, Replacement, ReplacementFamily};
+use nacre_hierarchy::replacement::{Context, MODELS, Replacement, ReplacementFamily};
 use nacre_machine::models::Models;
 
 /// Policies with their budgets in millions of requests per second: for blocks that fit into the processor
@@ -24,7 +24,7 @@ const ELSEWHERE: &str = "external";
 pub(crate) fn measure(report: &Report) {
     for stream in STREAMS {
         let keys = stream.keys(REQUESTS);
-        for model in ROOMS.iter().filter(|model| model.descriptor.kind != ELSEWHERE) {
+        for model in MODELS.iter().filter(|model| model.descriptor.kind != ELSEWHERE) {
             let kind = model.descriptor.kind;
             let seconds = best_of(|| policy(kind, stream.cache_blocks()).replay(&keys));
             let budget = BUDGETS.iter().find(|(name, ..)| *name == kind);
@@ -47,7 +47,7 @@ pub(crate) fn policy(kind: &str, capacity: usize) -> Box<dyn Replacement> {
     let origin = Origin::Override("bench".into());
     let node = Node { value: Value::Text(kind.into()), origin };
     let slot = Slot::<ReplacementFamily>::read(&node, &mut reader).expect("a model of the table");
-    let model = ROOMS.iter().find(|model| model.descriptor.kind == kind).expect("a model of the table");
+    let model = MODELS.iter().find(|model| model.descriptor.kind == kind).expect("a model of the table");
     (model.build)(&slot, &mut Context { families: &models, capacity }).expect("a legal capacity")
 }
 

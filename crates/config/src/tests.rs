@@ -403,18 +403,18 @@ impl Family for PolicyRooms {
 
 #[test]
 fn the_room_in_a_slot_is_found_in_its_table() {
-    static ROOMS: &crate::Table<PolicyRooms> = &[
-        crate::Room { descriptor: Descriptor::of::<Lru>("fifo", "", &["a"], 1, ""), build: |_, _| Ok(1) },
-        crate::Room {
+    static MODELS: &crate::Table<PolicyRooms> = &[
+        crate::Model { descriptor: Descriptor::of::<Lru>("fifo", "", &["a"], 1, ""), build: |_, _| Ok(1) },
+        crate::Model {
             descriptor: Descriptor::of::<Lru>("lru", "", &["a"], 1, "").needing("time"),
             build: |_, _| Ok(2),
         },
     ];
     let node = Node::parse_value("lru", &Origin::Override("x".into()));
     let slot = <Slot<PolicyRooms> as crate::FieldType>::read(&node, &mut Reader::new(&Known)).unwrap();
-    let room = crate::room_of(ROOMS, &slot);
+    let model = crate::model_of(MODELS, &slot);
     assert_eq!(
-        (room.descriptor.kind, room.descriptor.needs, (room.build)(&slot, &mut ())),
+        (model.descriptor.kind, model.descriptor.needs, (model.build)(&slot, &mut ())),
         ("lru", "time", Ok(2))
     );
 }

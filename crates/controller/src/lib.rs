@@ -23,4 +23,4 @@ use nacre_device::DeviceFamily;
 
 /// The devices of this crate, in documentation order.
 pub static DEVICES: &nacre_config::Table<DeviceFamily> =
-    &[measured::ROOM, hdd::ROOM, envy::ROOM, onyx::ROOM, nvram_card::ROOM];
+    &[measured::MODEL, hdd::MODEL, envy::MODEL, onyx::MODEL, nvram_card::MODEL];

@@ -22,34 +22,34 @@ struct Coded {
 
 static TABLES: [&nacre_config::Table<nacre_device::DeviceFamily>; 1] = [DEVICES];
 
-static ROOMS: Models = Models { devices: &TABLES, others };
+static MODELS: Models = Models { devices: &TABLES, others };
 
 /// Component tables of this crate.
-pub(crate) fn rooms() -> &'static dyn nacre_config::Families {
-    &ROOMS
+pub(crate) fn models() -> &'static dyn nacre_config::Families {
+    &MODELS
 }
 
 /// A workbench with the components of this crate and the random seed `seed`.
 pub(crate) fn workbench(seed: u64) -> Workbench {
-    Workbench::new(ROOMS, seed)
+    Workbench::new(MODELS, seed)
 }
 
 /// Builds the code that the content of a TOML table describes, for pages of `page` bytes.
 pub(crate) fn ecc(toml: &str, page: u64) -> Result<Box<dyn Ecc>, Problems> {
     let slot = workbench(1).read::<Coded>(&format!("[ecc]\n{toml}"))?.ecc;
-    ecc::build(&slot, Page { families: &ROOMS, bytes: Bytes(page) })
+    ecc::build(&slot, Page { families: &MODELS, bytes: Bytes(page) })
 }
 
 fn others(family: &str) -> Vec<&'static Descriptor> {
     match family {
-        LatencyFamily::NAME => LATENCIES.iter().map(|room| &room.descriptor).collect(),
-        CleaningFamily::NAME => cleaning::ROOMS.iter().map(|room| &room.descriptor).collect(),
-        EccFamily::NAME => ecc::ROOMS.iter().map(|room| &room.descriptor).collect(),
-        HostInterfaceFamily::NAME => host_interface::ROOMS.iter().map(|room| &room.descriptor).collect(),
+        LatencyFamily::NAME => LATENCIES.iter().map(|model| &model.descriptor).collect(),
+        CleaningFamily::NAME => cleaning::MODELS.iter().map(|model| &model.descriptor).collect(),
+        EccFamily::NAME => ecc::MODELS.iter().map(|model| &model.descriptor).collect(),
+        HostInterfaceFamily::NAME => host_interface::MODELS.iter().map(|model| &model.descriptor).collect(),
         MemorySchedulingFamily::NAME => {
-            memory_scheduling::ROOMS.iter().map(|room| &room.descriptor).collect()
+            memory_scheduling::MODELS.iter().map(|model| &model.descriptor).collect()
         }
-        WearLevelingFamily::NAME => wear_leveling::ROOMS.iter().map(|room| &room.descriptor).collect(),
+        WearLevelingFamily::NAME => wear_leveling::MODELS.iter().map(|model| &model.descriptor).collect(),
         _ => Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! Power-loss tests of every device of this crate that stores data.
 
-use crate::workbench::ROOMS;
+use crate::workbench::MODELS;
 use nacre_testkit::crashing::{Described, keeps};
 use nacre_testkit::{Workbench, keeps_its_bytes};
 
@@ -10,13 +10,13 @@ const POINTS: u64 = 2_000;
 /// Tests a variant of a device with fewer power losses.
 #[track_caller]
 fn crash_briefly(toml: &str) {
-    let report = keeps_its_bytes(Workbench::new(ROOMS, 1), toml, 200);
+    let report = keeps_its_bytes(Workbench::new(MODELS, 1), toml, 200);
     assert!(report.points() >= 200 && report.branches["stale_blocks"] > 5, "{:?}", report.branches);
 }
 
 #[track_caller]
 fn crash(toml: &str) {
-    let report = keeps_its_bytes(Workbench::new(ROOMS, 1), toml, POINTS);
+    let report = keeps_its_bytes(Workbench::new(MODELS, 1), toml, POINTS);
     let [again, behind] =
         ["power_lost_while_recovering", "stale_blocks"].map(|branch| report.branches[branch]);
     assert!(
@@ -101,7 +101,7 @@ fn tiers_over_a_drive_that_wears_out_lose_nothing_silently() {
         );
         for seed in 0..12 {
             keeps(
-                &mut Described::new(Workbench::new(ROOMS, 1), &toml),
+                &mut Described::new(Workbench::new(MODELS, 1), &toml),
                 "tiers over a worn drive",
                 1_000,
                 seed,

@@ -1,7 +1,7 @@
 //! Checks that the energies and powers of a device are given together, because a missing value would count as
 //! zero energy.
 
-use crate::workbench::ROOMS;
+use crate::workbench::MODELS;
 use nacre_kernel::event::{Completions, Payload, RequestId};
 use nacre_kernel::{Activity, Op, Request, Streams, Time};
 use nacre_testkit::Host;
@@ -32,7 +32,7 @@ fn a_part_of_the_energies_is_an_error() {
     ] {
         let backing = if device == measured || !device.contains("cache") { "" } else { BACKING };
         let settings = format!("{device}{given}\n{below}{backing}");
-        let problems = Workbench::new(ROOMS, 1).build(&settings).err().expect(given).to_string();
+        let problems = Workbench::new(MODELS, 1).build(&settings).err().expect(given).to_string();
         let expected = format!("energy also needs {missing}, given");
         assert!(problems.contains(&expected), "{given} of {device}: {problems}");
         assert!(problems.contains(&format!("also set {missing}")), "{problems}");
@@ -44,7 +44,7 @@ fn a_part_of_the_energies_is_an_error() {
 /// `failure`, a power loss interrupts the request this long after its start.
 fn coded(cache: &str, op: Op, failure: Option<Time>) -> (f64, f64, Time) {
     let code = "kind = \"bch\"\nt = 1\ndecode = \"40 us\"\nencode = \"40 us\"\ndecode_energy = \"8 nJ\"\nencode_energy = \"2 nJ\"\n";
-    let built = Workbench::new(ROOMS, 1)
+    let built = Workbench::new(MODELS, 1)
         .with_bytes()
         .build(&format!("{cache}[device.ecc]\n{code}{BACKING}"))
         .unwrap_or_else(|problems| panic!("{cache}{problems}"));

@@ -28,12 +28,12 @@ mod workbench;
 
 /// The devices of this crate, in display order.
 pub static DEVICES: &nacre_config::Table<nacre_device::DeviceFamily> = &[
-    network::ROOM,
-    server_cache::ROOM,
-    dram_disk_cache::ROOM,
-    flash_disk_cache::ROOM,
-    pcm_disk_cache::ROOM,
-    tiers::ROOM,
-    mirror::ROOM,
-    faulty::ROOM,
+    network::MODEL,
+    server_cache::MODEL,
+    dram_disk_cache::MODEL,
+    flash_disk_cache::MODEL,
+    pcm_disk_cache::MODEL,
+    tiers::MODEL,
+    mirror::MODEL,
+    faulty::MODEL,
 ];

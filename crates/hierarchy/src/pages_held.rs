@@ -1,6 +1,6 @@
 //! Tests the conservation of pages in every disk cache: the report counts every page that enters or leaves.
 
-use crate::workbench::ROOMS;
+use crate::workbench::MODELS;
 use nacre_kernel::event::Payload;
 use nacre_kernel::{ComponentReport, Op, Random, Request, Streams, Time};
 use nacre_testkit::Host;
@@ -140,7 +140,7 @@ fn request(random: &mut Random, now: Time) -> Request {
 /// Checks all pages that enter and leave the caches of a stack. The stack serves requests, has a power loss,
 /// and restarts measurement.
 fn live(toml: &str, carries_bytes: bool, random: &mut Random, seen: &mut BTreeMap<&'static str, u64>) {
-    let bench = Workbench::new(ROOMS, 1);
+    let bench = Workbench::new(MODELS, 1);
     let mut bench = if carries_bytes { bench.with_bytes() } else { bench };
     let built = bench.build(toml).unwrap_or_else(|problems| panic!("{toml}\n{problems}"));
     let mut host = Host::new(built);

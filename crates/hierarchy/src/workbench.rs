@@ -3,7 +3,7 @@
 use crate::faulty::{self, kinds::FaultFamily};
 use crate::placement::{self, PlacementFamily};
 use crate::replacement::{self, Replacement, ReplacementFamily};
-use nacre_config::{Configuration, Descriptor, Family, Node, Problems, Reader, Slot, room_of};
+use nacre_config::{Configuration, Descriptor, Family, Node, Problems, Reader, Slot, model_of};
 use nacre_controller::cleaning::{self, CleaningFamily};
 use nacre_controller::ecc::{self, EccFamily};
 use nacre_controller::latency::{LATENCIES, LatencyFamily};
@@ -14,20 +14,20 @@ use nacre_testkit::workbench::Models;
 use nacre_testkit::{Host, Workbench};
 
 /// The components of this crate and of the crates below it.
-pub(crate) static ROOMS: Models = Models { devices: &TABLES, others };
+pub(crate) static MODELS: Models = Models { devices: &TABLES, others };
 
 static TABLES: [&nacre_config::Table<nacre_device::DeviceFamily>; 3] =
     [nacre_controller::DEVICES, nacre_ssd::DEVICES, crate::DEVICES];
 
 fn others(family: &str) -> Vec<&'static Descriptor> {
     match family {
-        LatencyFamily::NAME => LATENCIES.iter().map(|room| &room.descriptor).collect(),
-        EccFamily::NAME => ecc::ROOMS.iter().map(|room| &room.descriptor).collect(),
-        ReplacementFamily::NAME => replacement::ROOMS.iter().map(|room| &room.descriptor).collect(),
-        CleaningFamily::NAME => cleaning::ROOMS.iter().map(|room| &room.descriptor).collect(),
-        WearLevelingFamily::NAME => wear_leveling::ROOMS.iter().map(|room| &room.descriptor).collect(),
-        FaultFamily::NAME => faulty::kinds::ROOMS.iter().map(|room| &room.descriptor).collect(),
-        PlacementFamily::NAME => placement::ROOMS.iter().map(|room| &room.descriptor).collect(),
+        LatencyFamily::NAME => LATENCIES.iter().map(|model| &model.descriptor).collect(),
+        EccFamily::NAME => ecc::MODELS.iter().map(|model| &model.descriptor).collect(),
+        ReplacementFamily::NAME => replacement::MODELS.iter().map(|model| &model.descriptor).collect(),
+        CleaningFamily::NAME => cleaning::MODELS.iter().map(|model| &model.descriptor).collect(),
+        WearLevelingFamily::NAME => wear_leveling::MODELS.iter().map(|model| &model.descriptor).collect(),
+        FaultFamily::NAME => faulty::kinds::MODELS.iter().map(|model| &model.descriptor).collect(),
+        PlacementFamily::NAME => placement::MODELS.iter().map(|model| &model.descriptor).collect(),
         _ => Vec::new(),
     }
 }
@@ -47,17 +47,17 @@ pub(crate) fn build(toml: &str, mut workbench: Workbench) -> Result<Box<dyn Devi
 
 /// Creates a test host for the device that `toml` describes under `stack`.
 pub(crate) fn host(toml: &str) -> Host {
-    let built = build(toml, Workbench::new(ROOMS, 1));
+    let built = build(toml, Workbench::new(MODELS, 1));
     Host::new(built.unwrap_or_else(|problems| panic!("{toml}: {problems}")))
 }
 
 /// Builds the policy `kind` for `capacity` blocks, with its default settings.
 pub(crate) fn policy(kind: &str, capacity: usize) -> Box<dyn Replacement> {
     let node = Node::parse_toml(&format!("policy = \"{kind}\""), "test.toml").expect("well formed");
-    let mut reader = Reader::new(&ROOMS);
+    let mut reader = Reader::new(&MODELS);
     let slot = PolicyDocument::read(&node, &mut reader).expect("the policy needs no settings").policy;
-    let room = room_of(replacement::ROOMS, &slot);
-    (room.build)(&slot, &mut replacement::Context { families: &ROOMS, capacity }).expect("it can be built")
+    let model = model_of(replacement::MODELS, &slot);
+    (model.build)(&slot, &mut replacement::Context { families: &MODELS, capacity }).expect("it can be built")
 }
 
 /// A document with a policy under test.

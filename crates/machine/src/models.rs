@@ -1,7 +1,7 @@
 //! The table of all component families and components.
 
 use crate::host::HostConfig;
-use nacre_config::{Configuration, Descriptor, Families, Family, Field, Kind, Room, kinds_within};
+use nacre_config::{Configuration, Descriptor, Families, Family, Field, Kind, Model, kinds_within};
 use nacre_controller::cleaning::CleaningFamily;
 use nacre_controller::ecc::EccFamily;
 use nacre_controller::host_interface::HostInterfaceFamily;
@@ -32,19 +32,22 @@ pub fn families() -> Vec<FamilyDescriptor> {
         family::<PatternFamily>("address patterns of synthetic workloads", &[nacre_workload::PATTERNS]),
         family::<ArrivalFamily>("arrival processes", &[nacre_workload::ARRIVALS]),
         family::<DeviceFamily>("devices and composites", &devices()),
-        family::<ReplacementFamily>("replacement policies of caches", &[nacre_hierarchy::replacement::ROOMS]),
-        family::<PlacementFamily>("placement of extents in tiers", &[nacre_hierarchy::placement::ROOMS]),
-        family::<FaultFamily>("injected faults", &[nacre_hierarchy::faulty::kinds::ROOMS]),
-        family::<CleaningFamily>("garbage collection policies", &[nacre_controller::cleaning::ROOMS]),
+        family::<ReplacementFamily>(
+            "replacement policies of caches",
+            &[nacre_hierarchy::replacement::MODELS],
+        ),
+        family::<PlacementFamily>("placement of extents in tiers", &[nacre_hierarchy::placement::MODELS]),
+        family::<FaultFamily>("injected faults", &[nacre_hierarchy::faulty::kinds::MODELS]),
+        family::<CleaningFamily>("garbage collection policies", &[nacre_controller::cleaning::MODELS]),
         family::<WearLevelingFamily>(
             "wear leveling of in-place memory",
-            &[nacre_controller::wear_leveling::ROOMS],
+            &[nacre_controller::wear_leveling::MODELS],
         ),
-        family::<EccFamily>("error-correcting codes", &[nacre_controller::ecc::ROOMS]),
-        family::<HostInterfaceFamily>("host interfaces", &[nacre_controller::host_interface::ROOMS]),
+        family::<EccFamily>("error-correcting codes", &[nacre_controller::ecc::MODELS]),
+        family::<HostInterfaceFamily>("host interfaces", &[nacre_controller::host_interface::MODELS]),
         family::<MemorySchedulingFamily>(
             "memory scheduling policies",
-            &[nacre_controller::memory_scheduling::ROOMS],
+            &[nacre_controller::memory_scheduling::MODELS],
         ),
         family::<LatencyFamily>("latency distributions", &[LATENCIES]),
     ]
@@ -59,17 +62,17 @@ pub fn kinds() -> Vec<(&'static str, &'static [Kind])> {
 }
 
 /// Returns the tables of device components, in documentation order.
-fn devices() -> [&'static [Room<DeviceFamily>]; 3] {
+fn devices() -> [&'static [Model<DeviceFamily>]; 3] {
     [nacre_hierarchy::DEVICES, nacre_controller::DEVICES, nacre_ssd::DEVICES]
 }
 
-fn family<F: Family>(summary: &'static str, tables: &[&'static [Room<F>]]) -> FamilyDescriptor {
+fn family<F: Family>(summary: &'static str, tables: &[&'static [Model<F>]]) -> FamilyDescriptor {
     let descriptors = tables.iter().copied().flatten().map(|model| &model.descriptor).collect();
     FamilyDescriptor { name: F::NAME, summary, descriptors }
 }
 
 /// Returns the device component with this `kind`.
-pub(crate) fn device(kind: &str) -> &'static Room<DeviceFamily> {
+pub(crate) fn device(kind: &str) -> &'static Model<DeviceFamily> {
     let mut models = devices().into_iter().flatten();
     models.find(|model| model.descriptor.kind == kind).expect("the slot was checked against the same tables")
 }

@@ -1,8 +1,8 @@
 //! Replacement policies without a device, and the support for user policies.
 
 use crate::models::Models;
-use nacre_config::{FieldType, Node, Origin, Problems, Reader, Slot, room_of};
-use nacre_hierarchy::replacement::{Context, ROOMS, ReplacementFamily};
+use nacre_config::{FieldType, Node, Origin, Problems, Reader, Slot, model_of};
+use nacre_hierarchy::replacement::{Context, MODELS, ReplacementFamily};
 
 pub use nacre_hierarchy::placement::{Decider, Exchange, View as PlacementView};
 pub use nacre_hierarchy::replacement::{Access, Brought, Replacement};
@@ -17,5 +17,5 @@ pub fn cache(text: &str, blocks: u64) -> Result<Box<dyn Replacement>, Problems> 
     reader.finish()?;
     let slot = slot.expect("a slot without problems was read");
     let capacity = usize::try_from(blocks).unwrap_or(usize::MAX);
-    (room_of(ROOMS, &slot).build)(&slot, &mut Context { families: &models, capacity })
+    (model_of(MODELS, &slot).build)(&slot, &mut Context { families: &models, capacity })
 }

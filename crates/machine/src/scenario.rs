@@ -174,7 +174,7 @@ impl RunConfig {
     pub(crate) fn first_writes(&self) -> u64 {
         match self.precondition {
             CountOr::Count(count) => count,
-            CountOr::Room(_) => 0,
+            CountOr::Model(_) => 0,
         }
     }
 }

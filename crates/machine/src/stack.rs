@@ -112,7 +112,7 @@ pub(crate) fn build_watched(
     let preconditioning = match &checked.run.precondition {
         _ if !checked.run.takes_writes() => None,
         CountOr::Count(_) => Some(builder.workload(slot)?),
-        CountOr::Room(slot) => {
+        CountOr::Model(slot) => {
             let workload = builder.workload(slot)?;
             if let Some(capacity) = device.capacity() {
                 check_reach(&*workload, slot, capacity)?;

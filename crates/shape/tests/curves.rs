@@ -1,7 +1,7 @@
 //! Compares curves with simulated caches, and curves of samples with curves of all accesses.
 
 use nacre_config::{FieldType, Node, Origin, Reader, Slot, Value};
-use nacre_hierarchy::replacement::{Context, ROOMS, Replacement, ReplacementFamily};
+use nacre_hierarchy::replacement::{Context, MODELS, Replacement, ReplacementFamily};
 use nacre_kernel::{Op, Random, Request, Streams, Time};
 use nacre_machine::models::Models;
 use nacre_shape::{Curve, ExactCurve, Hits, Rate, SampledCurve};
@@ -13,7 +13,7 @@ fn lru(capacity: u64) -> Box<dyn Replacement> {
     let mut reader = Reader::new(&models);
     let node = Node { value: Value::Text("lru".into()), origin: Origin::Default("assumed: test") };
     let slot = Slot::<ReplacementFamily>::read(&node, &mut reader).expect("a model of the table");
-    let model = ROOMS.iter().find(|model| model.descriptor.kind == "lru").expect("a model of the table");
+    let model = MODELS.iter().find(|model| model.descriptor.kind == "lru").expect("a model of the table");
     (model.build)(&slot, &mut Context { families: &models, capacity: capacity as usize }).expect("legal")
 }
 

@@ -301,9 +301,9 @@
 //! - After power losses at random times, every unit is compared with the versions that an independent auditor
 //!   recorded. The recovery time equals its closed form, in which the dies read the pages in parallel.
 
-mod book;
 mod buffer;
 mod config;
+mod counts;
 mod drive;
 mod errors;
 mod flash;
@@ -331,7 +331,7 @@ use ftl::array::Array;
 use ftl::paged::Paged;
 use host::Host;
 use layout::geometry::Geometry;
-use nacre_config::{Descriptor, ErrorCode, Problem, Problems, Room, Slot};
+use nacre_config::{Descriptor, ErrorCode, Model, Problem, Problems, Slot};
 use nacre_controller::cleaning;
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::event;
@@ -365,7 +365,7 @@ pub const TAKES: &[&str] = &[
 ];
 
 /// Descriptor and constructor of the component.
-pub const ROOM: Room<DeviceFamily> = Room {
+pub const MODEL: Model<DeviceFamily> = Model {
     descriptor: Descriptor::of::<SsdConfig>(
         "ssd",
         "a flash SSD: channels, dies, page mapping, write buffer, garbage collection, wear-out",
@@ -391,7 +391,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
 };
 
 /// Devices of this crate.
-pub static DEVICES: &nacre_config::Table<DeviceFamily> = &[ROOM, zns_ssd::ROOM];
+pub static DEVICES: &nacre_config::Table<DeviceFamily> = &[MODEL, zns_ssd::MODEL];
 
 fn build_in_slot(
     slot: &Slot<DeviceFamily>,

@@ -27,7 +27,12 @@ impl std::fmt::Debug for Models {
 impl Models {
     fn descriptors(&self, family: &str) -> Vec<&'static Descriptor> {
         if family == DeviceFamily::NAME {
-            return self.devices.iter().flat_map(|table| table.iter()).map(|room| &room.descriptor).collect();
+            return self
+                .devices
+                .iter()
+                .flat_map(|table| table.iter())
+                .map(|model| &model.descriptor)
+                .collect();
         }
         (self.others)(family)
     }
@@ -46,7 +51,7 @@ impl Families for Models {
 /// A builder of devices with one random seed and a few files.
 #[derive(Debug)]
 pub struct Workbench {
-    rooms: Models,
+    models: Models,
     streams: Streams,
     files: Vec<(&'static str, String)>,
     components: u8,
@@ -62,9 +67,9 @@ struct Document {
 }
 
 impl Workbench {
-    /// Creates a builder with `rooms` for devices that do not store data.
-    pub fn new(rooms: Models, seed: u64) -> Workbench {
-        Workbench { rooms, streams: Streams::new(seed), files: Vec::new(), components: 0, media: None }
+    /// Creates a builder with `models` for devices that do not store data.
+    pub fn new(models: Models, seed: u64) -> Workbench {
+        Workbench { models, streams: Streams::new(seed), files: Vec::new(), components: 0, media: None }
     }
 
     /// Adds a text file that a scenario may name.
@@ -94,7 +99,7 @@ impl Workbench {
     /// Reads a configuration from a TOML text.
     pub fn read<C: Configuration>(&self, toml: &str) -> Result<C, Problems> {
         let node = Node::parse_toml(toml, "test.toml")?;
-        let mut reader = Reader::new(&self.rooms);
+        let mut reader = Reader::new(&self.models);
         let document = C::read(&node, &mut reader);
         reader.finish()?;
         Ok(document.expect("no problem was reported"))
@@ -124,7 +129,7 @@ impl Workbench {
 
 impl Builder for Workbench {
     fn families(&self) -> &dyn Families {
-        &self.rooms
+        &self.models
     }
 
     fn component(&mut self) -> ComponentId {
@@ -133,9 +138,9 @@ impl Builder for Workbench {
     }
 
     fn device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn Device>, Problems> {
-        let mut rooms = self.rooms.devices.iter().flat_map(|table| table.iter());
-        let room = rooms.find(|room| room.descriptor.kind == slot.kind()).expect("the slot was checked");
-        (room.build)(slot, self)
+        let mut models = self.models.devices.iter().flat_map(|table| table.iter());
+        let model = models.find(|model| model.descriptor.kind == slot.kind()).expect("the slot was checked");
+        (model.build)(slot, self)
     }
 
     fn store(&mut self, _path: &str, layout: Layout) -> Option<Box<dyn Pages>> {
@@ -147,7 +152,7 @@ impl Builder for Workbench {
     }
 
     fn idle(&mut self, slot: &Slot<DeviceFamily>, bytes: u32) -> Result<Idle, Problems> {
-        let mut aside = Workbench { files: self.files.clone(), ..Workbench::new(self.rooms, 1) };
+        let mut aside = Workbench { files: self.files.clone(), ..Workbench::new(self.models, 1) };
         let mut device = aside.device(slot)?;
         Ok(Idle::of(&mut *device, bytes, &mut self.streams.stream("idle")))
     }

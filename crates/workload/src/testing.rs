@@ -10,7 +10,7 @@ use crate::{
     WorkloadError, WorkloadFamily,
 };
 use nacre_config::{
-    Configuration, Descriptor, ErrorCode, Families, Family, Node, Problem, Problems, Reader, Slot, room_of,
+    Configuration, Descriptor, ErrorCode, Families, Family, Node, Problem, Problems, Reader, Slot, model_of,
 };
 use nacre_kernel::state;
 use nacre_kernel::{Random, Request, Streams, Time};
@@ -46,9 +46,9 @@ impl Families for Known {
 
 fn descriptors(family: &str) -> Vec<&'static Descriptor> {
     match family {
-        WorkloadFamily::NAME => WORKLOADS.iter().map(|room| &room.descriptor).collect(),
-        PatternFamily::NAME => PATTERNS.iter().map(|room| &room.descriptor).collect(),
-        ArrivalFamily::NAME => ARRIVALS.iter().map(|room| &room.descriptor).collect(),
+        WorkloadFamily::NAME => WORKLOADS.iter().map(|model| &model.descriptor).collect(),
+        PatternFamily::NAME => PATTERNS.iter().map(|model| &model.descriptor).collect(),
+        ArrivalFamily::NAME => ARRIVALS.iter().map(|model| &model.descriptor).collect(),
         _ => panic!("no family {family}"),
     }
 }
@@ -63,15 +63,15 @@ impl WorkloadBuilder for Builder {
     }
 
     fn arrival(&mut self, slot: &Slot<ArrivalFamily>) -> Result<Box<dyn Arrival>, Problems> {
-        (room_of(ARRIVALS, slot).build)(slot, self)
+        (model_of(ARRIVALS, slot).build)(slot, self)
     }
 
     fn workload(&mut self, slot: &Slot<WorkloadFamily>) -> Result<Box<dyn Workload>, Problems> {
-        (room_of(WORKLOADS, slot).build)(slot, self)
+        (model_of(WORKLOADS, slot).build)(slot, self)
     }
 
     fn pattern(&mut self, slot: &Slot<PatternFamily>) -> Result<Box<dyn Pattern>, Problems> {
-        (room_of(PATTERNS, slot).build)(slot, self)
+        (model_of(PATTERNS, slot).build)(slot, self)
     }
 
     fn open_trace(
@@ -108,7 +108,7 @@ pub(crate) fn workload_over(files: Files, settings: &str, seed: u64) -> Result<B
     reader.finish()?;
     let scenario = scenario.expect("no problems");
     let slot = &scenario.workload;
-    (room_of(WORKLOADS, slot).build)(slot, &mut Builder { streams: Streams::new(seed), files })
+    (model_of(WORKLOADS, slot).build)(slot, &mut Builder { streams: Streams::new(seed), files })
 }
 
 /// Reads all requests of a workload, `limit` at a time.

@@ -9,7 +9,7 @@ const HEADINGS: [&str; 4] = ["Model", "Not modeled", "Sources", "Checks"];
 
 /// Constants that declare a module folder as a component. Each has the text that precedes the kind of the
 /// component.
-const CONSTANTS: [(&str, &str); 2] = [("ROOM", "Descriptor::of"), ("FORMAT", "kind:")];
+const CONSTANTS: [(&str, &str); 2] = [("MODEL", "Descriptor::of"), ("FORMAT", "kind:")];
 
 /// A module folder that declares one of these constants.
 struct Model<'a> {
@@ -77,7 +77,7 @@ fn missing_tests(tree: &Tree, model: &Model<'_>) -> Option<Problem> {
 }
 
 /// Returns the error for a component that is missing in the table of its family. The table is in the parent
-/// module and contains `<model>::ROOM`.
+/// module and contains `<model>::MODEL`.
 fn missing_in_table(tree: &Tree, model: &Model<'_>) -> Option<Problem> {
     let (family_folder, kind) = model.file.folder().rsplit_once('/').expect("a model is in a folder of src");
     let family = ["mod.rs", "lib.rs"].iter().find_map(|name| tree.file(&format!("{family_folder}/{name}")));
@@ -149,15 +149,15 @@ mod tests {
     use crate::tidy::tree::Tree;
 
     const WHOLE: &str = "//! A model.\n//!\n//! # Model\n//! # Not modeled\n//! # Sources\n//! # Checks\n\
-                         pub const ROOM: Room<F> = x;\n#[test]\nfn t() {}\n";
-    const FAMILY: (&str, &str) = ("crates/media/src/lib.rs", "&[flash::ROOM, pcm::ROOM]");
+                         pub const MODEL: Model<F> = x;\n#[test]\nfn t() {}\n";
+    const FAMILY: (&str, &str) = ("crates/media/src/lib.rs", "&[flash::MODEL, pcm::MODEL]");
 
     fn found(files: &[(&str, &str)]) -> Vec<String> {
         check(&Tree::of(files)).iter().map(ToString::to_string).collect()
     }
 
     #[test]
-    fn a_whole_room_in_its_table_is_tidy() {
+    fn a_complete_model_in_its_table_is_tidy() {
         let tests = "use super::Flash;\nuse crate::Medium;\nuse super::super::Geometry;\n";
         let files =
             [FAMILY, ("crates/media/src/flash/mod.rs", WHOLE), ("crates/media/src/flash/tests.rs", tests)];
@@ -165,19 +165,19 @@ mod tests {
     }
 
     #[test]
-    fn a_room_needs_headings_tests_and_a_place_in_the_table() {
-        let bare = "//! # Model\n//! # Sources\n//! # Checks\npub const ROOM: Room<F> = x;\n";
+    fn a_model_needs_headings_tests_and_a_place_in_the_table() {
+        let bare = "//! # Model\n//! # Sources\n//! # Checks\npub const MODEL: Model<F> = x;\n";
         let model = "crates/media/src/mram/mod.rs";
         let expected = [
             format!("{model}:1: the model's documentation lacks \"# Not modeled\""),
             format!("{model}:1: a model without tests"),
-            format!("{model}:1: the model \"mram\" is in no table: add mram::ROOM to crates/media/src"),
+            format!("{model}:1: the model \"mram\" is in no table: add mram::MODEL to crates/media/src"),
         ];
         assert_eq!(found(&[FAMILY, (model, bare)]), expected);
     }
 
     #[test]
-    fn a_room_is_called_as_its_folder() {
+    fn a_model_is_named_like_its_folder() {
         let model = format!("{WHOLE}descriptor: Descriptor::of::<Config>(\n\"nand\", \"cells\")\n");
         let path = "crates/media/src/flash/mod.rs";
         let expected = format!("{path}:1: the model in the folder \"flash\" calls itself \"nand\"");
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_room_may_not_name_another_by_any_road() {
+    fn a_model_may_not_name_another_in_any_way() {
         let nosy = "use super::super::pcm::Pcm;\nuse crate::{pcm, Medium};\nuse nacre_media::pcm::X;\nuse super::pcm::mine;\n";
         let files = [
             FAMILY,

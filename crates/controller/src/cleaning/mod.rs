@@ -30,7 +30,7 @@ pub(crate) mod trial;
 #[cfg(test)]
 pub(crate) mod workbench;
 
-use nacre_config::{ErrorCode, Families, Family, Problem, Problems, Slot, Table, room_of};
+use nacre_config::{ErrorCode, Families, Family, Problem, Problems, Slot, Table, model_of};
 use nacre_device::Builder;
 use nacre_kernel::Random;
 use nacre_kernel::state::{State, Value};
@@ -67,7 +67,7 @@ pub fn build(
     segments: u32,
     builder: &mut dyn Builder,
 ) -> Result<Box<dyn Cleaner>, Problems> {
-    (room_of(ROOMS, slot).build)(slot, &mut Context { segments, builder })
+    (model_of(MODELS, slot).build)(slot, &mut Context { segments, builder })
 }
 
 /// Construction context of a policy, based on the device's builder.
@@ -97,15 +97,15 @@ impl CleaningContext for Context<'_> {
 }
 
 /// The policies, in documentation order.
-pub static ROOMS: &Table<CleaningFamily> = &[
-    greedy::ROOM,
-    fifo::ROOM,
-    locality_gathering::ROOM,
-    product_average::ROOM,
-    hybrid::ROOM,
-    cost_benefit::ROOM,
-    d_choices::ROOM,
-    external::ROOM,
+pub static MODELS: &Table<CleaningFamily> = &[
+    greedy::MODEL,
+    fifo::MODEL,
+    locality_gathering::MODEL,
+    product_average::MODEL,
+    hybrid::MODEL,
+    cost_benefit::MODEL,
+    d_choices::MODEL,
+    external::MODEL,
 ];
 
 /// A policy that selects the victim and the destinations of its valid pages.

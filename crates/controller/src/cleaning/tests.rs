@@ -99,8 +99,8 @@ fn every_policy_keeps_every_page_at_every_utilization() {
 /// Every policy except external ones.
 #[test]
 fn a_restored_policy_decides_as_the_saved_one() {
-    for room in super::ROOMS.iter().filter(|room| room.descriptor.kind != "external") {
-        let described = format!("\"{}\"", room.descriptor.kind);
+    for model in super::MODELS.iter().filter(|model| model.descriptor.kind != "external") {
+        let described = format!("\"{}\"", model.descriptor.kind);
         let (mut cleaner, mut restored) = (policy(&described, 32).unwrap(), policy(&described, 32).unwrap());
         let mut array = Array::new(32, 64, 0.8, &*cleaner);
         let mut writes = Writes::new(array.len(), 0.1, 0.9, true, 3);

@@ -15,7 +15,7 @@ mod tests;
 
 pub use tail::binomial_tail;
 
-use nacre_config::{Families, Family, Problems, Slot, Table, room_of};
+use nacre_config::{Families, Family, Problems, Slot, Table, model_of};
 use nacre_kernel::{Bytes, Energy, Time};
 
 /// The family of error-correcting codes.
@@ -44,11 +44,11 @@ impl std::fmt::Debug for Page<'_> {
 }
 
 /// The codes, in documentation order.
-pub static ROOMS: &Table<EccFamily> = &[none::ROOM, crc32::ROOM, bch::ROOM, ldpc::ROOM];
+pub static MODELS: &Table<EccFamily> = &[none::MODEL, crc32::MODEL, bch::MODEL, ldpc::MODEL];
 
 /// Builds the code that `slot` describes, for `page`. Errors: the code has no codeword of that size.
 pub fn build(slot: &Slot<EccFamily>, mut page: Page<'_>) -> Result<Box<dyn Ecc>, Problems> {
-    (room_of(ROOMS, slot).build)(slot, &mut page)
+    (model_of(MODELS, slot).build)(slot, &mut page)
 }
 
 /// A code for pages of one size.

@@ -95,13 +95,13 @@ pub use config::Config;
 use crate::cleaning::{self, Cleaner};
 use geometry::Geometry;
 use model::Envy;
-use nacre_config::{Descriptor, ErrorCode, Families, Problem, Problems, Room, Slot};
+use nacre_config::{Descriptor, ErrorCode, Families, Model, Problem, Problems, Slot};
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::ComponentId;
 use nacre_media::store::{Layout, Nothing, Store};
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<DeviceFamily> = Room {
+pub const MODEL: Model<DeviceFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "envy",
         "flash as main memory: copy-on-write, an SRAM write buffer, cleaning",

@@ -66,7 +66,7 @@ mod scheduling;
 mod tests;
 
 use drive::Hdd;
-use nacre_config::{Choice, Configuration, Descriptor, Reader, Room};
+use nacre_config::{Choice, Configuration, Descriptor, Model, Reader};
 use nacre_device::DeviceFamily;
 use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Time};
 use nacre_media::charge::check_together;
@@ -182,7 +182,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<DeviceFamily> = Room {
+pub const MODEL: Model<DeviceFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "hdd",
         "a hard disk drive: seek, rotation, transfer",

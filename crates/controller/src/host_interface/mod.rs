@@ -26,7 +26,7 @@ pub(crate) mod tests;
 pub use cpus::Cpus;
 pub use plain::Plain;
 
-use nacre_config::{Families, Family, Problems, Slot, Table, room_of};
+use nacre_config::{Families, Family, Problems, Slot, Table, model_of};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, ComponentId, Op, Request, Resource, Span, Stage, Time};
 
@@ -53,15 +53,15 @@ impl std::fmt::Debug for Host<'_> {
 }
 
 /// The interfaces, in documentation order.
-pub static ROOMS: &Table<HostInterfaceFamily> =
-    &[direct::ROOM, nvme::ROOM, memory_window::ROOM, cxl_mem::ROOM];
+pub static MODELS: &Table<HostInterfaceFamily> =
+    &[direct::MODEL, nvme::MODEL, memory_window::MODEL, cxl_mem::MODEL];
 
 /// Builds the interface that `slot` describes.
 pub fn build(
     slot: &Slot<HostInterfaceFamily>,
     families: &dyn Families,
 ) -> Result<Box<dyn HostPort>, Problems> {
-    (room_of(ROOMS, slot).build)(slot, &mut Host { families })
+    (model_of(MODELS, slot).build)(slot, &mut Host { families })
 }
 
 /// Identifies a part of a request, with the same numbers as in the device.

@@ -1,7 +1,7 @@
 //! Tests of all interfaces, and shared test code: a device that serves requests in zero time.
 
 use super::{HostInterfaceFamily, HostPort, Leg, Part, Spent, build};
-use crate::workbench::{rooms, workbench};
+use crate::workbench::{models, workbench};
 use nacre_config::{Configuration, Slot};
 use nacre_kernel::{Op, Pcie, Request, Time};
 
@@ -16,7 +16,7 @@ struct Document {
 pub(crate) fn built(toml: &str) -> Box<dyn HostPort> {
     let document: Result<Document, _> = workbench(1).read(&format!("[host]\n{toml}"));
     let document = document.unwrap_or_else(|problems| panic!("{toml}: {problems}"));
-    build(&document.host, rooms()).unwrap_or_else(|problems| panic!("{toml}: {problems}"))
+    build(&document.host, models()).unwrap_or_else(|problems| panic!("{toml}: {problems}"))
 }
 
 /// A request to a device with the same service time for each part.

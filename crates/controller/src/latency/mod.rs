@@ -22,7 +22,7 @@ pub mod quantiles;
 #[cfg(test)]
 mod tests;
 
-use nacre_config::{Choice, Family, Problems, Slot, Table, room_of};
+use nacre_config::{Choice, Family, Problems, Slot, Table, model_of};
 use nacre_device::Builder;
 use nacre_kernel::Time;
 use nacre_kernel::state::State;
@@ -75,10 +75,16 @@ impl Direction {
 }
 
 /// The distributions, in documentation order.
-pub static LATENCIES: &Table<LatencyFamily> =
-    &[constant::ROOM, exponential::ROOM, lognormal::ROOM, quantiles::ROOM, fio_json::ROOM, latency_log::ROOM];
+pub static LATENCIES: &Table<LatencyFamily> = &[
+    constant::MODEL,
+    exponential::MODEL,
+    lognormal::MODEL,
+    quantiles::MODEL,
+    fio_json::MODEL,
+    latency_log::MODEL,
+];
 
 /// Builds the distribution in `slot`. The slot's path is the name of its random stream.
 pub fn build(slot: &Slot<LatencyFamily>, builder: &mut dyn Builder) -> Result<Box<dyn Latency>, Problems> {
-    (room_of(LATENCIES, slot).build)(slot, builder)
+    (model_of(LATENCIES, slot).build)(slot, builder)
 }

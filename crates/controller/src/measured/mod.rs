@@ -44,7 +44,7 @@ mod tests;
 
 use crate::latency::{self, LatencyFamily};
 use model::Measured;
-use nacre_config::{Configuration, Descriptor, Reader, Room, Slot, both};
+use nacre_config::{Configuration, Descriptor, Model, Reader, Slot, both};
 use nacre_device::DeviceFamily;
 use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Time};
 use nacre_media::charge::{Energies, check_energies};
@@ -133,7 +133,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<DeviceFamily> = Room {
+pub const MODEL: Model<DeviceFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "measured",
         "a device that is described only by its measured latencies",

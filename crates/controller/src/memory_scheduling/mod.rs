@@ -4,7 +4,7 @@
 pub mod fcfs;
 pub mod fr_fcfs;
 
-use nacre_config::{Families, Family, Problems, Slot, Table, room_of};
+use nacre_config::{Families, Family, Problems, Slot, Table, model_of};
 use nacre_kernel::state::Value;
 use nacre_media::dram::Location;
 
@@ -31,14 +31,14 @@ impl std::fmt::Debug for Controller<'_> {
 }
 
 /// The schedulers, in documentation order.
-pub static ROOMS: &Table<MemorySchedulingFamily> = &[fcfs::ROOM, fr_fcfs::ROOM];
+pub static MODELS: &Table<MemorySchedulingFamily> = &[fcfs::MODEL, fr_fcfs::MODEL];
 
 /// Builds the scheduler that `slot` describes.
 pub fn build(
     slot: &Slot<MemorySchedulingFamily>,
     families: &dyn Families,
 ) -> Result<Box<dyn MemoryScheduler>, Problems> {
-    (room_of(ROOMS, slot).build)(slot, &mut Controller { families })
+    (model_of(MODELS, slot).build)(slot, &mut Controller { families })
 }
 
 /// Neighboring bursts that are read or written together, either in one row or alternating between one row in

@@ -83,7 +83,7 @@ pub use config::{Config, Dump, RowPolicy, Written};
 use crate::{ecc, host_interface, memory_scheduling};
 use backup::Backup;
 use card::Card;
-use nacre_config::{Descriptor, Problems, Room, Slot};
+use nacre_config::{Descriptor, Model, Problems, Slot};
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::{Bytes, event};
 use nacre_media::persistence::Landed;
@@ -91,7 +91,7 @@ use nacre_media::store::{Nothing, Store};
 use scheduler::Scheduler;
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<DeviceFamily> = Room {
+pub const MODEL: Model<DeviceFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "nvram_card",
         "an NVRAM card: DRAM that is saved to flash, or MRAM, behind NVMe or a memory window",

@@ -130,7 +130,7 @@ use crate::host_interface::{self, HostPort, Plain};
 use crate::wear_leveling;
 use decoder::Decoder;
 use drive::Drive;
-use nacre_config::{Descriptor, ErrorCode, Families, Problem, Problems, Room, Slot};
+use nacre_config::{Descriptor, ErrorCode, Families, Model, Problem, Problems, Slot};
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::{Bytes, event};
 use nacre_media::pcm::Rows;
@@ -138,7 +138,7 @@ use nacre_media::store::{Layout, Nothing, Store};
 use scoreboard::Scoreboard;
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<DeviceFamily> = Room {
+pub const MODEL: Model<DeviceFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "onyx",
         "a PCM solid-state drive on PCIe: striped controllers, wear leveling, early completion",

@@ -7,7 +7,7 @@
 pub mod none;
 pub mod start_gap;
 
-use nacre_config::{Families, Family, Problems, Slot, Table, room_of};
+use nacre_config::{Families, Family, Problems, Slot, Table, model_of};
 use nacre_device::Builder;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Random, Streams};
@@ -54,7 +54,7 @@ pub fn build(
     region: Region,
     builder: &mut dyn Builder,
 ) -> Result<Box<dyn WearLeveller>, Problems> {
-    (room_of(ROOMS, slot).build)(slot, &mut Context { region, builder })
+    (model_of(MODELS, slot).build)(slot, &mut Context { region, builder })
 }
 
 /// Number of physical rows that the scheme in `slot` needs for the rows of `region`. Errors are those of
@@ -64,7 +64,7 @@ pub fn physical_rows(
     region: Region,
     families: &dyn Families,
 ) -> Result<u64, Problems> {
-    let built = (room_of(ROOMS, slot).build)(slot, &mut Question { region, families })?;
+    let built = (model_of(MODELS, slot).build)(slot, &mut Question { region, families })?;
     Ok(built.physical_rows())
 }
 
@@ -117,7 +117,7 @@ impl WearLevelingContext for Context<'_> {
 }
 
 /// The schemes, in documentation order.
-pub static ROOMS: &Table<WearLevelingFamily> = &[none::ROOM, start_gap::ROOM];
+pub static MODELS: &Table<WearLevelingFamily> = &[none::MODEL, start_gap::MODEL];
 
 /// A wear-leveling scheme for rows.
 pub trait WearLeveller: State + Send {

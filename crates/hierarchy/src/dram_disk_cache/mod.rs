@@ -49,7 +49,7 @@ mod tests;
 
 use crate::frames::{FrameCache, Settings};
 use dram::Dram;
-use nacre_config::{Configuration, Descriptor, Problems, Reader, Room, Slot};
+use nacre_config::{Configuration, Descriptor, Model, Problems, Reader, Slot};
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::{Bandwidth, BitArea, Bytes, Power, Price, Ratio, Time};
 use nacre_media::charge::check_powers;
@@ -138,7 +138,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<DeviceFamily> = Room {
+pub const MODEL: Model<DeviceFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "dram_disk_cache",
         "a disk cache in DRAM, like the page cache of an operating system",

@@ -1,6 +1,6 @@
 //! Tests of power losses. The tests for all frame caches are in [frames](crate::frames).
 
-use crate::workbench::ROOMS;
+use crate::workbench::MODELS;
 use nacre_testkit::{Workbench, keeps_its_bytes};
 
 const STORE: &str =
@@ -13,7 +13,7 @@ fn toml(options: &str) -> String {
 #[test]
 fn power_losses_anywhere_break_no_guarantee() {
     for options in ["", "page = \"1 KiB\"\ndirty_limit = \"0 %\"", "dirty_limit = \"100 %\""] {
-        let crashes = keeps_its_bytes(Workbench::new(ROOMS, 1), &toml(options), 400);
+        let crashes = keeps_its_bytes(Workbench::new(MODELS, 1), &toml(options), 400);
         assert!(
             crashes.points() > 30 && crashes.restarts > 4 && crashes.branches["stale_blocks"] > 3,
             "{crashes:?}"

@@ -62,7 +62,7 @@ mod zones;
 use device::Faulty;
 use fault::Part;
 use kinds::FaultFamily;
-use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Problems, Room, Slot, room_of};
+use nacre_config::{Configuration, Descriptor, ErrorCode, Model, Problem, Problems, Slot, model_of};
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::{Bytes, Time, event};
 
@@ -76,7 +76,7 @@ pub struct Config {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<DeviceFamily> = Room {
+pub const MODEL: Model<DeviceFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "faulty",
         "fault injection: a device that is slow, stalls, fails, or corrupts data as configured",
@@ -133,7 +133,7 @@ pub fn part(
     (name, since): (&str, Time),
     on: Option<Target>,
 ) -> Result<Part, Problems> {
-    let mut built = (room_of(kinds::ROOMS, slot).build)(slot, builder)?;
+    let mut built = (model_of(kinds::MODELS, slot).build)(slot, builder)?;
     built.when.start += since;
     match on.and_then(|on| beyond(slot, &built.when, on.capacity).or_else(|| unfit_for_zones(slot, on))) {
         Some(problem) => Err(problem.into()),

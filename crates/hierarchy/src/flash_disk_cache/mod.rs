@@ -189,7 +189,7 @@ pub use config::{Cells, Config, Density};
 
 use crate::programmable;
 use cache::FlashCache;
-use nacre_config::{Descriptor, Problems, Room};
+use nacre_config::{Descriptor, Model, Problems};
 use nacre_controller::ecc::{Ecc, Page};
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::Bytes;
@@ -199,7 +199,7 @@ use nacre_media::store::{Layout, Nothing};
 pub(crate) const FLASH_PAGE: u64 = 2048;
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<DeviceFamily> = Room {
+pub const MODEL: Model<DeviceFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "flash_disk_cache",
         "a flash cache of disk pages; ECC strength and density adapt to the wear of each page",

@@ -77,7 +77,7 @@ pub(super) struct Waiter {
 pub(super) enum Wait {
     /// A free frame, or a slot for a write-back.
     #[default]
-    Room,
+    Model,
     /// A page that is being fetched or written.
     Page,
 }
@@ -85,7 +85,7 @@ pub(super) enum Wait {
 impl Wait {
     pub(super) fn activity(self) -> Activity {
         match self {
-            Wait::Room => Activity::Queue,
+            Wait::Model => Activity::Queue,
             Wait::Page => Activity::Merge,
         }
     }

@@ -183,7 +183,7 @@ impl<M: Memory> FrameCache<M> {
             && first.asked
         {
             first.spans.extend_from_slice(&self.fetches[fetch].spans);
-            (first.asked, first.waited) = (false, Wait::Room);
+            (first.asked, first.waited) = (false, Wait::Model);
         }
         self.serve_waiters(now, number);
         let of = &mut self.fetches[fetch];

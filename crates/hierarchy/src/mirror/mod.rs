@@ -94,7 +94,7 @@ mod writes;
 
 use member::Member;
 use model::Mirror;
-use nacre_config::{Choice, Configuration, Descriptor, ErrorCode, Problem, Problems, Reader, Room, Slot};
+use nacre_config::{Choice, Configuration, Descriptor, ErrorCode, Model, Problem, Problems, Reader, Slot};
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::event::Device;
 use nacre_kernel::{Bandwidth, Bytes, Time};
@@ -173,7 +173,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<DeviceFamily> = Room {
+pub const MODEL: Model<DeviceFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "mirror",
         "a mirror of devices (RAID-1), with hedged reads and a resync after power losses",

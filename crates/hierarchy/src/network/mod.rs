@@ -40,7 +40,7 @@ mod model;
 mod tests;
 
 use model::Network;
-use nacre_config::{Configuration, Descriptor, Room, Slot, both};
+use nacre_config::{Configuration, Descriptor, Model, Slot, both};
 use nacre_controller::latency::{self, LatencyFamily};
 use nacre_device::DeviceFamily;
 use nacre_kernel::{Bandwidth, Bytes, Price, Time};
@@ -88,7 +88,7 @@ pub struct Config {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<DeviceFamily> = Room {
+pub const MODEL: Model<DeviceFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "network",
         "a store behind a network, described by its latencies",

@@ -1,4 +1,4 @@
-use crate::workbench::ROOMS;
+use crate::workbench::MODELS;
 use nacre_kernel::event::Device;
 use nacre_kernel::{Activity, Bytes, Op, Request, Time};
 use nacre_testkit::Host;
@@ -10,7 +10,7 @@ use nacre_testkit::{conformance, durability};
 const KIM: &str = "kind = \"network\"\nread = \"919.0 us\"\nwrite = \"133.0 us\"";
 
 fn store(more: &str) -> Box<dyn Device> {
-    Workbench::new(ROOMS, 1).build(&format!("{KIM}\n{more}")).expect("the test's store is legal")
+    Workbench::new(MODELS, 1).build(&format!("{KIM}\n{more}")).expect("the test's store is legal")
 }
 
 fn request(op: Op, bytes: u32) -> Request {
@@ -65,7 +65,7 @@ fn trims_and_flushes_carry_no_data() {
 #[test]
 fn errors_in_both_latencies_are_reported_together() {
     let toml = "kind = \"network\"\nread = \"fast\"\nparallelism = 0\n";
-    let problems = Workbench::new(ROOMS, 1).build(toml).err().expect("four errors").to_string();
+    let problems = Workbench::new(MODELS, 1).build(toml).err().expect("four errors").to_string();
     for path in ["device.read", "device.write", "device.parallelism"] {
         assert!(problems.contains(path), "{path} is missing in:\n{problems}");
     }
@@ -98,8 +98,8 @@ fn it_keeps_the_contract_and_acknowledged_data() {
     ] {
         let toml = format!("{KIM}\ncapacity = \"64 MiB\"\n{more}");
         for pause in [Time::from_us(200), Time::from_ms(2)] {
-            let build = || Workbench::new(ROOMS, 1).build(&toml).expect("it is legal");
-            let with_bytes = || Workbench::new(ROOMS, 1).with_bytes().build(&toml).expect("it is legal");
+            let build = || Workbench::new(MODELS, 1).build(&toml).expect("it is legal");
+            let with_bytes = || Workbench::new(MODELS, 1).with_bytes().build(&toml).expect("it is legal");
             conformance(pause, build);
             conformance(pause, with_bytes);
             durability(pause, with_bytes);
@@ -115,7 +115,7 @@ fn hedged_reads_take_the_minimum_of_two_latencies() {
     const READS: u64 = 100_000;
     let toml = "kind = \"network\"\nread = { kind = \"exponential\", mean = \"200 us\" }\nwrite = \"1 us\"\n\
         hedge_after = \"150 us\"\n";
-    let mut store = Host::new(Workbench::new(ROOMS, 1).build(toml).expect("it is legal"));
+    let mut store = Host::new(Workbench::new(MODELS, 1).build(toml).expect("it is legal"));
     let mut latencies: Vec<f64> = (0..READS)
         .map(|read| store.latency(Time::from_ms(10 * read), request(Op::Read, 4096)).as_secs_f64() * 1e6)
         .collect();

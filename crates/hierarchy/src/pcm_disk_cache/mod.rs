@@ -98,7 +98,7 @@ mod tests;
 use crate::frames::{FrameCache, Settings};
 use crate::programmable;
 use controller::Controller;
-use nacre_config::{Configuration, Descriptor, Problems, Reader, Room, Slot};
+use nacre_config::{Configuration, Descriptor, Model, Problems, Reader, Slot};
 use nacre_controller::ecc::{EccFamily, Page};
 use nacre_controller::wear_leveling::{self, Region, WearLevelingFamily};
 use nacre_device::{Builder, DeviceFamily};
@@ -239,7 +239,7 @@ fn check_controller(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<DeviceFamily> = Room {
+pub const MODEL: Model<DeviceFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "pcm_disk_cache",
         "a disk cache in phase-change memory, written in place",

@@ -57,8 +57,8 @@ pub trait PlacementContext {
 }
 
 /// The placements, in documentation order.
-pub static ROOMS: &Table<PlacementFamily> =
-    &[fixed::ROOM, static_optimal::ROOM, dynamic::ROOM, external::ROOM];
+pub static MODELS: &Table<PlacementFamily> =
+    &[fixed::MODEL, static_optimal::MODEL, dynamic::MODEL, external::MODEL];
 
 /// A policy that assigns extents to tiers.
 pub trait Placement: State + Send {

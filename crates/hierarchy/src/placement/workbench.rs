@@ -1,9 +1,9 @@
 //! Test helper that builds placements with given tiers and accesses.
 
 use super::assignment::Speed;
-use super::{Decider, Placement, PlacementContext, PlacementFamily, ROOMS};
+use super::{Decider, MODELS, Placement, PlacementContext, PlacementFamily};
 use crate::workbench;
-use nacre_config::{Configuration, ErrorCode, Families, Node, Problem, Problems, Reader, Slot, room_of};
+use nacre_config::{Configuration, ErrorCode, Families, Node, Problem, Problems, Reader, Slot, model_of};
 use nacre_device::{Accesses, SizedAccesses};
 
 /// A document with the placement under test.
@@ -21,7 +21,7 @@ struct Given {
 
 impl PlacementContext for Given {
     fn families(&self) -> &dyn Families {
-        &workbench::ROOMS
+        &workbench::MODELS
     }
 
     fn extents(&self) -> &[u32] {
@@ -50,7 +50,7 @@ pub(super) fn placement(
     accesses: &[(u64, u64)],
 ) -> Box<dyn Placement> {
     let node = Node::parse_toml(&format!("placement = {toml}"), "test.toml").expect("well formed");
-    let mut reader = Reader::new(&workbench::ROOMS);
+    let mut reader = Reader::new(&workbench::MODELS);
     let slot = Document::read(&node, &mut reader).expect("legal settings").placement;
     let speed = |&(read, write): &(f64, f64)| Speed { read_s: read * 1e-6, write_s: write * 1e-6 };
     let mut given = Given {
@@ -58,7 +58,7 @@ pub(super) fn placement(
         speeds: us.iter().map(speed).collect(),
         accesses: of_one_size(accesses),
     };
-    (room_of(ROOMS, &slot).build)(&slot, &mut given).expect("it can be built")
+    (model_of(MODELS, &slot).build)(&slot, &mut given).expect("it can be built")
 }
 
 /// Converts the numbers of reads and writes of each extent.

@@ -82,17 +82,17 @@ impl ReplacementContext for Context<'_> {
 pub type Brought = Box<dyn FnOnce(usize) -> Box<dyn Replacement>>;
 
 /// The policies, in documentation order.
-pub static ROOMS: &Table<ReplacementFamily> = &[
-    lru::ROOM,
-    fifo::ROOM,
-    clock::ROOM,
-    two_q::ROOM,
-    arc::ROOM,
-    lirs::ROOM,
-    s3_fifo::ROOM,
-    sieve::ROOM,
-    w_tinylfu::ROOM,
-    external::ROOM,
+pub static MODELS: &Table<ReplacementFamily> = &[
+    lru::MODEL,
+    fifo::MODEL,
+    clock::MODEL,
+    two_q::MODEL,
+    arc::MODEL,
+    lirs::MODEL,
+    s3_fifo::MODEL,
+    sieve::MODEL,
+    w_tinylfu::MODEL,
+    external::MODEL,
 ];
 
 /// Number of requests whose memory a replay prefetches together. Sixteen requests saturate the memory system

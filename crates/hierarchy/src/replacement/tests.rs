@@ -1,34 +1,34 @@
 //! Compares the policies with each other, and tests properties of all of them.
 
 use super::index::Index;
-use super::{Context, ROOMS, Replacement, ReplacementFamily, streams};
-use nacre_config::{Descriptor, Families, FieldType, Node, Origin, Reader, Room, Slot, Value};
+use super::{Context, MODELS, Replacement, ReplacementFamily, streams};
+use nacre_config::{Descriptor, Families, FieldType, Model, Node, Origin, Reader, Slot, Value};
 
 struct Known;
 
 impl Families for Known {
     fn descriptor(&self, _family: &str, kind: &str) -> Option<&'static Descriptor> {
-        ROOMS.iter().map(|room| &room.descriptor).find(|descriptor| descriptor.kind == kind)
+        MODELS.iter().map(|model| &model.descriptor).find(|descriptor| descriptor.kind == kind)
     }
 
     fn kinds(&self, _family: &str) -> Vec<&'static str> {
-        ROOMS.iter().map(|room| room.descriptor.kind).collect()
+        MODELS.iter().map(|model| model.descriptor.kind).collect()
     }
 }
 
 /// All policies except those provided by the caller.
-fn rooms() -> impl Iterator<Item = &'static Room<ReplacementFamily>> {
-    ROOMS.iter().filter(|room| room.descriptor.kind != "external")
+fn models() -> impl Iterator<Item = &'static Model<ReplacementFamily>> {
+    MODELS.iter().filter(|model| model.descriptor.kind != "external")
 }
 
 /// Builds the policy `kind` with its default settings.
 fn build(kind: &str, capacity: usize) -> Box<dyn Replacement> {
     let mut reader = Reader::at(&Known, "policy");
     let node = Node { value: Value::Text(kind.into()), origin: Origin::Default("assumed: test") };
-    let slot: Slot<ReplacementFamily> = Slot::read(&node, &mut reader).expect("a known room");
+    let slot: Slot<ReplacementFamily> = Slot::read(&node, &mut reader).expect("a known model");
     assert!(reader.finish().is_ok(), "the defaults of {kind} are legal");
-    let room = ROOMS.iter().find(|room| room.descriptor.kind == kind).expect("a known room");
-    (room.build)(&slot, &mut Context { families: &Known, capacity }).expect("nothing can go wrong")
+    let model = MODELS.iter().find(|model| model.descriptor.kind == kind).expect("a known model");
+    (model.build)(&slot, &mut Context { families: &Known, capacity }).expect("nothing can go wrong")
 }
 
 fn hits(kind: &str, capacity: usize, blocks: &[u64]) -> u64 {
@@ -41,14 +41,14 @@ fn hits(kind: &str, capacity: usize, blocks: &[u64]) -> u64 {
 #[test]
 fn every_room_is_built_from_its_name_and_never_exceeds_its_capacity() {
     let blocks = streams::zipf(3000, 0.9, 20_000, &mut streams::random("all"));
-    for room in rooms() {
+    for model in models() {
         for capacity in [1, 2, 3, 10, 99, 1000, 5000] {
-            let mut policy = build(room.descriptor.kind, capacity);
+            let mut policy = build(model.descriptor.kind, capacity);
             policy.replay(&blocks);
             assert!(
                 policy.len() <= policy.capacity() && policy.capacity() == capacity,
                 "{}",
-                room.descriptor.kind
+                model.descriptor.kind
             );
             policy.check_invariants();
         }
@@ -61,15 +61,15 @@ fn a_cache_that_holds_everything_misses_each_block_once() {
     let mut distinct = blocks.clone();
     distinct.sort_unstable();
     distinct.dedup();
-    for room in rooms() {
+    for model in models() {
         // 2Q and LIRS have separate shares, and W-TinyLFU has a window, but none of them evicts while it has
         // space.
         let expected = (blocks.len() - distinct.len()) as u64;
         assert_eq!(
-            hits(room.descriptor.kind, 2000 * 101 / 99, &blocks),
+            hits(model.descriptor.kind, 2000 * 101 / 99, &blocks),
             expected,
             "{}",
-            room.descriptor.kind
+            model.descriptor.kind
         );
     }
 }
@@ -77,8 +77,8 @@ fn a_cache_that_holds_everything_misses_each_block_once() {
 #[test]
 fn every_way_to_ask_gives_the_same_hits() {
     let blocks = streams::zipf(500, 0.8, 5000, &mut streams::random("ways"));
-    for room in rooms() {
-        let kind = room.descriptor.kind;
+    for model in models() {
+        let kind = model.descriptor.kind;
         let mut one_by_one = build(kind, 60);
         let singly: Vec<bool> = blocks.iter().map(|block| one_by_one.access(*block).is_hit()).collect();
         let mut in_two_steps = build(kind, 60);
@@ -117,10 +117,10 @@ fn a_loop_slightly_larger_than_the_cache_defeats_lru_and_not_lirs() {
 
 #[test]
 fn a_capacity_beyond_memory_takes_memory_for_resident_blocks_only() {
-    for room in rooms() {
-        let mut policy = build(room.descriptor.kind, 1 << 40);
+    for model in models() {
+        let mut policy = build(model.descriptor.kind, 1 << 40);
         policy.replay(&streams::cycle(5000, 10_000));
-        assert_eq!(policy.len(), 5000, "{}", room.descriptor.kind);
+        assert_eq!(policy.len(), 5000, "{}", model.descriptor.kind);
     }
 }
 
@@ -151,8 +151,8 @@ fn the_index_spreads_keys_at_any_stride() {
 #[test]
 fn a_restored_policy_evicts_as_the_saved_one() {
     let blocks = streams::zipf(3000, 0.9, 9_000, &mut streams::random("restored"));
-    for room in rooms() {
-        let kind = room.descriptor.kind;
+    for model in models() {
+        let kind = model.descriptor.kind;
         for capacity in [1, 7, 300, 5000] {
             let (mut saved, mut restored) = (build(kind, capacity), build(kind, capacity));
             saved.replay(&blocks[..4000]);

@@ -4,7 +4,7 @@ use super::cache::ServerCache;
 use super::config::{Behavior, Config, Inclusion, LevelConfig, TableKind, WriteBackConfig};
 use super::levels::{Level, Levels};
 use crate::replacement::{self, Brought, Replacement, ReplacementContext, ReplacementFamily};
-use nacre_config::{ErrorCode, Families, Family, Problem, Problems, Slot, room_of};
+use nacre_config::{ErrorCode, Families, Family, Problem, Problems, Slot, model_of};
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::event::Device;
 use nacre_kernel::{Bytes, Persistence};
@@ -73,7 +73,7 @@ fn build_level(
     }
     let capacity = usize::try_from(blocks).unwrap_or(usize::MAX);
     let context = &mut PolicyContext { builder, capacity };
-    let policy = (room_of(replacement::ROOMS, &level.policy).build)(&level.policy, context)?;
+    let policy = (model_of(replacement::MODELS, &level.policy).build)(&level.policy, context)?;
     let level = Level::new(policy, device.capabilities(), config.write_back.is_some());
     Ok((level, device))
 }

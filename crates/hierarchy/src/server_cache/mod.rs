@@ -220,11 +220,11 @@ mod writes;
 
 pub use config::{Config, FillMode, Inclusion, LEVELS_MAX, LevelConfig, TableKind, WriteBackConfig};
 
-use nacre_config::{Descriptor, Room};
+use nacre_config::{Descriptor, Model};
 use nacre_device::DeviceFamily;
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<DeviceFamily> = Room {
+pub const MODEL: Model<DeviceFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "server_cache",
         "a host-side block cache, write-through or write-back, with one to four levels",

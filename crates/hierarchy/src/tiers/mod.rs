@@ -93,7 +93,7 @@ use crate::placement::surface::boundary;
 use crate::placement::{self, Decider, PlacementContext, PlacementFamily, TIERS_MAX};
 use model::Tiers;
 use nacre_config::{
-    Configuration, Descriptor, ErrorCode, Families, Family, Problem, Problems, Reader, Room, Slot, room_of,
+    Configuration, Descriptor, ErrorCode, Families, Family, Model, Problem, Problems, Reader, Slot, model_of,
 };
 use nacre_device::{Builder, DeviceFamily, SizedAccesses};
 use nacre_kernel::event::Device;
@@ -199,7 +199,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<DeviceFamily> = Room {
+pub const MODEL: Model<DeviceFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "tiers",
         "tiered storage: extents are placed once, or move according to their accesses",
@@ -244,7 +244,7 @@ fn build(slot: &Slot<DeviceFamily>, builder: &mut (dyn Builder + '_)) -> Result<
     builder.take_memory(slot.path(), total * EXTENT_MEMORY)?;
     let extents: Vec<u32> = tiers.iter().map(|tier| tier.extents).collect();
     let mut context = Context { slots, extents, extent: config.extent, path: slot.path(), builder };
-    let placement = (room_of(placement::ROOMS, &config.placement).build)(&config.placement, &mut context)?;
+    let placement = (model_of(placement::MODELS, &config.placement).build)(&config.placement, &mut context)?;
     Ok(Box::new(Tiers::new(id, slot.path().to_string(), &config, tiers, placement)))
 }
 

@@ -21,7 +21,7 @@ impl Driver<'_> {
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Problems> {
         let (mut preparations, mut expected) = (preparations, self.serving.checked.run.first_writes());
-        if let (CountOr::Room(_), Some(workload)) = (&self.serving.checked.run.precondition, &workload) {
+        if let (CountOr::Model(_), Some(workload)) = (&self.serving.checked.run.precondition, &workload) {
             expected = workload.expected().unwrap_or(0);
             // The number of writes in a trace is known only after reading the trace.
             preparations = preparations.filter(|_| workload.expected().is_some());
@@ -104,12 +104,12 @@ impl Driver<'_> {
     fn wanted_writes(&self, workload: &dyn Workload) -> Result<Option<u64>, Problems> {
         match &self.serving.checked.run.precondition {
             CountOr::Count(count) => Ok(Some(*count)),
-            CountOr::Room(slot) if workload.expected() == Some(u64::MAX) => {
+            CountOr::Model(slot) if workload.expected() == Some(u64::MAX) => {
                 let problem = "the workload never ends".to_string();
                 let remedy = "set its number of requests";
                 Err(self.serving.run_problem(ErrorCode::NeverEnds, slot.path(), problem, remedy).into())
             }
-            CountOr::Room(_) => Ok(workload.expected()),
+            CountOr::Model(_) => Ok(workload.expected()),
         }
     }
 
@@ -117,7 +117,7 @@ impl Driver<'_> {
         let problem = format!("the workload has only {done} writes");
         let remedy = match &self.serving.checked.run.precondition {
             CountOr::Count(_) => "reduce it, or give it a workload with writes",
-            CountOr::Room(_) => "give it a workload with writes, e.g. one with read_share = \"0 %\"",
+            CountOr::Model(_) => "give it a workload with writes, e.g. one with read_share = \"0 %\"",
         };
         self.serving
             .run_problem(ErrorCode::OutOfRange, "run.precondition", problem, remedy)

@@ -29,7 +29,7 @@ pub fn preparation(checked: &Checked) -> Option<String> {
     for setting in ["run.fill.", "run.precondition", "run.until_steady."] {
         lines.extend(settings_of(checked, setting));
     }
-    let takes_other_writes = matches!(checked.run.precondition, CountOr::Room(_));
+    let takes_other_writes = matches!(checked.run.precondition, CountOr::Model(_));
     if !takes_other_writes && checked.run.takes_writes() {
         let of_writes = |line: &String| {
             !["workload.arrival.", "workload.requests "].iter().any(|timed| line.starts_with(timed))

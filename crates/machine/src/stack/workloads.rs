@@ -2,7 +2,7 @@
 
 use super::StackBuilder;
 use nacre_config::problem::nearest;
-use nacre_config::{ErrorCode, Families, Problem, Problems, Slot, room_of};
+use nacre_config::{ErrorCode, Families, Problem, Problems, Slot, model_of};
 use nacre_kernel::{Random, error_code};
 use nacre_workload::trace::{self, TraceReader};
 use nacre_workload::{
@@ -24,15 +24,15 @@ impl WorkloadBuilder for StackBuilder<'_, '_> {
     }
 
     fn arrival(&mut self, slot: &Slot<ArrivalFamily>) -> Result<Box<dyn Arrival>, Problems> {
-        (room_of(nacre_workload::ARRIVALS, slot).build)(slot, self)
+        (model_of(nacre_workload::ARRIVALS, slot).build)(slot, self)
     }
 
     fn workload(&mut self, slot: &Slot<WorkloadFamily>) -> Result<Box<dyn Workload>, Problems> {
-        (room_of(nacre_workload::WORKLOADS, slot).build)(slot, self)
+        (model_of(nacre_workload::WORKLOADS, slot).build)(slot, self)
     }
 
     fn pattern(&mut self, slot: &Slot<PatternFamily>) -> Result<Box<dyn Pattern>, Problems> {
-        (room_of(nacre_workload::PATTERNS, slot).build)(slot, self)
+        (model_of(nacre_workload::PATTERNS, slot).build)(slot, self)
     }
 
     fn open_trace(

@@ -125,7 +125,7 @@ impl<T: Translation> Ssd<T> {
 impl<T: Translation> Device for Ssd<T> {
     fn submit(&mut self, now: Time, id: RequestId, request: &Request, data: Payload) {
         self.move_to(now);
-        self.book.host.record(request);
+        self.counts.host.record(request);
         let data = if T::CARRIES_BYTES && request.op == Op::Write { data } else { Payload::NONE };
         self.arrive(Active { id, arrived: now, request: *request, data, ..Active::default() });
     }
@@ -192,7 +192,7 @@ impl<T: Translation> Device for Ssd<T> {
     fn restart_ledger(&mut self, _now: Time) {
         self.host.restart_ledger();
         self.flash.restart_ledger();
-        self.ftl.restart_ledger(&mut self.book);
+        self.ftl.restart_ledger(&mut self.counts);
     }
 
     fn report(&self, elapsed: Time) -> ComponentReport {
@@ -220,7 +220,7 @@ impl<T: Translation> Device for Ssd<T> {
             interrupted.done = at + longest * rounds;
         }
         self.flash.power_fail(at, &held, self.config.is_power_protected().then_some(longest));
-        self.outage.interrupt(at, &unfinished, interrupted, &mut self.book);
+        self.outage.interrupt(at, &unfinished, interrupted, &mut self.counts);
         self.host.power_fail(at);
         self.agenda.clear();
         self.active.clear();
@@ -237,7 +237,7 @@ impl<T: Translation> Device for Ssd<T> {
         self.flash.erase_again(recovery.erases_repeated);
         let reading = self.ftl.recover(&mut recovery, &mut self.outage);
         recovery.done = at.max(recovery.done) + erasing + reading;
-        self.outage.recovered(at, &recovery, &mut self.book);
+        self.outage.recovered(at, &recovery, &mut self.counts);
         recovery
     }
 
@@ -273,7 +273,7 @@ impl<T: Translation> ZoneCommands for Ssd<T> {
         let is_append = command == ZoneCommand::Append;
         debug_assert_eq!(is_append, request.op == Op::Write, "{command:?} as {request:?}");
         if is_append {
-            self.book.host.record(request);
+            self.counts.host.record(request);
         }
         let data = if T::CARRIES_BYTES && is_append { data } else { Payload::NONE };
         let command = Some(command);
@@ -286,7 +286,7 @@ impl<T: Translation> Preconditioning for Ssd<T> {
         for group in requests.chunks(PREFETCHED) {
             self.ftl.prefetch(group);
             for request in group.iter().filter(|request| request.op == Op::Write && request.bytes > 0) {
-                if let Err(refusal) = self.ftl.precondition(request, &mut self.book) {
+                if let Err(refusal) = self.ftl.precondition(request, &mut self.counts) {
                     self.refuse(Time::ZERO, refusal);
                 } else if let Some(errors) = &mut self.flash.errors {
                     let (first, last) = self.ftl.geometry().units_of(request);

@@ -8,8 +8,8 @@ mod reading;
 mod report;
 mod writing;
 
-use crate::book::Book;
 use crate::config::Config;
+use crate::counts::Counts;
 use crate::errors::Errors;
 use crate::flash::backend::{Backend, Done};
 use crate::ftl::translation::Translation;
@@ -60,7 +60,7 @@ pub(crate) struct Ssd<T> {
     /// Work that the flash has completed and the drive has not handled yet.
     #[state(skip = "of no meaning between two events")]
     done: Vec<Done>,
-    book: Book,
+    counts: Counts,
     /// Time when the drive became read-only, and the number of bytes written until then.
     #[state(varies)]
     end_of_life: Option<(Time, u64)>,
@@ -85,7 +85,7 @@ impl<T: Translation> Ssd<T> {
             lookups: Vec::new(),
             known: Vec::new(),
             done: Vec::new(),
-            book: Book::default(),
+            counts: Counts::default(),
             end_of_life: None,
             outage: Outage::default(),
             share: None,

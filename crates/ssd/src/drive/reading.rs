@@ -42,12 +42,12 @@ impl<T: Translation> Ssd<T> {
     fn read_part(&mut self, number: u32, (unit, units): (u64, u32), found: Found) {
         let is_written = found.superblock != u32::MAX;
         if !is_written {
-            self.book.unwritten_reads += u64::from(units);
+            self.counts.unwritten_reads += u64::from(units);
             if self.config.unwritten != Unwritten::Flash {
                 return;
             }
         } else if self.is_buffered(&found) {
-            self.book.buffer_hits += u64::from(units);
+            self.counts.buffer_hits += u64::from(units);
             if self.is_lost((unit, units)) {
                 self.active[number].is_lost = true;
             }
@@ -166,7 +166,7 @@ impl<T: Translation> Ssd<T> {
     #[inline(never)]
     fn look_up_in_flash(&mut self, number: u32, (first, last): (u64, u64), changes: bool) -> bool {
         for unit in first..=last {
-            match self.ftl.look_up(unit, changes, &mut self.flash, &mut self.book) {
+            match self.ftl.look_up(unit, changes, &mut self.flash, &mut self.counts) {
                 Mapping::Known => {
                     let page = (unit / u64::from(self.ftl.geometry().mappings_per_unit)) as u32;
                     // Another request may already be reading the page.

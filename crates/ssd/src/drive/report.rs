@@ -9,7 +9,7 @@ impl<T: Translation> Ssd<T> {
     /// Returns the report over `elapsed`.
     pub(super) fn report_over(&self, elapsed: Time) -> ComponentReport {
         let (config, ftl) = (&self.config, &self.ftl);
-        let wear = ftl.wear(&self.book);
+        let wear = ftl.wear(&self.counts);
         let end_of_life = self.end_of_life.map(|(at, _)| at);
         let mut columns = ftl.columns();
         columns.extend(end_of_life_columns(self.end_of_life));
@@ -20,7 +20,7 @@ impl<T: Translation> Ssd<T> {
             resources: self.resources(&wear),
             is_energy_modeled: config.nand.energies().is_known(),
             idle_energy: config.nand.idle_power.map(|power| power.over(elapsed)),
-            counters: ftl.counters(&self.book, &self.flash),
+            counters: ftl.counters(&self.counts, &self.flash),
             cost: config.price.map(|price| price.of(Bytes(ftl.geometry().capacity()))),
             area_mm2: None,
             // A worn-out drive no longer programs, regardless of the length of the run.
@@ -36,7 +36,7 @@ impl<T: Translation> Ssd<T> {
     fn resources(&self, wear: &Wear) -> Vec<Resource> {
         let (flash, geometry) = (&self.flash, &self.flash.geometry);
         let energies = self.config.nand.energies();
-        let parity = self.ftl.programs().parity - self.book.programs_before.parity;
+        let parity = self.ftl.programs().parity - self.counts.programs_before.parity;
         let mut dies = flash.die_charges.clone();
         for (activity, units) in [
             (Activity::Drain, wear.host + wear.padding),

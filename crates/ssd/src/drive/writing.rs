@@ -117,7 +117,7 @@ impl<T: Translation> Ssd<T> {
     /// Handles a write that is rejected at `at`.
     #[cold]
     pub(super) fn refuse(&mut self, at: Time, refusal: ZoneRefusal) {
-        self.book.refused_writes += 1;
+        self.counts.refused_writes += 1;
         self.note_end_of_life(at, refusal);
     }
 
@@ -134,7 +134,7 @@ impl<T: Translation> Ssd<T> {
     /// are known to be lost.
     #[cold]
     fn read_rest(&mut self, unit: u64) -> bool {
-        self.book.partial_writes += 1;
+        self.counts.partial_writes += 1;
         let found = self.ftl.find(unit);
         if found.superblock == u32::MAX {
             if let Some(errors) = &mut self.flash.errors {
@@ -174,7 +174,7 @@ impl<T: Translation> Ssd<T> {
     /// trim is complete.
     pub(super) fn trim(&mut self, number: u32) -> bool {
         let request = self.active[number].request;
-        let is_over = self.ftl.trim(&request, &mut self.flash, &mut self.book);
+        let is_over = self.ftl.trim(&request, &mut self.flash, &mut self.counts);
         if is_over {
             self.host.answer(self.now, number);
         }
@@ -186,7 +186,7 @@ impl<T: Translation> Ssd<T> {
     fn command_in_turn(&mut self, number: u32) -> bool {
         let active = &mut self.active[number];
         let command = active.command.expect("only zone commands get here");
-        let done = self.ftl.command(command, active.request.address, &mut self.flash, &mut self.book);
+        let done = self.ftl.command(command, active.request.address, &mut self.flash, &mut self.counts);
         let Some(outcome) = done else { return false };
         if let Err(refusal) = outcome {
             (active.status, active.refusal) = (Status::WriteRefused, Some(refusal));

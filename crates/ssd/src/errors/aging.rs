@@ -8,7 +8,7 @@ const DAY_S: f64 = 86_400.0;
 
 /// Bit error rate as a function of erases, retention time, and reads.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Law {
+pub(crate) struct ErrorRate {
     fresh: f64,
     /// Number of erases to which the terms refer.
     cycles: f64,
@@ -35,11 +35,11 @@ impl Term {
     }
 }
 
-impl Law {
-    pub(crate) fn of(config: &ErrorsConfig) -> Law {
+impl ErrorRate {
+    pub(crate) fn of(config: &ErrorsConfig) -> ErrorRate {
         let lying = config.retention_cycles_exponent.unwrap_or(config.error_exponent);
         let retention = config.bit_error_rate * config.retention.0;
-        Law {
+        ErrorRate {
             fresh: config.fresh_bit_error_rate,
             cycles: config.cycles as f64,
             before: config.erases_before as f64,
@@ -70,10 +70,10 @@ mod tests {
 
     /// Creates a model whose terms are published as `a cycles^k`, `b cycles^m days^n`, and `c cycles^p
     /// reads^q`.
-    fn published(fresh: f64, worn: [f64; 2], lying: [f64; 3], read: [f64; 3], at: f64) -> Law {
+    fn published(fresh: f64, worn: [f64; 2], lying: [f64; 3], read: [f64; 3], at: f64) -> ErrorRate {
         let term =
             |rate: f64, cycles: f64, others: f64| Term { rate: rate * libm::pow(at, cycles), cycles, others };
-        Law {
+        ErrorRate {
             fresh,
             cycles: at,
             before: 0.0,
@@ -89,16 +89,16 @@ mod tests {
         let expected =
             8.34e-5 + 3.30e-11 * 882_831.0 + 5.56e-19 * 4.55e8 * 2_138.0 + 6.26e-13 * 1.3176e6 * 75.86;
         for at in [1_000.0, 3_000.0, 10_000.0] {
-            let law =
+            let error_rate =
                 published(8.34e-5, [3.30e-11, 1.71], [5.56e-19, 2.49, 3.33], [6.26e-13, 1.76, 0.47], at);
-            let share = law.share(3_000, Time::from_us(864_000_000_000), 10_000);
+            let share = error_rate.share(3_000, Time::from_us(864_000_000_000), 10_000);
             assert!((share / expected - 1.0).abs() < 0.002, "given for {at}: {share} and {expected}");
         }
     }
 
     #[test]
     fn blocks_without_erases_and_reads_have_fresh_errors_only() {
-        let law = published(1e-3, [1e-9, 2.0], [1e-6, 0.2, 0.5], [1e-9, 0.3, 1.7], 1_000.0);
-        assert_eq!(law.share(0, Time::from_us(0), 0), 1e-3);
+        let error_rate = published(1e-3, [1e-9, 2.0], [1e-6, 0.2, 0.5], [1e-9, 0.3, 1.7], 1_000.0);
+        assert_eq!(error_rate.share(0, Time::from_us(0), 0), 1e-3);
     }
 }

@@ -12,7 +12,7 @@ mod setup;
 pub(crate) use setup::build;
 
 use crate::layout::geometry::{Cells, Geometry};
-use aging::Law;
+use aging::ErrorRate;
 use copying::Carried;
 use nacre_controller::ecc::{Ecc, Verdict};
 use nacre_kernel::state::{State, Value};
@@ -65,7 +65,7 @@ pub(crate) struct Sensing {
 #[state(after = "Self::check_restored")]
 pub(crate) struct Errors {
     #[state(skip = "from the configuration")]
-    law: Law,
+    error_rate: ErrorRate,
     #[state(skip = "from the configuration")]
     code: Box<dyn Ecc>,
     #[state(skip = "from the configuration")]
@@ -185,7 +185,7 @@ impl Errors {
         self.count_from_erase(superblock, erases);
         let lying = at.saturating_sub(self.rows[superblock as usize].since);
         let share = match cells {
-            Cells::Full => self.law.share(erases, lying, self.reads[block]),
+            Cells::Full => self.error_rate.share(erases, lying, self.reads[block]),
             Cells::Single => 0.0,
         };
         share * self.code.layout().codeword_bits as f64

@@ -2,7 +2,7 @@
 
 use super::{Carried, Counts, Errors, Row, Sensing};
 use crate::config::Config;
-use crate::errors::aging::Law;
+use crate::errors::aging::ErrorRate;
 use crate::layout::geometry::Geometry;
 use nacre_config::{ErrorCode, Problem, Problems};
 use nacre_controller::ecc::{self, Page, Verdict};
@@ -44,7 +44,7 @@ pub(crate) fn build(
     };
     builder.take_memory_as_touched(path, 0, carried.bytes())?;
     Ok(Some(Box::new(Errors {
-        law: Law::of(errors),
+        error_rate: ErrorRate::of(errors),
         code,
         geometry: *geometry,
         seed: builder.random(&format!("{path}.errors")).bits(),

@@ -1,6 +1,6 @@
 //! Write amplification over time, recorded in bounded memory.
 
-use crate::book::Programs;
+use crate::counts::Programs;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Column, Time};
 

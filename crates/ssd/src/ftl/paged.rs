@@ -1,7 +1,7 @@
 //! Page mapping: a table maps each logical unit to an arbitrary physical unit.
 
-use crate::book::{Book, Programs};
 use crate::config::{Config, Unwritten};
+use crate::counts::{Counts, Programs};
 use crate::flash::backend::{Backend, Held};
 use crate::ftl::array::Array;
 use crate::ftl::history::History;
@@ -98,12 +98,12 @@ impl<S: Store> Paged<S> {
         unit: u64,
         changes: bool,
         work: &mut W,
-        book: &mut Book,
+        counts: &mut Counts,
     ) -> Option<(u32, Option<Found>)> {
         let mapping = self.array.mapping.as_mut()?;
-        book.lookups += 1;
+        counts.lookups += 1;
         let Lookup::Miss { page, programmed } = mapping.look_up(unit, changes) else { return None };
-        book.misses += 1;
+        counts.misses += 1;
         let unit = self.array.geometry.logical_units + u64::from(page);
         // A drive that is modeled as full has its whole mapping table in flash.
         let is_in_flash = self.array.entry(unit) != 0 || self.config.unwritten == Unwritten::Flash;
@@ -149,11 +149,13 @@ impl<S: Store> Translation for Paged<S> {
     }
 
     #[inline(always)]
-    fn look_up(&mut self, unit: u64, changes: bool, flash: &mut Backend, book: &mut Book) -> Mapping {
+    fn look_up(&mut self, unit: u64, changes: bool, flash: &mut Backend, counts: &mut Counts) -> Mapping {
         if self.array.mapping.is_none() {
             return Mapping::Known;
         }
-        let Some((page, found)) = self.look_up_in(unit, changes, flash, book) else { return Mapping::Known };
+        let Some((page, found)) = self.look_up_in(unit, changes, flash, counts) else {
+            return Mapping::Known;
+        };
         Mapping::InFlash { page, found }
     }
 
@@ -215,7 +217,7 @@ impl<S: Store> Translation for Paged<S> {
     }
 
     /// Unmaps the units that the request covers completely.
-    fn trim(&mut self, request: &Request, flash: &mut Backend, book: &mut Book) -> bool {
+    fn trim(&mut self, request: &Request, flash: &mut Backend, counts: &mut Counts) -> bool {
         let unit_bytes = u64::from(self.array.geometry.unit_bytes);
         let first = request.address.div_ceil(unit_bytes);
         let end = (request.address + u64::from(request.bytes)) / unit_bytes;
@@ -225,7 +227,7 @@ impl<S: Store> Translation for Paged<S> {
                 if let Some(errors) = &mut flash.errors {
                     errors.replace(unit);
                 }
-                book.trimmed += 1;
+                counts.trimmed += 1;
                 self.versions.trim(unit);
             }
         }
@@ -265,12 +267,12 @@ impl<S: Store> Translation for Paged<S> {
         }
     }
 
-    fn precondition(&mut self, request: &Request, book: &mut Book) -> Result<(), ZoneRefusal> {
+    fn precondition(&mut self, request: &Request, counts: &mut Counts) -> Result<(), ZoneRefusal> {
         let (first, last) = self.array.geometry.units_of(request);
         self.array.handles.choose(request.volume);
         let mut all = true;
         for unit in first..=last {
-            self.look_up_in(unit, true, &mut Untimed, book);
+            self.look_up_in(unit, true, &mut Untimed, counts);
             all &= self.put_untimed(unit);
         }
         written_if(all)
@@ -373,14 +375,14 @@ impl<S: Store> Translation for Paged<S> {
         &self.array.pool.programs
     }
 
-    fn restart_ledger(&mut self, book: &mut Book) {
+    fn restart_ledger(&mut self, counts: &mut Counts) {
         self.array.handles.restart_ledger();
-        *book = self.array.pool.new_book();
+        *counts = self.array.pool.new_counts();
         self.history.restart(&self.array.pool.programs);
     }
 
-    fn wear(&self, book: &Book) -> Wear {
-        self.array.pool.wear(book, &self.config, self.valid_units())
+    fn wear(&self, counts: &Counts) -> Wear {
+        self.array.pool.wear(counts, &self.config, self.valid_units())
     }
 
     fn life(&self) -> Option<f64> {
@@ -393,8 +395,8 @@ impl<S: Store> Translation for Paged<S> {
         Some((pool.programs.on_media() + pool.programs.parity) as f64)
     }
 
-    fn counters(&self, book: &Book, flash: &Backend) -> Vec<(&'static str, u64)> {
-        report::paged_counters(&self.array, book, flash)
+    fn counters(&self, counts: &Counts, flash: &Backend) -> Vec<(&'static str, u64)> {
+        report::paged_counters(&self.array, counts, flash)
     }
 
     fn columns(&self) -> Vec<Column> {

@@ -1,6 +1,6 @@
 //! Counters and report columns of the translation layer.
 
-use crate::book::Book;
+use crate::counts::Counts;
 use crate::flash::backend::Backend;
 use crate::ftl::array::Array;
 use crate::superblocks::ABSENT;
@@ -11,12 +11,12 @@ use nacre_media::store::Store;
 /// Returns the counters of a page-mapped drive.
 pub(crate) fn paged_counters<S: Store>(
     array: &Array<S>,
-    book: &Book,
+    counts: &Counts,
     flash: &Backend,
 ) -> Vec<(&'static str, u64)> {
-    let (now, before) = (&array.pool.programs, &book.programs_before);
+    let (now, before) = (&array.pool.programs, &counts.programs_before);
     let [reads, programs, erases, suspensions] = flash.flash_counters();
-    let mut counters = book.host.counters();
+    let mut counters = counts.host.counters();
     counters.extend([
         ("units_host", now.host - before.host),
         ("units_cleaned", now.cleaned - before.cleaned),
@@ -32,17 +32,17 @@ pub(crate) fn paged_counters<S: Store>(
         programs,
         erases,
         suspensions,
-        ("buffer_hits", book.buffer_hits),
-        ("unwritten_reads", book.unwritten_reads),
-        ("units_trimmed", book.trimmed),
-        ("partial_writes", book.partial_writes),
-        ("mapping_lookups", book.lookups),
-        ("mapping_misses", book.misses),
-        ("refused_writes", book.refused_writes),
+        ("buffer_hits", counts.buffer_hits),
+        ("unwritten_reads", counts.unwritten_reads),
+        ("units_trimmed", counts.trimmed),
+        ("partial_writes", counts.partial_writes),
+        ("mapping_lookups", counts.lookups),
+        ("mapping_misses", counts.misses),
+        ("refused_writes", counts.refused_writes),
     ]);
-    counters.extend(book.recovery_counters());
+    counters.extend(counts.recovery_counters());
     counters.extend(array.handles.redirected().map(|units| ("units_redirected", units)));
-    counters.extend(array.handles.has_statistics().then(|| statistics(array, book)).into_iter().flatten());
+    counters.extend(array.handles.has_statistics().then(|| statistics(array, counts)).into_iter().flatten());
     counters.extend(array.geometry.stripes.map(|_| ("units_parity", now.parity - before.parity)));
     counters.extend(flash.errors.iter().flat_map(|errors| errors.counters()));
     counters.extend(flash.errors.iter().flat_map(|errors| errors.rebuild_counters()));
@@ -50,10 +50,10 @@ pub(crate) fn paged_counters<S: Store>(
 }
 
 /// Returns the counters of the FDP statistics log page: HBMW, MBMW, and MBE.
-fn statistics<S: Store>(array: &Array<S>, book: &Book) -> [(&'static str, u64); 3] {
-    let (now, before) = (&array.pool.programs, &book.programs_before);
+fn statistics<S: Store>(array: &Array<S>, counts: &Counts) -> [(&'static str, u64); 3] {
+    let (now, before) = (&array.pool.programs, &counts.programs_before);
     let unit = u64::from(array.geometry.unit_bytes);
-    let erases = array.pool.flash.erases() - book.erases_before;
+    let erases = array.pool.flash.erases() - counts.erases_before;
     [
         ("host_bytes_with_metadata_written", unit * (now.by_host() - before.by_host())),
         (

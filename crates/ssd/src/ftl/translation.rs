@@ -1,6 +1,6 @@
 //! Interface of a translation layer, which is a page mapping or a zone mapping.
 
-use crate::book::{Book, Programs};
+use crate::counts::{Counts, Programs};
 use crate::flash::backend::{Backend, Held};
 use crate::layout::geometry::{Cells, Geometry, Spot};
 use crate::recovery::Outage;
@@ -63,7 +63,7 @@ pub(crate) trait Translation: State + Send {
 
     /// Looks up the mapping of `unit`. `changes` means that the request will modify the mapping.
     #[inline(always)]
-    fn look_up(&mut self, _unit: u64, _changes: bool, _flash: &mut Backend, _book: &mut Book) -> Mapping {
+    fn look_up(&mut self, _unit: u64, _changes: bool, _flash: &mut Backend, _counts: &mut Counts) -> Mapping {
         Mapping::Known
     }
 
@@ -92,7 +92,7 @@ pub(crate) trait Translation: State + Send {
 
     /// Trims the units that `request` covers completely. Returns `false` if the trim must wait for space in
     /// the buffer.
-    fn trim(&mut self, request: &Request, flash: &mut Backend, book: &mut Book) -> bool;
+    fn trim(&mut self, request: &Request, flash: &mut Backend, counts: &mut Counts) -> bool;
 
     /// Issues the data in the buffer. Returns whether the flush must wait for programs.
     fn flush(&mut self, flash: &mut Backend) -> bool;
@@ -123,7 +123,7 @@ pub(crate) trait Translation: State + Send {
     }
 
     /// Applies a write without simulated time. Errors: part of the write is rejected.
-    fn precondition(&mut self, request: &Request, book: &mut Book) -> Result<(), ZoneRefusal>;
+    fn precondition(&mut self, request: &Request, counts: &mut Counts) -> Result<(), ZoneRefusal>;
 
     fn prefetch(&self, requests: &[Request]);
 
@@ -179,7 +179,7 @@ pub(crate) trait Translation: State + Send {
         _command: ZoneCommand,
         _address: u64,
         _flash: &mut Backend,
-        _book: &mut Book,
+        _counts: &mut Counts,
     ) -> Option<Result<(), ZoneRefusal>> {
         unreachable!("only drives with zones take commands to zones")
     }
@@ -187,14 +187,14 @@ pub(crate) trait Translation: State + Send {
     /// Returns the numbers of programs since the drive was new.
     fn programs(&self) -> &Programs;
 
-    fn restart_ledger(&mut self, book: &mut Book);
+    fn restart_ledger(&mut self, counts: &mut Counts);
 
-    fn wear(&self, book: &Book) -> Wear;
+    fn wear(&self, counts: &Counts) -> Wear;
 
     /// Returns the number of units that can be programmed until the drive is worn out, if known.
     fn life(&self) -> Option<f64>;
 
-    fn counters(&self, book: &Book, flash: &Backend) -> Vec<(&'static str, u64)>;
+    fn counters(&self, counts: &Counts, flash: &Backend) -> Vec<(&'static str, u64)>;
 
     fn columns(&self) -> Vec<Column>;
 

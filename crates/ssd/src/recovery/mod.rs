@@ -4,8 +4,8 @@
 pub(crate) mod spare_area;
 pub(crate) mod versions;
 
-use crate::book::Book;
 use crate::config::Drive;
+use crate::counts::Counts;
 use crate::flash::backend::Unfinished;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Recovery, Time};
@@ -39,12 +39,12 @@ impl Outage {
         at: Time,
         unfinished: &Unfinished,
         interrupted: Recovery,
-        book: &mut Book,
+        counts: &mut Counts,
     ) {
         if at < self.ready {
             // The power loss interrupts a recovery. The erases of that recovery are repeated, and it wrote no
             // checkpoint.
-            book.recovering = book.recovering - (self.ready - at);
+            counts.recovering = counts.recovering - (self.ready - at);
         } else {
             self.checkpoint = self.next_checkpoint;
             self.erases = Erases::default();
@@ -56,11 +56,11 @@ impl Outage {
     }
 
     /// Records that power is restored at `at`. `recovery` determines when the drive is ready.
-    pub(crate) fn recovered(&mut self, at: Time, recovery: &Recovery, book: &mut Book) {
+    pub(crate) fn recovered(&mut self, at: Time, recovery: &Recovery, counts: &mut Counts) {
         self.ready = recovery.done;
-        book.recoveries += 1;
-        book.recovering += recovery.done - at;
-        book.pages_scanned += recovery.pages_scanned;
+        counts.recoveries += 1;
+        counts.recovering += recovery.done - at;
+        counts.pages_scanned += recovery.pages_scanned;
     }
 }
 

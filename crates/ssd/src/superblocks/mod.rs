@@ -4,8 +4,8 @@
 mod blocks;
 mod wear;
 
-use crate::book::Programs;
 use crate::config::Config;
+use crate::counts::Programs;
 use crate::layout::geometry::Geometry;
 use crate::ops::FlashOps;
 use blocks::Blocks;

@@ -1,8 +1,8 @@
 //! Wear of superblocks, for reports.
 
 use super::Superblocks;
-use crate::book::Book;
 use crate::config::Config;
+use crate::counts::Counts;
 use nacre_kernel::{Column, Wear};
 use nacre_media::store::Store;
 
@@ -11,13 +11,13 @@ const RATE_MIN: f64 = 0.01;
 
 impl<S: Store> Superblocks<S> {
     /// Returns counters for a measurement that starts now.
-    pub(crate) fn new_book(&self) -> Book {
-        Book::behind(self.programs, self.flash.erases())
+    pub(crate) fn new_counts(&self) -> Counts {
+        Counts::behind(self.programs, self.flash.erases())
     }
 
     /// Returns the programs and erases since measurement started. `valid` is the number of valid units.
-    pub(crate) fn wear(&self, book: &Book, config: &Config, valid: u64) -> Wear {
-        let (now, before) = (&self.programs, &book.programs_before);
+    pub(crate) fn wear(&self, counts: &Counts, config: &Config, valid: u64) -> Wear {
+        let (now, before) = (&self.programs, &counts.programs_before);
         let of_superblock = u64::from(self.geometry.blocks_per_superblock());
         Wear {
             host: now.host - before.host,
@@ -25,7 +25,7 @@ impl<S: Store> Superblocks<S> {
             leveled: now.leveled - before.leveled,
             metadata: now.mapping - before.mapping + now.parity - before.parity,
             padding: now.padding - before.padding,
-            erases: (self.flash.erases() - book.erases_before) * of_superblock,
+            erases: (self.flash.erases() - counts.erases_before) * of_superblock,
             block_erases: self.blocks.erases().to_vec(),
             endurance: config.nand.endurance,
             worn_out_at: None,

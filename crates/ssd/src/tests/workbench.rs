@@ -16,24 +16,24 @@ struct Coded {
     ecc: Slot<EccFamily>,
 }
 
-static ROOMS: Models = Models { devices: &[DEVICES], others };
+static MODELS: Models = Models { devices: &[DEVICES], others };
 
 /// Creates an environment with the components of this crate and a random seed.
 pub(crate) fn workbench(seed: u64) -> Workbench {
-    Workbench::new(ROOMS, seed)
+    Workbench::new(MODELS, seed)
 }
 
 /// Creates the code that the settings of a TOML table describe, for pages of `page` bytes.
 pub(crate) fn ecc(toml: &str, page: u64) -> Box<dyn Ecc> {
     let coded: Coded = workbench(1).read(&format!("[ecc]\n{toml}")).expect("a legal code");
-    ecc::build(&coded.ecc, Page { families: &ROOMS, bytes: Bytes(page) }).expect("a legal code")
+    ecc::build(&coded.ecc, Page { families: &MODELS, bytes: Bytes(page) }).expect("a legal code")
 }
 
 fn others(family: &str) -> Vec<&'static Descriptor> {
     match family {
-        CleaningFamily::NAME => cleaning::ROOMS.iter().map(|room| &room.descriptor).collect(),
-        EccFamily::NAME => ecc::ROOMS.iter().map(|room| &room.descriptor).collect(),
-        HostInterfaceFamily::NAME => host_interface::ROOMS.iter().map(|room| &room.descriptor).collect(),
+        CleaningFamily::NAME => cleaning::MODELS.iter().map(|model| &model.descriptor).collect(),
+        EccFamily::NAME => ecc::MODELS.iter().map(|model| &model.descriptor).collect(),
+        HostInterfaceFamily::NAME => host_interface::MODELS.iter().map(|model| &model.descriptor).collect(),
         _ => Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! Zones as the translation layer of a drive.
 
-use crate::book::{Book, Programs};
+use crate::counts::{Counts, Programs};
 use crate::flash::backend::{Backend, Held};
 use crate::ftl::translation::{Found, Translation, Written};
 use crate::layout::geometry::Geometry;
@@ -49,10 +49,10 @@ impl<S: Store> Zones<S> {
     }
 
     /// Resets `zone` by a trim or a command, and counts the reset unless the zone is already empty.
-    fn reset(&mut self, zone: u32, flash: &mut Backend, book: &mut Book) {
+    fn reset(&mut self, zone: u32, flash: &mut Backend, counts: &mut Counts) {
         self.tally.resets += u64::from(self.zones[zone as usize].state != ZoneState::Empty);
-        book.trimmed += u64::from(self.empty(zone, flash));
-        book.forget_taken_back(self.pool.programs.host);
+        counts.trimmed += u64::from(self.empty(zone, flash));
+        counts.forget_taken_back(self.pool.programs.host);
     }
 
     /// Stores the data of `unit` in `page`: the data of `written`, or zeros if there is none.
@@ -147,7 +147,7 @@ impl<S: Store> Translation for Zones<S> {
 
     /// Resets each zone that the request covers completely. Finishes a zone if the request covers it from its
     /// write pointer to its end. Returns false if the trim must wait for space in the buffer.
-    fn trim(&mut self, request: &Request, flash: &mut Backend, book: &mut Book) -> bool {
+    fn trim(&mut self, request: &Request, flash: &mut Backend, counts: &mut Counts) -> bool {
         let (first, last) = self.geometry.units_of(request);
         let (begin, end) = (request.address, request.address + u64::from(request.bytes));
         let is_whole = |zone: &Zone| begin <= zone.start && zone.end <= end;
@@ -161,7 +161,7 @@ impl<S: Store> Translation for Zones<S> {
         for zone in zones {
             let described = self.describe(zone);
             if is_whole(&described) {
-                self.reset(zone, flash, book);
+                self.reset(zone, flash, counts);
             } else if finishes(&described) {
                 self.finish(zone, flash);
             } else {
@@ -183,7 +183,7 @@ impl<S: Store> Translation for Zones<S> {
         command: ZoneCommand,
         address: u64,
         flash: &mut Backend,
-        book: &mut Book,
+        counts: &mut Counts,
     ) -> Option<Result<(), ZoneRefusal>> {
         let zone = self.zone_at(address);
         let zone = match self.counted(zone) {
@@ -199,7 +199,7 @@ impl<S: Store> Translation for Zones<S> {
                 Ok(())
             }
             ZoneCommand::Reset => {
-                self.reset(zone, flash, book);
+                self.reset(zone, flash, counts);
                 Ok(())
             }
             ZoneCommand::Append => unreachable!("an append is a write"),
@@ -234,7 +234,7 @@ impl<S: Store> Translation for Zones<S> {
     /// Writes without simulated time. A write beyond the end of a zone continues in the next zone.
     /// Preconditioning has no trims, so a write to the start of a zone that is not empty resets the zone
     /// first.
-    fn precondition(&mut self, request: &Request, book: &mut Book) -> Result<(), ZoneRefusal> {
+    fn precondition(&mut self, request: &Request, counts: &mut Counts) -> Result<(), ZoneRefusal> {
         let whole = request.bytes - request.bytes % self.geometry.unit_bytes;
         let end = request.address + u64::from(whole);
         let mut address = request.address;
@@ -253,7 +253,7 @@ impl<S: Store> Translation for Zones<S> {
             }
             address = to;
         }
-        book.forget_taken_back(self.pool.programs.host);
+        counts.forget_taken_back(self.pool.programs.host);
         all
     }
 
@@ -300,21 +300,21 @@ impl<S: Store> Translation for Zones<S> {
         &self.pool.programs
     }
 
-    fn restart_ledger(&mut self, book: &mut Book) {
+    fn restart_ledger(&mut self, counts: &mut Counts) {
         self.tally = Tally::default();
-        *book = self.pool.new_book();
+        *counts = self.pool.new_counts();
     }
 
-    fn wear(&self, book: &Book) -> Wear {
-        self.pool.wear(book, &self.config, self.live_units())
+    fn wear(&self, counts: &Counts) -> Wear {
+        self.pool.wear(counts, &self.config, self.live_units())
     }
 
     fn life(&self) -> Option<f64> {
         self.pool.life(&self.config, self.superblocks_needed())
     }
 
-    fn counters(&self, book: &Book, flash: &Backend) -> Vec<(&'static str, u64)> {
-        self.counters_since(book, flash)
+    fn counters(&self, counts: &Counts, flash: &Backend) -> Vec<(&'static str, u64)> {
+        self.counters_since(counts, flash)
     }
 
     fn columns(&self) -> Vec<Column> {

@@ -73,12 +73,12 @@ pub(crate) use table::Zones;
 
 use crate::build_drive;
 use crate::config::{Config, ZnsSsdConfig};
-use nacre_config::{Descriptor, Problems, Room, Slot};
+use nacre_config::{Descriptor, Model, Problems, Slot};
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::event;
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<DeviceFamily> = Room {
+pub const MODEL: Model<DeviceFamily> = Model {
     descriptor: Descriptor::of::<ZnsSsdConfig>(
         "zns_ssd",
         "a zoned (ZNS) flash SSD: no page mapping, no garbage collection",

@@ -1,6 +1,6 @@
 //! Counters and columns of zones.
 
-use crate::book::Book;
+use crate::counts::Counts;
 use crate::flash::backend::Backend;
 use crate::zns_ssd::table::Zones;
 use nacre_kernel::{Column, ZoneRefusal};
@@ -21,9 +21,9 @@ const REFUSED: [&str; ZoneRefusal::COUNT] = [
 
 impl<S: Store> Zones<S> {
     /// Returns the counters since measurement started.
-    pub(super) fn counters_since(&self, book: &Book, flash: &Backend) -> Vec<(&'static str, u64)> {
-        let (now, before, tally) = (&self.pool.programs, &book.programs_before, &self.tally);
-        let mut counters = book.host.counters();
+    pub(super) fn counters_since(&self, counts: &Counts, flash: &Backend) -> Vec<(&'static str, u64)> {
+        let (now, before, tally) = (&self.pool.programs, &counts.programs_before, &self.tally);
+        let mut counters = counts.host.counters();
         counters.extend([
             ("units_host", now.host - before.host),
             ("units_padding", now.padding - before.padding),
@@ -36,13 +36,13 @@ impl<S: Store> Zones<S> {
         ]);
         counters.extend(flash.flash_counters());
         counters.extend([
-            ("buffer_hits", book.buffer_hits),
-            ("unwritten_reads", book.unwritten_reads),
-            ("units_trimmed", book.trimmed),
-            ("refused_writes", book.refused_writes),
+            ("buffer_hits", counts.buffer_hits),
+            ("unwritten_reads", counts.unwritten_reads),
+            ("units_trimmed", counts.trimmed),
+            ("refused_writes", counts.refused_writes),
         ]);
         counters.extend(REFUSED.into_iter().zip(tally.refused));
-        counters.extend(book.recovery_counters());
+        counters.extend(counts.recovery_counters());
         counters
     }
 

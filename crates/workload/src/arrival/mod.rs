@@ -63,7 +63,7 @@ impl Family for ArrivalFamily {
 
 /// The arrival processes, in documentation order.
 pub static ARRIVALS: &Table<ArrivalFamily> =
-    &[closed::ROOM, poisson::ROOM, periodic::ROOM, bursts::ROOM, rhythm::ROOM, recorded::ROOM];
+    &[closed::MODEL, poisson::MODEL, periodic::MODEL, bursts::MODEL, rhythm::MODEL, recorded::MODEL];
 
 /// Clock of an open arrival process. It rejects arrivals after the maximum time.
 #[derive(Clone, Debug, State)]

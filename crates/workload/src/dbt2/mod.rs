@@ -40,7 +40,7 @@ mod tests;
 
 use crate::server::{Clients, Script, Server, ServiceStep};
 use crate::{Workload, WorkloadFamily};
-use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_config::{Configuration, Descriptor, Model, Reader};
 use nacre_kernel::state::State;
 use nacre_kernel::{Bytes, Random, Time};
 use tables::{CUSTOMERS, DISTRICTS, Database, ITEMS, Table};
@@ -113,7 +113,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// Descriptor and constructor of the component.
-pub const ROOM: Room<WorkloadFamily> = Room {
+pub const MODEL: Model<WorkloadFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "dbt2",
         "DBT-2: the transactions of TPC-C as page requests of a database",

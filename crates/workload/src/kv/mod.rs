@@ -95,7 +95,7 @@ mod waiting;
 use crate::{Workload, WorkloadFamily};
 use layout::{bucket_pairs, fill, leaf_pairs, log_reserve, pointers};
 use method::Method;
-use nacre_config::{Choice, Configuration, Descriptor, Reader, Room};
+use nacre_config::{Choice, Configuration, Descriptor, Model, Reader};
 use nacre_kernel::{Bytes, Random, Time};
 use transactions::Transactions;
 
@@ -275,7 +275,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// Descriptor and constructor of the component.
-pub const ROOM: Room<WorkloadFamily> = Room {
+pub const MODEL: Model<WorkloadFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "kv",
         "a transactional key-value store on a hash table or a B+tree: threads swap the values of two keys",

@@ -10,7 +10,7 @@ pub use part::{By, Part};
 pub use shares::{First, Share, Shares, shares};
 
 use crate::WorkloadFamily;
-use nacre_config::Room;
+use nacre_config::Model;
 
 /// Descriptor and constructor of the trace workload.
-pub(crate) const TRACE: Room<WorkloadFamily> = trace::ROOM;
+pub(crate) const TRACE: Model<WorkloadFamily> = trace::MODEL;

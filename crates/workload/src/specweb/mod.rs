@@ -30,7 +30,7 @@ mod tests;
 use crate::server::{Clients, Script, Server, ServiceStep};
 use crate::synthetic::ranks::Ranks;
 use crate::{Workload, WorkloadFamily};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_kernel::state::State;
 use nacre_kernel::{Bytes, Random, Ratio, Time};
 
@@ -92,7 +92,7 @@ pub struct Config {
 }
 
 /// Descriptor and constructor of the component.
-pub const ROOM: Room<WorkloadFamily> = Room {
+pub const MODEL: Model<WorkloadFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "specweb",
         "SPECweb99: requests for files of a web server, with directories selected by Zipf's law",

@@ -62,14 +62,14 @@ impl Family for PatternFamily {
 
 /// The patterns, in documentation order.
 pub static PATTERNS: &Table<PatternFamily> = &[
-    uniform::ROOM,
-    zipf::ROOM,
-    exponential::ROOM,
-    hot_cold::ROOM,
-    sequential::ROOM,
-    log::ROOM,
-    hammer::ROOM,
-    birthday::ROOM,
-    mix::ROOM,
-    shaped::ROOM,
+    uniform::MODEL,
+    zipf::MODEL,
+    exponential::MODEL,
+    hot_cold::MODEL,
+    sequential::MODEL,
+    log::MODEL,
+    hammer::MODEL,
+    birthday::MODEL,
+    mix::MODEL,
+    shaped::MODEL,
 ];

@@ -4,7 +4,7 @@ use super::Pattern;
 use crate::arrival::{ARRIVALS, Arrival, ArrivalFamily, Pacing, RECORDED_TIMES};
 use crate::error::WorkloadError;
 use crate::{Notes, Workload, WorkloadBuilder, WorkloadFamily, keep_writes, single_writes};
-use nacre_config::{Configuration, Problems, Reader, Slot, both, room_of};
+use nacre_config::{Configuration, Problems, Reader, Slot, both, model_of};
 use nacre_kernel::state::State;
 use nacre_kernel::{Burst, Ranges, Request};
 
@@ -25,11 +25,11 @@ pub struct Timed<C: Configuration> {
 }
 
 fn check<C: Configuration>(timed: &Timed<C>, reader: &mut Reader<'_>) {
-    if room_of(ARRIVALS, &timed.arrival).descriptor.needs != RECORDED_TIMES {
+    if model_of(ARRIVALS, &timed.arrival).descriptor.needs != RECORDED_TIMES {
         return;
     }
-    let others = ARRIVALS.iter().filter(|room| room.descriptor.needs != RECORDED_TIMES);
-    let others: Vec<&str> = others.map(|room| room.descriptor.kind).collect();
+    let others = ARRIVALS.iter().filter(|model| model.descriptor.needs != RECORDED_TIMES);
+    let others: Vec<&str> = others.map(|model| model.descriptor.kind).collect();
     reader.conflict(
         "arrival.kind",
         &format!("{:?}", timed.arrival.kind()),

@@ -45,7 +45,7 @@ mod tenant;
 use crate::interactive::{Interactive, Issued, Unheard};
 use crate::{Asker, Notes, Pacing, Workload, WorkloadBuilder, WorkloadError, WorkloadFamily};
 use nacre_config::priority::{Priority, Weights};
-use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Problems, Reader, Room, Slot, both};
+use nacre_config::{Configuration, Descriptor, ErrorCode, Model, Problem, Problems, Reader, Slot, both};
 use nacre_kernel::event::{Arbiter, Slab};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Bytes, Ranges, Request, Status, Time};
@@ -124,7 +124,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// Descriptor and constructor of the component.
-pub const ROOM: Room<WorkloadFamily> = Room {
+pub const MODEL: Model<WorkloadFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "tenants",
         "several hosts on one stack, each with its own addresses, workload, and arrivals",

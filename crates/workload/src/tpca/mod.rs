@@ -60,7 +60,7 @@ mod transactions;
 
 use crate::{Workload, WorkloadFamily};
 use layout::Database;
-use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_config::{Configuration, Descriptor, Model, Reader};
 use nacre_kernel::{Bytes, Rate};
 use transactions::Transactions;
 
@@ -134,7 +134,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// Descriptor and constructor of the component.
-pub const ROOM: Room<WorkloadFamily> = Room {
+pub const MODEL: Model<WorkloadFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "tpca",
         "TPC-A as used by eNVy: transactions that access B-trees and records word by word",

@@ -128,7 +128,10 @@ fn a_transaction_takes_as_many_accesses_as_binary_searches_do() {
     let (got, expected) = (mean(&<[Request]>::len), account + teller + branch);
     // The terms are correlated. The sum of their standard deviations is at most 1.6.
     assert!((got - expected).abs() < 0.057, "{got} accesses, expected {expected}");
-    assert!((expected - 73.0).abs() < 0.05, "{expected}: 70 reads and 3 writes, as the room's doc says");
+    assert!(
+        (expected - 73.0).abs() < 0.05,
+        "{expected}: 70 reads and 3 writes, as the documentation of the model says"
+    );
 }
 
 /// A database image in memory: the 32-bit words of every node and record. It is built independently of the

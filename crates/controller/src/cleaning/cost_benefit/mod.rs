@@ -21,7 +21,7 @@
 //! lower than the cleaning cost of greedy.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_kernel::state::State;
 
 #[cfg(test)]
@@ -32,7 +32,7 @@ mod tests;
 pub struct Config {}
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<CleaningFamily> = Room {
+pub const MODEL: Model<CleaningFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "cost_benefit",
         "weighs gained space and age against cost, like log-structured file systems",

@@ -17,7 +17,7 @@
 //! and greedy has the lowest cost.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_kernel::Random;
 use nacre_kernel::state::State;
 
@@ -38,7 +38,7 @@ pub struct Config {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<CleaningFamily> = Room {
+pub const MODEL: Model<CleaningFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "d_choices",
         "cleans the segment with the most invalid pages among d random segments",

@@ -17,7 +17,7 @@
 //! reported with its location.
 
 use super::{CleaningFamily, check_partitions};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 
 #[cfg(test)]
 mod tests;
@@ -30,7 +30,7 @@ pub struct Config {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<CleaningFamily> = Room {
+pub const MODEL: Model<CleaningFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "external",
         "a policy provided by the caller, e.g. a Python function",

@@ -51,7 +51,7 @@ fn built(function: &str) -> Result<Box<dyn Cleaner>, Problems> {
     let mut caller = Caller(workbench(1));
     let text = format!("cleaning = {{ kind = \"external\", function = \"{function}\" }}");
     let document: Document = caller.0.read(&text)?;
-    (super::ROOM.build)(&document.cleaning, &mut caller)
+    (super::MODEL.build)(&document.cleaning, &mut caller)
 }
 
 #[test]

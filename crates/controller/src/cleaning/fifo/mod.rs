@@ -18,7 +18,7 @@
 //! for both kinds of data.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_kernel::state::State;
 
 #[cfg(test)]
@@ -29,7 +29,7 @@ mod tests;
 pub struct Config {}
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<CleaningFamily> = Room {
+pub const MODEL: Model<CleaningFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "fifo",
         "cleans segments in the order in which they were written",

@@ -14,7 +14,7 @@
 //! Under uniform writes, the cost is within 2 % of the closed form of Desnoyers.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_kernel::state::State;
 use std::cmp::Reverse;
 
@@ -26,7 +26,7 @@ mod tests;
 pub struct Config {}
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<CleaningFamily> = Room {
+pub const MODEL: Model<CleaningFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "greedy",
         "cleans the segment with the most invalid pages",

@@ -30,7 +30,7 @@
 
 use super::redistribution::{Redistribution, Settings};
 use super::{Cleaner, CleaningFamily, Decision, View};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_kernel::state::State;
 
 #[cfg(test)]
@@ -45,7 +45,7 @@ pub struct Config {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<CleaningFamily> = Room {
+pub const MODEL: Model<CleaningFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "locality_gathering",
         "segments are cleaned separately, and hot pages move to the first segments",

@@ -52,7 +52,7 @@
 //! equation. With `raises`, a segment below the average receives that number.
 
 use super::{Cleaner, CleaningFamily, Decision, View, check_partitions};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_kernel::Ratio;
 use nacre_kernel::state::{State, Value};
 
@@ -83,7 +83,7 @@ pub struct Config {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<CleaningFamily> = Room {
+pub const MODEL: Model<CleaningFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "product_average",
         "locality gathering and hybrid exactly as published, without fitted settings",

@@ -46,7 +46,7 @@ mod tests;
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Misfit, Page, Verdict, Work};
 use code::Code;
-use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Problems, Reader, Room, Slot};
+use nacre_config::{Configuration, Descriptor, ErrorCode, Model, Problem, Problems, Reader, Slot};
 use nacre_kernel::{Bytes, Energy, Time};
 use nacre_media::charge::check_work;
 
@@ -102,7 +102,7 @@ fn energies_are_whole(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<EccFamily> = Room {
+pub const MODEL: Model<EccFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "bch",
         "corrects up to t bit errors per codeword",

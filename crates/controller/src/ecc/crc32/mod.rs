@@ -17,7 +17,7 @@
 //! bit errors within a page are detected, because the Hamming distance is four for up to 91,607 bits.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Misfit, Verdict, Work};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_kernel::{Energy, Time};
 
 #[cfg(test)]
@@ -41,7 +41,7 @@ pub struct Config {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<EccFamily> = Room {
+pub const MODEL: Model<EccFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "crc32",
         "bit errors are detected but not corrected",

@@ -26,7 +26,7 @@
 //! the last step cannot correct is a binomial tail.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Verdict, Work};
-use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Reader, Room};
+use nacre_config::{Configuration, Descriptor, ErrorCode, Model, Problem, Reader};
 use nacre_kernel::{Bytes, Energy, Ratio, Time};
 use nacre_media::charge::check_work;
 
@@ -111,7 +111,7 @@ fn check_without_senses(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<EccFamily> = Room {
+pub const MODEL: Model<EccFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "ldpc",
         "LDPC, modeled by its strength and latency: a hard decision, then soft decisions",

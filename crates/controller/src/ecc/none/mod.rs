@@ -15,7 +15,7 @@
 //! bit error is `1 - (1 - p)^bits`.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Misfit, Verdict, Work};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 
 #[cfg(test)]
 mod tests;
@@ -25,7 +25,7 @@ mod tests;
 pub struct Config {}
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<EccFamily> = Room {
+pub const MODEL: Model<EccFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "none",
         "no error correction: pages are returned with their bit errors",

@@ -2,7 +2,7 @@
 
 use super::{BLOCK, BLOCKS, DRIVE};
 use crate::hdd::Config;
-use crate::workbench::{rooms, workbench};
+use crate::workbench::{models, workbench};
 use nacre_kernel::{Op, Random, Request, Streams, Time};
 use nacre_media::disk::Disk;
 use nacre_testkit::oracle::disk::{Firmware, Policy, serve};
@@ -37,7 +37,7 @@ fn requests(count: u64, is_skewed: bool, random: &mut Random) -> Vec<Request> {
 fn both(options: &str, firmware: Firmware, requests: &[Request], load: Load<'_>) -> [Vec<Visit>; 2] {
     let toml = format!("{DRIVE}write_settle = \"0.4 ms\"\n{options}");
     let mut drive = workbench(1).build(&toml).expect("the test's drive is legal");
-    let config: Config = workbench(1).slot(&toml).expect("it is legal").config(rooms());
+    let config: Config = workbench(1).slot(&toml).expect("it is legal").config(models());
     let right = serve(&Disk::of(&config.mechanics), firmware, requests, load);
     [visits(&mut *drive, requests, load), right]
 }

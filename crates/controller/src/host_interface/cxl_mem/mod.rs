@@ -26,7 +26,7 @@ use super::HostInterfaceFamily;
 use super::express::ExpressConfig;
 use super::lines::Lines;
 use super::rules::{Crossing, Rules};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_kernel::Time;
 
 #[cfg(test)]
@@ -60,7 +60,7 @@ pub struct Config {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<HostInterfaceFamily> = Room {
+pub const MODEL: Model<HostInterfaceFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "cxl_mem",
         "CXL.mem: the host accesses the device as memory",

@@ -17,7 +17,7 @@
 
 use super::HostInterfaceFamily;
 use super::plain::Plain;
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_kernel::{Bandwidth, Time};
 
 #[cfg(test)]
@@ -38,7 +38,7 @@ pub struct Config {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<HostInterfaceFamily> = Room {
+pub const MODEL: Model<HostInterfaceFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "direct",
         "a driver, and a link that carries only data",

@@ -47,7 +47,7 @@ mod queues;
 
 use super::HostInterfaceFamily;
 use super::express::ExpressConfig;
-use nacre_config::{Choice, Configuration, Descriptor, Room};
+use nacre_config::{Choice, Configuration, Descriptor, Model};
 use nacre_kernel::Time;
 use queues::Nvme;
 
@@ -109,7 +109,7 @@ pub struct Config {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<HostInterfaceFamily> = Room {
+pub const MODEL: Model<HostInterfaceFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "nvme",
         "NVMe: queue pairs in host memory, over PCI Express",

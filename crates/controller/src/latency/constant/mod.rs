@@ -18,7 +18,7 @@
 mod tests;
 
 use super::{Latency, LatencyFamily};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_kernel::Time;
 use nacre_kernel::state::State;
 
@@ -30,7 +30,7 @@ pub struct Config {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<LatencyFamily> = Room {
+pub const MODEL: Model<LatencyFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "constant",
         "a constant latency",

@@ -18,7 +18,7 @@
 mod tests;
 
 use super::{Latency, LatencyFamily};
-use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_config::{Configuration, Descriptor, Model, Reader};
 use nacre_kernel::state::State;
 use nacre_kernel::{Random, Time};
 
@@ -41,7 +41,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<LatencyFamily> = Room {
+pub const MODEL: Model<LatencyFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "exponential",
         "a memoryless latency, given its mean",

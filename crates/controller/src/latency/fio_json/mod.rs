@@ -27,7 +27,7 @@ mod tests;
 
 use super::inverse::Inverse;
 use super::{Direction, Latency, LatencyFamily};
-use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Room};
+use nacre_config::{Configuration, Descriptor, ErrorCode, Model, Problem};
 use nacre_kernel::state::State;
 use nacre_kernel::{Random, Time};
 
@@ -47,7 +47,7 @@ pub struct Config {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<LatencyFamily> = Room {
+pub const MODEL: Model<LatencyFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "fio_json",
         "latencies measured with fio, from its JSON output",

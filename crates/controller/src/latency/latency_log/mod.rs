@@ -25,7 +25,7 @@ mod parse;
 mod tests;
 
 use super::{Direction, Latency, LatencyFamily};
-use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Room};
+use nacre_config::{Configuration, Descriptor, ErrorCode, Model, Problem};
 use nacre_kernel::state::State;
 use nacre_kernel::{Bytes, Random, Time};
 
@@ -48,7 +48,7 @@ pub struct Config {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<LatencyFamily> = Room {
+pub const MODEL: Model<LatencyFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "latency_log",
         "latencies measured with fio, one per request, from its log",

@@ -22,7 +22,7 @@ mod tests;
 
 use super::inverse::{Inverse, Piece};
 use super::{Latency, LatencyFamily};
-use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_config::{Configuration, Descriptor, Model, Reader};
 use nacre_kernel::state::State;
 use nacre_kernel::{Random, Ratio, Time};
 
@@ -74,7 +74,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<LatencyFamily> = Room {
+pub const MODEL: Model<LatencyFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "quantiles",
         "a latency given by points of its cumulative distribution",

@@ -15,7 +15,7 @@
 //! the times to open the row, transfer the data, and close the row.
 
 use super::{MemoryScheduler, MemorySchedulingFamily};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 
 #[cfg(test)]
 mod tests;
@@ -25,7 +25,7 @@ mod tests;
 pub struct Config {}
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<MemorySchedulingFamily> = Room {
+pub const MODEL: Model<MemorySchedulingFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "fcfs",
         "serves one access after the other",

@@ -30,7 +30,7 @@
 //! With several ranks, rates are within 1.5 % of the rates of a clock-by-clock scheduler.
 
 use super::{MemoryScheduler, MemorySchedulingFamily};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 
 #[cfg(test)]
 mod tests;
@@ -49,7 +49,7 @@ pub struct Config {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<MemorySchedulingFamily> = Room {
+pub const MODEL: Model<MemorySchedulingFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "fr_fcfs",
         "row hits and ready banks come first, and rows are opened ahead",

@@ -7,7 +7,7 @@ mod power;
 mod queue;
 mod stages;
 
-use crate::workbench::{ask, rooms, workbench};
+use crate::workbench::{ask, models, workbench};
 use nacre_config::{Configuration, Slot};
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Op, Request, Span, Status, Streams, Time};
@@ -59,7 +59,7 @@ pub(super) fn part(toml: &str) -> Part {
         device: Slot<nacre_device::DeviceFamily>,
     }
     let document: Document = workbench(1).read(&format!("[device]\n{toml}")).expect("it is legal");
-    document.device.config::<super::Config>(rooms()).part
+    document.device.config::<super::Config>(models()).part
 }
 
 /// Runs `count` random requests of `bytes` bytes, with `depth` outstanding.

@@ -13,7 +13,7 @@
 //! The mapping of rows is always the identity.
 
 use super::{Intervals, Move, WearLevelingFamily, WearLeveller, Written};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_kernel::state::State;
 
 #[cfg(test)]
@@ -24,7 +24,7 @@ mod tests;
 pub struct Config {}
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<WearLevelingFamily> = Room {
+pub const MODEL: Model<WearLevelingFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "none",
         "every row stays at its location",

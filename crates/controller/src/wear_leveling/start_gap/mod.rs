@@ -49,7 +49,7 @@ mod watch;
 use super::{Intervals, Move, WearLevelingFamily, WearLeveller, Written};
 use domain::Domain;
 use feistel::Feistel;
-use nacre_config::{Configuration, Descriptor, ErrorCode, Problem, Problems, Room};
+use nacre_config::{Configuration, Descriptor, ErrorCode, Model, Problem, Problems};
 use nacre_kernel::Ratio;
 use nacre_kernel::state::State;
 use watch::Watch;
@@ -91,7 +91,7 @@ pub struct Config {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<WearLevelingFamily> = Room {
+pub const MODEL: Model<WearLevelingFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "start_gap",
         "rows rotate past one empty row",

@@ -35,19 +35,19 @@ impl Family for FaultFamily {
 }
 
 /// The faults, in documentation order.
-pub static ROOMS: &Table<FaultFamily> = &[
-    delay::ROOM,
-    slow::ROOM,
-    stall::ROOM,
-    limit::ROOM,
-    error::ROOM,
-    failing_flush::ROOM,
-    disconnect::ROOM,
-    lost_write::ROOM,
-    torn_write::ROOM,
-    misdirected_write::ROOM,
-    bit_rot::ROOM,
-    stale_read::ROOM,
+pub static MODELS: &Table<FaultFamily> = &[
+    delay::MODEL,
+    slow::MODEL,
+    stall::MODEL,
+    limit::MODEL,
+    error::MODEL,
+    failing_flush::MODEL,
+    disconnect::MODEL,
+    lost_write::MODEL,
+    torn_write::MODEL,
+    misdirected_write::MODEL,
+    bit_rot::MODEL,
+    stale_read::MODEL,
 ];
 
 /// A fault, and the settings that determine when and how the device consults it.

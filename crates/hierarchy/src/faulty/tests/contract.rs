@@ -1,7 +1,7 @@
 //! Tests of the device contract, and of equality with the device without faults.
 
 use super::{BARE, ask, counts, faulty, request, text, with_bytes};
-use crate::workbench::{self, ROOMS};
+use crate::workbench::{self, MODELS};
 use nacre_kernel::event::{Canceled, Completions, Device, Payload, RequestId};
 use nacre_kernel::{Op, Random, Request, Status, Streams, Time};
 use nacre_testkit::{Workbench, conformance, durability};
@@ -24,7 +24,7 @@ const ERRORS: [&str; 4] = [
 ];
 
 fn build(below: &str, faults: &[&str], has_bytes: bool) -> Box<dyn Device> {
-    let workbench = Workbench::new(ROOMS, 1);
+    let workbench = Workbench::new(MODELS, 1);
     let workbench = if has_bytes { workbench.with_bytes() } else { workbench };
     workbench::build(&text(below, faults), workbench).expect("it is legal")
 }
@@ -93,7 +93,7 @@ fn without_an_active_fault_it_is_the_device_alone() {
     let nowhere = "kind = \"error\"\nshare = \"0 %\"";
     for below in [BARE, DISK] {
         for has_bytes in [false, true] {
-            let workbench = Workbench::new(ROOMS, 1);
+            let workbench = Workbench::new(MODELS, 1);
             let workbench = if has_bytes { workbench.with_bytes() } else { workbench };
             let alone = &mut *workbench::build(&format!("[stack]\n{below}"), workbench).expect("it is legal");
             let expected = served(alone);
@@ -112,7 +112,7 @@ fn without_an_active_fault_it_is_the_device_alone() {
 #[test]
 fn the_seed_decides_and_nothing_else() {
     let seen = |seed| {
-        let workbench = Workbench::new(ROOMS, seed);
+        let workbench = Workbench::new(MODELS, seed);
         let mut device = workbench::build(&text(BARE, &[DELAY, ERRORS[0]]), workbench).expect("legal");
         served(&mut *device)
     };

@@ -4,7 +4,7 @@ mod laws;
 mod settings;
 mod zones;
 
-use crate::workbench::{self, ROOMS};
+use crate::workbench::{self, MODELS};
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{FaultCounts, Op, Request, Status, Time};
 use nacre_testkit::Workbench;
@@ -21,11 +21,11 @@ pub(super) fn text(below: &str, faults: &[&str]) -> String {
 }
 
 pub(super) fn faulty(faults: &[&str]) -> Box<dyn Device> {
-    workbench::build(&text(BARE, faults), Workbench::new(ROOMS, 1)).expect("it is legal")
+    workbench::build(&text(BARE, faults), Workbench::new(MODELS, 1)).expect("it is legal")
 }
 
 pub(super) fn with_bytes(faults: &[&str]) -> Box<dyn Device> {
-    let workbench = Workbench::new(ROOMS, 1).with_bytes();
+    let workbench = Workbench::new(MODELS, 1).with_bytes();
     workbench::build(&text(BARE, faults), workbench).expect("it is legal")
 }
 

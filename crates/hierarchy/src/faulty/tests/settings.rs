@@ -1,12 +1,12 @@
 //! Tests of invalid settings.
 
 use super::{BARE, text};
-use crate::workbench::{self, ROOMS};
+use crate::workbench::{self, MODELS};
 use nacre_testkit::Workbench;
 
 /// Error messages for a faulty device with the invalid `fault`.
 fn problems(fault: &str) -> String {
-    let built = workbench::build(&text(BARE, &[fault]), Workbench::new(ROOMS, 1));
+    let built = workbench::build(&text(BARE, &[fault]), Workbench::new(MODELS, 1));
     built.err().unwrap_or_else(|| panic!("it is legal:\n{fault}")).to_string()
 }
 
@@ -49,7 +49,7 @@ fn bad_settings_name_their_place_and_a_remedy() {
 #[test]
 fn problems_of_all_faults_come_at_once() {
     let faults = ["kind = \"error\"\nrange_end = \"2 MiB\"", "kind = \"error\"\nrange_start = \"3 MiB\""];
-    let built = workbench::build(&text(BARE, &faults), Workbench::new(ROOMS, 1));
+    let built = workbench::build(&text(BARE, &faults), Workbench::new(MODELS, 1));
     let said = built.err().expect("two problems").to_string();
     assert!(
         said.contains("stack.fault[0].range_end") && said.contains("stack.fault[1].range_start"),

@@ -1,7 +1,7 @@
 //! Zone commands and appends through faults.
 
 use super::{counts, text};
-use crate::workbench::{self, ROOMS};
+use crate::workbench::{self, MODELS};
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Op, Request, Status, Time, Zone, ZoneAnswer, ZoneCommand, ZoneRefusal, ZoneState};
 use nacre_testkit::{Workbench, conformance};
@@ -14,7 +14,7 @@ const UNIT: u64 = 4096;
 const ZONE: u64 = 64 * UNIT;
 
 fn zoned(faults: &[&str]) -> Box<dyn Device> {
-    workbench::build(&text(ZONED, faults), Workbench::new(ROOMS, 1).with_bytes()).expect("it is legal")
+    workbench::build(&text(ZONED, faults), Workbench::new(MODELS, 1).with_bytes()).expect("it is legal")
 }
 
 fn zone(device: &dyn Device, number: u64) -> Zone {
@@ -78,7 +78,7 @@ fn a_device_with_zones_keeps_the_contract_below_faults() {
 fn without_an_active_fault_commands_take_effect_as_in_the_device_alone() {
     use ZoneCommand::{Append, Close, Finish, Open, Reset};
     let later = "kind = \"error\"\nstart = \"1 h\"";
-    let bench = Workbench::new(ROOMS, 1).with_bytes();
+    let bench = Workbench::new(MODELS, 1).with_bytes();
     let alone = workbench::build(&format!("[stack]\n{ZONED}"), bench).expect("it is legal");
     let mut devices = [alone, zoned(&[later])];
     let script = [
@@ -151,7 +151,7 @@ fn a_range_selects_appends_by_the_write_pointer() {
 #[test]
 fn writes_that_a_zone_would_reject_are_refused() {
     for kind in ["lost_write", "torn_write", "misdirected_write"] {
-        let bench = Workbench::new(ROOMS, 1).with_bytes();
+        let bench = Workbench::new(MODELS, 1).with_bytes();
         let toml = text(ZONED, &[&format!("kind = \"{kind}\"")]);
         let problem = workbench::build(&toml, bench).err().expect("it is refused").to_string();
         assert!(problem.contains("rejects writes that are not at the write pointer"), "{problem}");

@@ -1,7 +1,7 @@
 //! Tests of the number of decoders.
 
 use super::{build, request, settings, submit};
-use crate::workbench::ROOMS;
+use crate::workbench::MODELS;
 use nacre_kernel::{Op, Streams, Time};
 use nacre_testkit::{Workbench, assert_close};
 
@@ -116,7 +116,7 @@ fn an_area_without_that_of_several_decoders_is_an_error() {
         ("decoder_area = \"1 mm2\"", "the area of the cells next to it is not known", "give area too"),
     ] {
         let toml = settings(&format!("blocks = 64\n{given}"), "kind = \"bch\"\nt = 1");
-        let problems = Workbench::new(ROOMS, 1).build(&toml).err().expect(given).to_string();
+        let problems = Workbench::new(MODELS, 1).build(&toml).err().expect(given).to_string();
         assert!(problems.contains(problem) && problems.contains(remedy), "{problems}");
     }
 }

@@ -1,7 +1,7 @@
 //! Tests of properties that every flash disk cache has.
 
 use super::{BCH, build, device, request, settings, submit};
-use crate::workbench::ROOMS;
+use crate::workbench::MODELS;
 use nacre_kernel::{Op, Streams, Time};
 use nacre_testkit::{Workbench, keeps_its_bytes};
 use nacre_testkit::{conformance, durability};
@@ -68,7 +68,7 @@ fn it_keeps_its_bytes_while_pages_move() {
     for (options, ecc) in KINDS {
         let options = options.replace("mlc_endurance = 40\nslc_endurance = 400\n", "");
         let toml = settings(&adapted(&options, ecc), ecc);
-        let crashes = keeps_its_bytes(Workbench::new(ROOMS, 1), &toml, 300);
+        let crashes = keeps_its_bytes(Workbench::new(MODELS, 1), &toml, 300);
         assert!(crashes.points() > 250 && crashes.restarts > 4, "{crashes:?}");
         assert!(
             crashes.branches["power_lost_while_recovering"] > 1 && crashes.branches["stale_blocks"] > 1,

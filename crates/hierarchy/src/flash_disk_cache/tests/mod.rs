@@ -8,7 +8,7 @@ mod oracle;
 mod shape;
 mod wear;
 
-use crate::workbench::ROOMS;
+use crate::workbench::MODELS;
 use nacre_kernel::event::Device;
 use nacre_kernel::{Op, Request, Status, Time};
 use nacre_testkit::Host;
@@ -27,7 +27,7 @@ fn settings(options: &str, ecc: &str) -> String {
 const BCH: &str = "kind = \"bch\"\nt = 1\ncrc32 = true";
 
 fn device(toml: &str, carries_bytes: bool) -> Box<dyn Device> {
-    let bench = Workbench::new(ROOMS, 1);
+    let bench = Workbench::new(MODELS, 1);
     let mut bench = if carries_bytes { bench.with_bytes() } else { bench };
     bench.build(toml).unwrap_or_else(|problems| panic!("{toml}\n{problems}"))
 }

@@ -3,7 +3,7 @@
 
 use super::naive::{Event, Naive};
 use super::shape::{DECODE, ERASE, PAGE, PROGRAM, READ, SENSE, Shape, WRITE};
-use crate::workbench::ROOMS;
+use crate::workbench::MODELS;
 use nacre_kernel::{Op, Request, Time};
 use nacre_testkit::Host;
 use nacre_testkit::Workbench;
@@ -26,7 +26,7 @@ fn host(shape: Shape) -> Host {
         shape.writes as f64 / blocks as f64 * 100.0,
         shape.collects_above * 100.0,
     );
-    let built = Workbench::new(ROOMS, 1).build(&toml);
+    let built = Workbench::new(MODELS, 1).build(&toml);
     Host::new(built.unwrap_or_else(|problems| panic!("{problems}")))
 }
 

@@ -1,6 +1,6 @@
 //! Tests common to the disk caches in DRAM and in phase-change memory.
 
-use crate::workbench::ROOMS;
+use crate::workbench::MODELS;
 use nacre_kernel::Time;
 use nacre_kernel::event::Device;
 use nacre_testkit::Workbench;
@@ -35,7 +35,7 @@ fn pcm(options: &str, ecc: &str) -> String {
 }
 
 fn build(cache: &str, backing: &str, carries_bytes: bool) -> Box<dyn Device> {
-    let bench = Workbench::new(ROOMS, 1);
+    let bench = Workbench::new(MODELS, 1);
     let mut bench = if carries_bytes { bench.with_bytes() } else { bench };
     let toml = format!("{cache}[device.backing]\n{backing}");
     bench.build(&toml).unwrap_or_else(|problems| panic!("{toml}: {problems}"))
@@ -83,7 +83,7 @@ fn caches_over_caches_keep_the_contract() {
     let below = pcm("", BCH).replace("64 KiB", "256 KiB");
     let toml = |cache: &str| format!("{cache}[device.backing]\n{below}[device.backing.backing]\n{STORE}");
     for pause in [Time::from_us(3), Time::from_us(300)] {
-        conformance(pause, || Workbench::new(ROOMS, 1).build(&toml(&dram(""))).expect("it is legal"));
+        conformance(pause, || Workbench::new(MODELS, 1).build(&toml(&dram(""))).expect("it is legal"));
     }
 }
 

@@ -2,7 +2,7 @@
 //! rules.
 
 use super::naive::{Event, FRAMES, LATENCY, Naive, PAGE, READ, Shape, WRITE};
-use crate::workbench::ROOMS;
+use crate::workbench::MODELS;
 use nacre_kernel::{Op, Request, Time};
 use nacre_testkit::Host;
 use nacre_testkit::Workbench;
@@ -16,7 +16,7 @@ fn host(shape: Shape) -> Host {
          read = \"{READ} ns\"\nwrite = \"{WRITE} ns\"\nunit = \"1 MiB\"\nparallelism = {}\ncapacity = \"1 MiB\"\n",
         shape.servers
     );
-    let built = Workbench::new(ROOMS, 1).build(&toml);
+    let built = Workbench::new(MODELS, 1).build(&toml);
     Host::new(built.unwrap_or_else(|problems| panic!("{problems}")))
 }
 

@@ -5,7 +5,7 @@ mod oracle;
 mod power;
 mod settings;
 
-use crate::workbench::{self, ROOMS};
+use crate::workbench::{self, MODELS};
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Op, Request, Status, Time};
 use nacre_testkit::Workbench;
@@ -27,11 +27,11 @@ fn faulty(device: &str, fault: &str) -> String {
 }
 
 fn mirror(settings: &str, members: &[&str]) -> Box<dyn Device> {
-    workbench::build(&text(settings, members), Workbench::new(ROOMS, 1)).expect("it is legal")
+    workbench::build(&text(settings, members), Workbench::new(MODELS, 1)).expect("it is legal")
 }
 
 fn with_bytes(settings: &str, members: &[&str]) -> Box<dyn Device> {
-    let workbench = Workbench::new(ROOMS, 1).with_bytes();
+    let workbench = Workbench::new(MODELS, 1).with_bytes();
     workbench::build(&text(settings, members), workbench).expect("it is legal")
 }
 

@@ -1,7 +1,7 @@
 //! Tests of invalid settings.
 
 use super::{BARE, text};
-use crate::workbench::{self, ROOMS};
+use crate::workbench::{self, MODELS};
 use nacre_config::ErrorCode;
 use nacre_testkit::Workbench;
 
@@ -15,7 +15,7 @@ fn a_mirror_needs_two_members_with_capacities() {
         ("", &[BARE, endless][..], "stack.member[1]", ErrorCode::MissingSetting),
         ("hedge_after = \"0 s\"", &[BARE, BARE][..], "stack.hedge_after", ErrorCode::ConflictingSettings),
     ] {
-        let refused = workbench::build(&text(settings, members), Workbench::new(ROOMS, 1));
+        let refused = workbench::build(&text(settings, members), Workbench::new(MODELS, 1));
         let problems = refused.err().expect("it is refused").0;
         let found: Vec<(&str, ErrorCode)> =
             problems.iter().map(|problem| (problem.path.as_str(), problem.code)).collect();

@@ -4,7 +4,7 @@ mod modes;
 mod naive;
 mod tables;
 
-use crate::workbench::ROOMS;
+use crate::workbench::MODELS;
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Op, Request, Status, Streams, Time};
 use nacre_testkit::Host;
@@ -27,7 +27,7 @@ fn power_losses_anywhere_break_no_guarantee() {
     let dram = format!("{BCH}\ntables = \"dram\"\nupdate = \"7 us\"");
     let moving_hot = format!("{moving}\ncontroller = {{ promotes_at = 2 }}");
     for options in [BCH, "page = \"1 KiB\"\nbanks = 1\necc = \"none\"", &moving, &hot, &moving_hot, &dram] {
-        let crashes = keeps_its_bytes(Workbench::new(ROOMS, 1), &toml(options), 400);
+        let crashes = keeps_its_bytes(Workbench::new(MODELS, 1), &toml(options), 400);
         assert!(
             crashes.points() > 30 && crashes.restarts > 4 && crashes.branches["stale_blocks"] > 3,
             "{crashes:?}"
@@ -43,7 +43,7 @@ fn a_lost_page_whose_new_write_is_undone_stays_lost() {
     let options = "page = \"8 KiB\"\nbanks = 1\nendurance = 20\nendurance_spread = 1.0\nbit_error_rate = 0.00001\n\
          ecc = { kind = \"crc32\" }";
     let mut host =
-        Host::new(Workbench::new(ROOMS, 1).with_bytes().build(&toml(options)).expect("it is legal"));
+        Host::new(Workbench::new(MODELS, 1).with_bytes().build(&toml(options)).expect("it is legal"));
     let request = |op: Op, page: u64| {
         let (address, bytes) = (page * PAGE, PAGE as u32);
         Request { arrival: Time::ZERO, address, bytes, volume: 0, op }

@@ -2,7 +2,7 @@
 
 use super::naive::Naive;
 use super::toml;
-use crate::workbench::ROOMS;
+use crate::workbench::MODELS;
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Activity, Op, Request, Status, Streams, Time};
 use nacre_testkit::{Host, Workbench, assert_close};
@@ -11,7 +11,7 @@ const NONE: &str = "ecc = \"none\"\nwear_leveling = \"none\"\nbit_error_rate = 0
 const ONE_BIT: &str = "ecc = { kind = \"bch\", t = 1, decode = \"10 ns\" }";
 
 fn host(options: &str, carries_bytes: bool) -> Host {
-    let bench = Workbench::new(ROOMS, 1);
+    let bench = Workbench::new(MODELS, 1);
     let mut bench = if carries_bytes { bench.with_bytes() } else { bench };
     Host::new(bench.build(&toml(options)).unwrap_or_else(|problems| panic!("{options}: {problems}")))
 }
@@ -190,7 +190,7 @@ fn settings_must_fit_together() {
         let text = toml(&format!("{ONE_BIT}\n{options}"));
         let text =
             if options.contains("65") { text.replacen("capacity = \"64 KiB\"\n", "", 1) } else { text };
-        let problems = Workbench::new(ROOMS, 1).build(&text).err().expect(options).to_string();
+        let problems = Workbench::new(MODELS, 1).build(&text).err().expect(options).to_string();
         assert!(problems.contains(expected), "{options}: {problems}");
     }
 }

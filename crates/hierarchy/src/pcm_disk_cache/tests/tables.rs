@@ -1,7 +1,7 @@
 //! Tests of the tables: sizes, accesses, times, and energy.
 
 use super::toml;
-use crate::workbench::ROOMS;
+use crate::workbench::MODELS;
 use nacre_kernel::event::Payload;
 use nacre_kernel::{Activity, Op, Request, Streams, Time};
 use nacre_testkit::{Host, Workbench, assert_close};
@@ -9,7 +9,7 @@ use nacre_testkit::{Host, Workbench, assert_close};
 const NONE: &str = "ecc = \"none\"\nwear_leveling = \"none\"\nbit_error_rate = 0";
 
 fn host(options: &str) -> Host {
-    let built = Workbench::new(ROOMS, 1).build(&toml(&format!("{NONE}\n{options}")));
+    let built = Workbench::new(MODELS, 1).build(&toml(&format!("{NONE}\n{options}")));
     Host::new(built.unwrap_or_else(|problems| panic!("{options}: {problems}")))
 }
 
@@ -102,7 +102,7 @@ fn a_part_of_the_energies_is_an_error() {
         ("{ kind = \"dram\", idle_power = \"80 mW\" }", "lookup_energy, update_energy"),
     ] {
         let text = toml(&format!("{NONE}\ntables = {tables}"));
-        let problems = Workbench::new(ROOMS, 1).build(&text).err().expect(tables).to_string();
+        let problems = Workbench::new(MODELS, 1).build(&text).err().expect(tables).to_string();
         assert!(problems.contains(&format!("energy also needs {missing}")), "{problems}");
     }
 }

@@ -37,7 +37,7 @@ mod tests;
 
 use super::assignment::{Assignment, Class, Speed};
 use super::{Exchange, Layout, Placement, PlacementFamily, View};
-use nacre_config::{Choice, Configuration, Descriptor, Room};
+use nacre_config::{Choice, Configuration, Descriptor, Model};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Ratio, Time};
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ pub enum Weigh {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<PlacementFamily> = Room {
+pub const MODEL: Model<PlacementFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "dynamic",
         "extents move after every epoch according to their recent accesses",

@@ -16,7 +16,7 @@
 //! reported with its location.
 
 use super::{Decider, Exchange, Layout, Placement, PlacementFamily, View};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_kernel::Time;
 use nacre_kernel::state::State;
 
@@ -37,7 +37,7 @@ pub struct Config {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<PlacementFamily> = Room {
+pub const MODEL: Model<PlacementFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "external",
         "a placement provided by the caller, e.g. a Python function",

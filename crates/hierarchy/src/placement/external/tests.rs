@@ -1,6 +1,6 @@
 //! Tests that the function with the configured name is called, and that an unknown name is reported.
 
-use super::{Decider, Exchange, ROOM, View};
+use super::{Decider, Exchange, MODEL, View};
 use crate::placement::assignment::Speed;
 use crate::placement::{PlacementContext, PlacementFamily};
 use crate::workbench;
@@ -21,7 +21,7 @@ struct Caller;
 
 impl PlacementContext for Caller {
     fn families(&self) -> &dyn Families {
-        &workbench::ROOMS
+        &workbench::MODELS
     }
 
     fn extents(&self) -> &[u32] {
@@ -61,12 +61,12 @@ fn slot(function: &str) -> Slot<PlacementFamily> {
         "placement = {{ kind = \"external\", function = \"{function}\", epoch = \"5 s\", layout = \"in_order\" }}"
     );
     let node = Node::parse_toml(&toml, "test.toml").expect("well formed");
-    Document::read(&node, &mut Reader::new(&workbench::ROOMS)).expect("legal settings").placement
+    Document::read(&node, &mut Reader::new(&workbench::MODELS)).expect("legal settings").placement
 }
 
 #[test]
 fn the_function_decides_over_the_layout_and_epoch_that_were_set() {
-    let mut placement = (ROOM.build)(&slot("swap"), &mut Caller).expect("it was brought");
+    let mut placement = (MODEL.build)(&slot("swap"), &mut Caller).expect("it was brought");
     assert_eq!((placement.start(), placement.epoch()), (vec![0, 1, 1], Some(Time::from_s(5))));
     let mut moves = Vec::new();
     placement.decide(&View { homes: &[0, 1, 1], accesses: &[], skipped: 0 }, &mut moves);
@@ -75,6 +75,6 @@ fn the_function_decides_over_the_layout_and_epoch_that_were_set() {
 
 #[test]
 fn an_unknown_function_is_named_with_its_path() {
-    let problems = (ROOM.build)(&slot("other"), &mut Caller).err().expect("the name is unknown");
+    let problems = (MODEL.build)(&slot("other"), &mut Caller).err().expect("the name is unknown");
     assert!(problems.to_string().starts_with("placement.function: no function has this name"), "{problems}");
 }

@@ -17,7 +17,7 @@
 mod tests;
 
 use super::{Layout, Placement, PlacementFamily};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_kernel::state::State;
 
 /// Extents never move.
@@ -29,7 +29,7 @@ pub struct Config {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<PlacementFamily> = Room {
+pub const MODEL: Model<PlacementFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "fixed",
         "extents never move",

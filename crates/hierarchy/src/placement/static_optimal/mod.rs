@@ -32,7 +32,7 @@ mod tests;
 use super::assignment::Assignment;
 use super::by_size::{Speeds, alike};
 use super::{Placement, PlacementFamily};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_kernel::state::State;
 
 /// The best static placement, which has no settings.
@@ -40,7 +40,7 @@ use nacre_kernel::state::State;
 pub struct Config {}
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<PlacementFamily> = Room {
+pub const MODEL: Model<PlacementFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "static_optimal",
         "the best placement without moves, computed from the whole workload",

@@ -20,7 +20,7 @@
 
 use super::ReplacementFamily;
 use super::ring::{Ring, Turn};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 
 #[cfg(test)]
 mod tests;
@@ -30,7 +30,7 @@ mod tests;
 pub struct Config {}
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<ReplacementFamily> = Room {
+pub const MODEL: Model<ReplacementFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "clock",
         "second chance: FIFO with one reference bit per block",

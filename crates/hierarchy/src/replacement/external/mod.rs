@@ -16,7 +16,7 @@
 //! error of the user.
 
 use super::ReplacementFamily;
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 
 #[cfg(test)]
 mod tests;
@@ -29,7 +29,7 @@ pub struct Config {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<ReplacementFamily> = Room {
+pub const MODEL: Model<ReplacementFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "external",
         "a policy provided by the caller, e.g. a Python class",

@@ -1,7 +1,7 @@
 //! Tests that the policy with the configured name is requested, with its path. Tests of the Python package
 //! compare a Python LRU with the built-in one.
 
-use super::ROOM;
+use super::MODEL;
 use crate::replacement::{Context, Replacement, ReplacementContext, ReplacementFamily};
 use crate::workbench;
 use nacre_config::{Configuration, ErrorCode, Families, Node, Problem, Problems, Reader, Slot};
@@ -18,7 +18,7 @@ struct Caller;
 
 impl ReplacementContext for Caller {
     fn families(&self) -> &dyn Families {
-        &workbench::ROOMS
+        &workbench::MODELS
     }
 
     fn capacity(&self) -> usize {
@@ -33,18 +33,18 @@ impl ReplacementContext for Caller {
 fn slot() -> Slot<ReplacementFamily> {
     let toml = "policy = { kind = \"external\", function = \"mine\" }";
     let node = Node::parse_toml(toml, "test.toml").expect("well formed");
-    Document::read(&node, &mut Reader::new(&workbench::ROOMS)).expect("legal settings").policy
+    Document::read(&node, &mut Reader::new(&workbench::MODELS)).expect("legal settings").policy
 }
 
 #[test]
 fn the_caller_is_asked_for_the_policy_by_its_name_and_place() {
-    let problems = (ROOM.build)(&slot(), &mut Caller).err().expect("it says so");
+    let problems = (MODEL.build)(&slot(), &mut Caller).err().expect("it says so");
     assert_eq!(problems.to_string(), "policy.function: it was requested, given mine");
 }
 
 #[test]
 fn a_context_without_functions_reports_that() {
-    let mut context = Context { families: &workbench::ROOMS, capacity: 8 };
-    let problems = (ROOM.build)(&slot(), &mut context).err().expect("there is none");
+    let mut context = Context { families: &workbench::MODELS, capacity: 8 };
+    let problems = (MODEL.build)(&slot(), &mut context).err().expect("there is none");
     assert!(problems.to_string().contains("policies of the caller are not available here"), "{problems}");
 }

@@ -26,7 +26,7 @@ use super::ReplacementFamily;
 use super::arena::{Arena, Slot};
 use super::index::Vacancy;
 use super::policy::{self, Policy};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_kernel::Ratio;
 use nacre_kernel::state::State;
 
@@ -53,7 +53,7 @@ pub struct Config {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<ReplacementFamily> = Room {
+pub const MODEL: Model<ReplacementFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "lirs",
         "keeps the blocks with the shortest reuse distance",

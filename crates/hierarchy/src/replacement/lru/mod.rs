@@ -22,7 +22,7 @@ use super::ReplacementFamily;
 use super::arena::Slot;
 use super::index::{Vacancy, tag};
 use super::policy::{Policy, Tracked};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_kernel::state::State;
 
 mod keyed;
@@ -38,7 +38,7 @@ use log::Log;
 pub struct Config {}
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<ReplacementFamily> = Room {
+pub const MODEL: Model<ReplacementFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "lru",
         "evicts the least recently used block",

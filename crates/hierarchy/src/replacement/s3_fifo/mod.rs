@@ -31,7 +31,7 @@ use super::ReplacementFamily;
 use super::arena::{Arena, Slot};
 use super::index::Vacancy;
 use super::policy::{self, Policy};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_kernel::Ratio;
 use nacre_kernel::state::State;
 
@@ -50,7 +50,7 @@ pub struct Config {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<ReplacementFamily> = Room {
+pub const MODEL: Model<ReplacementFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "s3_fifo",
         "a small, a main, and a ghost queue, all FIFO",

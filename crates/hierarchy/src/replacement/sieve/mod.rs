@@ -19,7 +19,7 @@
 
 use super::ReplacementFamily;
 use super::ring::{Ring, Turn};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 
 #[cfg(test)]
 mod tests;
@@ -29,7 +29,7 @@ mod tests;
 pub struct Config {}
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<ReplacementFamily> = Room {
+pub const MODEL: Model<ReplacementFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "sieve",
         "a use marks a block, and a moving hand evicts the first unmarked block",

@@ -25,7 +25,7 @@ use super::ReplacementFamily;
 use super::arena::{Arena, Slot};
 use super::index::Vacancy;
 use super::policy::{self, Policy};
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_kernel::Ratio;
 use nacre_kernel::state::State;
 
@@ -50,7 +50,7 @@ pub struct Config {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<ReplacementFamily> = Room {
+pub const MODEL: Model<ReplacementFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "w_tinylfu",
         "a window for new blocks, then only blocks that are more frequent than their victims",

@@ -5,7 +5,7 @@ use crate::server_cache::cache::ServerCache;
 use crate::server_cache::config::Behavior;
 use crate::server_cache::levels::{Level, Levels};
 use crate::server_cache::{FillMode, Inclusion};
-use crate::workbench::{self, ROOMS};
+use crate::workbench::{self, MODELS};
 use nacre_kernel::event::{Agenda, Completions, Device, Payload, RequestId};
 use nacre_kernel::state::State;
 use nacre_kernel::{
@@ -19,7 +19,7 @@ fn problems(level: &str, settings: &str) -> String {
         "[stack]\nkind = \"server_cache\"\n{settings}\nlevel = [{level}]\n\
          backing = {{ kind = \"network\", read = \"919 us\", write = \"133 us\" }}"
     );
-    workbench::build(&toml, Workbench::new(ROOMS, 1)).err().expect("an invalid configuration").to_string()
+    workbench::build(&toml, Workbench::new(MODELS, 1)).err().expect("an invalid configuration").to_string()
 }
 
 fn device(capacity: &str) -> String {

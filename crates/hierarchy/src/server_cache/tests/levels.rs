@@ -67,8 +67,8 @@ fn level(policy: Box<dyn Replacement>) -> Level {
 
 /// Combinations of levels for every policy, and for a policy that refuses blocks.
 fn stacks(inclusion: Inclusion) -> Vec<(String, Levels)> {
-    let rooms = replacement::ROOMS.iter().map(|room| room.descriptor.kind);
-    let policies = rooms.filter(|&kind| kind != "external").chain(["picky"]);
+    let models = replacement::MODELS.iter().map(|model| model.descriptor.kind);
+    let policies = models.filter(|&kind| kind != "external").chain(["picky"]);
     let make = |kind: &str, capacity| match kind {
         "picky" => Box::new(Picky { held: Vec::new(), capacity, refuses: true }) as Box<dyn Replacement>,
         kind => workbench::policy(kind, capacity),

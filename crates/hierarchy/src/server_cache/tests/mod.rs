@@ -1,6 +1,6 @@
 //! Tests of the server cache.
 
-use crate::workbench::{self, ROOMS};
+use crate::workbench::{self, MODELS};
 use nacre_kernel::event::Device;
 use nacre_kernel::{Op, Request, Time};
 use nacre_testkit::Workbench;
@@ -22,13 +22,13 @@ const NETWORK: &str = "kind = \"network\"\nread = \"919.0 us\"\nwrite = \"133.0 
 
 /// Builds the device that `toml` describes under `stack`.
 fn build(toml: &str) -> Box<dyn Device> {
-    let built = workbench::build(toml, Workbench::new(ROOMS, 1));
+    let built = workbench::build(toml, Workbench::new(MODELS, 1));
     built.unwrap_or_else(|problems| panic!("{toml}: {problems}"))
 }
 
 /// Builds the device that `toml` describes under `stack`, with data.
 fn build_with_bytes(toml: &str) -> Box<dyn Device> {
-    let built = workbench::build(toml, Workbench::new(ROOMS, 1).with_bytes());
+    let built = workbench::build(toml, Workbench::new(MODELS, 1).with_bytes());
     built.unwrap_or_else(|problems| panic!("{toml}: {problems}"))
 }
 

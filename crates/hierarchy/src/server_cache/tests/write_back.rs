@@ -1,7 +1,7 @@
 //! Tests of write-back: conservation of blocks, closed forms, and rejected settings.
 
 use super::{Host, blocks, counter, pcm_cache, us};
-use crate::workbench::{self, ROOMS};
+use crate::workbench::{self, MODELS};
 use nacre_kernel::{Activity, Op, Request, Streams, Time};
 use nacre_testkit::{Workbench, assert_close};
 
@@ -191,7 +191,7 @@ fn devices_with_weaker_guarantees_are_rejected() {
             "[stack]\nkind = \"server_cache\"\n{settings}\nbacking = {{ kind = \"network\", read = \"1 us\", \
              write = \"1 us\" }}\n{level}"
         );
-        let problems = workbench::build(&toml, Workbench::new(ROOMS, 1)).err().expect("it is refused").0;
+        let problems = workbench::build(&toml, Workbench::new(MODELS, 1)).err().expect("it is refused").0;
         assert_eq!(problems.len(), 1, "{problems:?}");
         problems[0].to_string()
     };

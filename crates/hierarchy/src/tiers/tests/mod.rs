@@ -1,6 +1,6 @@
 //! Tests of extents placed on tiers of devices.
 
-use crate::workbench::{self, ROOMS};
+use crate::workbench::{self, MODELS};
 use nacre_kernel::event::Device;
 use nacre_kernel::{Op, Request, Time};
 use nacre_testkit::Workbench;
@@ -17,7 +17,7 @@ fn request(op: Op, address: u64, bytes: u32) -> Request {
 }
 
 fn build(toml: &str, carries_bytes: bool) -> Box<dyn Device> {
-    let bench = Workbench::new(ROOMS, 1);
+    let bench = Workbench::new(MODELS, 1);
     let bench = if carries_bytes { bench.with_bytes() } else { bench };
     workbench::build(toml, bench).unwrap_or_else(|problems| panic!("{toml}: {problems}"))
 }

@@ -4,7 +4,7 @@
 use super::request;
 use super::scripted::{CHUNK, EXTENT, Scripted, tiers};
 use crate::placement::Exchange;
-use crate::workbench::ROOMS;
+use crate::workbench::MODELS;
 use nacre_kernel::{Op, Request, Time};
 use nacre_testkit::Host;
 use nacre_testkit::Workbench;
@@ -311,7 +311,7 @@ fn device((servers, read, write): (usize, u64, u64), path: u64) -> Box<dyn nacre
         "kind = \"measured\"\nread = \"{read} us\"\nwrite = \"{write} us\"\nparallelism = {servers}\n\
          unit = \"1 MiB\"\ncapacity = \"{capacity} B\"\n"
     );
-    Workbench::new(ROOMS, path).build(&toml).unwrap_or_else(|problems| panic!("{problems}"))
+    Workbench::new(MODELS, path).build(&toml).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 proptest! {

@@ -3,7 +3,7 @@
 use crate::placement::{Exchange, Placement, View};
 use crate::tiers::Config;
 use crate::tiers::{model::Tiers, tier::Tier};
-use crate::workbench::ROOMS;
+use crate::workbench::MODELS;
 use nacre_kernel::event::Device;
 use nacre_kernel::state::State;
 use nacre_kernel::{ComponentId, Time};
@@ -47,7 +47,7 @@ pub(super) fn tiers(devices: Vec<(Box<dyn Device>, u32)>, placement: Scripted, b
         "kind = \"tiers\"\nextent = \"{EXTENT} B\"\nchunk = \"{CHUNK} B\"\nmigration_bandwidth = \"{bandwidth} B/s\"\n\
          [[device.tier]]\ndevice = {{ kind = \"measured\", read = \"1 us\", write = \"1 us\" }}\n"
     );
-    let config: Config = Workbench::new(ROOMS, 1).slot(&toml).expect("it is right").config(&ROOMS);
+    let config: Config = Workbench::new(MODELS, 1).slot(&toml).expect("it is right").config(&MODELS);
     let tiers = devices.into_iter().map(|(device, extents)| Tier::new(device, extents, 1.0)).collect();
     Tiers::new(ComponentId(90), "stack".into(), &config, tiers, Box::new(placement))
 }

@@ -1,12 +1,12 @@
 //! Tests of rejected settings and their messages.
 
-use crate::workbench::{self, ROOMS};
+use crate::workbench::{self, MODELS};
 use nacre_testkit::Workbench;
 
 #[test]
 fn errors_name_their_location_and_a_remedy() {
     let problems = |toml: &str| {
-        let built = workbench::build(toml, Workbench::new(ROOMS, 1));
+        let built = workbench::build(toml, Workbench::new(MODELS, 1));
         built.err().expect("an invalid configuration").to_string()
     };
     let device = "device = { kind = \"measured\", read = \"1 us\", write = \"1 us\" }";

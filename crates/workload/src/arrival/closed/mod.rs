@@ -17,7 +17,7 @@
 
 use super::{Arrival, ArrivalFamily, Pacing};
 use crate::error::WorkloadError;
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_kernel::state::State;
 use nacre_kernel::{Request, Time};
 
@@ -33,7 +33,7 @@ pub struct Config {
 }
 
 /// Descriptor and constructor of the component.
-pub const ROOM: Room<ArrivalFamily> = Room {
+pub const MODEL: Model<ArrivalFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "closed",
         "a fixed number of outstanding requests; each completion issues the next",

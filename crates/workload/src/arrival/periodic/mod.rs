@@ -16,7 +16,7 @@
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_kernel::state::State;
 use nacre_kernel::{Rate, Request, Time};
 
@@ -29,7 +29,7 @@ pub struct Config {
 }
 
 /// Descriptor and constructor of the component.
-pub const ROOM: Room<ArrivalFamily> = Room {
+pub const MODEL: Model<ArrivalFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "periodic",
         "equal gaps between arrivals (open loop)",

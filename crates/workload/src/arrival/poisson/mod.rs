@@ -19,7 +19,7 @@
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_kernel::state::State;
 use nacre_kernel::{Random, Rate, Request, Time};
 
@@ -32,7 +32,7 @@ pub struct Config {
 }
 
 /// Descriptor and constructor of the component.
-pub const ROOM: Room<ArrivalFamily> = Room {
+pub const MODEL: Model<ArrivalFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "poisson",
         "independent arrivals at a mean rate (open loop)",

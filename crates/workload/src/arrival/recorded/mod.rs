@@ -19,7 +19,7 @@
 
 use super::{Arrival, ArrivalClock, ArrivalFamily, RECORDED_TIMES};
 use crate::error::WorkloadError;
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_kernel::state::State;
 use nacre_kernel::{Request, Time};
 
@@ -32,7 +32,7 @@ pub struct Config {
 }
 
 /// Descriptor and constructor of the component.
-pub const ROOM: Room<ArrivalFamily> = Room {
+pub const MODEL: Model<ArrivalFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "recorded",
         "recorded times of a trace, optionally accelerated or slowed (open loop)",

@@ -17,7 +17,7 @@
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;
-use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_config::{Configuration, Descriptor, Model, Reader};
 use nacre_kernel::state::State;
 use nacre_kernel::{Random, Rate, Request, Time};
 
@@ -62,7 +62,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// Descriptor and constructor of the component.
-pub const ROOM: Room<ArrivalFamily> = Room {
+pub const MODEL: Model<ArrivalFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "rhythm",
         "the rate follows a profile over the day or another repeating span (open loop)",

@@ -32,7 +32,7 @@ use crate::arrival::{Arrival, ArrivalFamily, Pacing};
 use crate::error::WorkloadError;
 use crate::trace::{Action, Options, Tally, TimeUnit, TraceReader, format_named};
 use crate::{Notes, Workload, WorkloadBuilder, WorkloadFamily};
-use nacre_config::{Choice, Configuration, Descriptor, Problems, Reader, Room, Slot, both};
+use nacre_config::{Choice, Configuration, Descriptor, Model, Problems, Reader, Slot, both};
 use nacre_kernel::state::{State, StateError, StateReader, StateWriter, Value};
 use nacre_kernel::{Bytes, Request};
 use std::collections::VecDeque;
@@ -162,7 +162,7 @@ impl Config {
 }
 
 /// Descriptor and constructor of the component.
-pub const ROOM: Room<WorkloadFamily> = Room {
+pub const MODEL: Model<WorkloadFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "trace",
         "a recorded trace, at its recorded times or under another arrival process",

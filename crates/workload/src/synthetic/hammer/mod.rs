@@ -18,7 +18,7 @@
 
 use super::{Pattern, PatternFamily, area::Area, area::END_MAX, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
-use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_config::{Configuration, Descriptor, Model, Reader};
 use nacre_kernel::state::State;
 use nacre_kernel::{Burst, Bytes, Op, Ranges, Request};
 
@@ -42,13 +42,13 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// Descriptor and constructor of the pattern.
-pub const ROOM: Room<PatternFamily> = Room {
+pub const MODEL: Model<PatternFamily> = Model {
     descriptor: Descriptor::of::<Config>("hammer", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| Ok(pattern(&slot.config(builder.families()))),
 };
 
 /// Descriptor and constructor of the pattern as a workload.
-pub const WORKLOAD: Room<WorkloadFamily> = Room {
+pub const WORKLOAD: Model<WorkloadFamily> = Model {
     descriptor: Descriptor::of::<timed::Timed<Config>>("hammer", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| {
         timed::build(slot, builder, |config, _: &str, _: &mut dyn WorkloadBuilder| Ok(pattern(config)))

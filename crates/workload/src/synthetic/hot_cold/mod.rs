@@ -26,7 +26,7 @@ pub use locality::Locality;
 use super::scatter::Scatter;
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
-use nacre_config::{Configuration, Descriptor, Problems, Reader, Room};
+use nacre_config::{Configuration, Descriptor, Model, Problems, Reader};
 use nacre_kernel::state::State;
 use nacre_kernel::{Op, Random, Ranges, Request};
 
@@ -65,13 +65,13 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// Descriptor and constructor of the pattern.
-pub const ROOM: Room<PatternFamily> = Room {
+pub const MODEL: Model<PatternFamily> = Model {
     descriptor: Descriptor::of::<Config>("hot_cold", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
 };
 
 /// Descriptor and constructor of the pattern as a workload.
-pub const WORKLOAD: Room<WorkloadFamily> = Room {
+pub const WORKLOAD: Model<WorkloadFamily> = Model {
     descriptor: Descriptor::of::<timed::Timed<Config>>(
         "hot_cold",
         SUMMARY,

@@ -37,7 +37,7 @@ use super::area::END_MAX;
 use super::operations::percent;
 use super::{Pattern, PatternFamily, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
-use nacre_config::{Choice, Configuration, Descriptor, Problems, Reader, Room};
+use nacre_config::{Choice, Configuration, Descriptor, Model, Problems, Reader};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Bytes, Op, Random, Ranges, Ratio, Request, Time};
 use stack::Stack;
@@ -173,13 +173,13 @@ fn check_class(place: usize, class: &Class, config: &Config, reader: &mut Reader
 }
 
 /// Descriptor and constructor of the pattern.
-pub const ROOM: Room<PatternFamily> = Room {
+pub const MODEL: Model<PatternFamily> = Model {
     descriptor: Descriptor::of::<Config>("shaped", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
 };
 
 /// Descriptor and constructor of the pattern as a workload.
-pub const WORKLOAD: Room<WorkloadFamily> = Room {
+pub const WORKLOAD: Model<WorkloadFamily> = Model {
     descriptor: Descriptor::of::<timed::Timed<Config>>("shaped", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| timed::build(slot, builder, pattern),
 };

@@ -22,7 +22,7 @@
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use super::{ranks::Ranks, scatter::Scatter};
 use crate::{WorkloadBuilder, WorkloadFamily};
-use nacre_config::{Configuration, Descriptor, Problems, Room};
+use nacre_config::{Configuration, Descriptor, Model, Problems};
 use nacre_kernel::state::State;
 use nacre_kernel::{Random, Ranges, Request};
 
@@ -41,13 +41,13 @@ pub struct Config {
 }
 
 /// Descriptor and constructor of the pattern.
-pub const ROOM: Room<PatternFamily> = Room {
+pub const MODEL: Model<PatternFamily> = Model {
     descriptor: Descriptor::of::<Config>("zipf", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
 };
 
 /// Descriptor and constructor of the pattern as a workload.
-pub const WORKLOAD: Room<WorkloadFamily> = Room {
+pub const WORKLOAD: Model<WorkloadFamily> = Model {
     descriptor: Descriptor::of::<timed::Timed<Config>>("zipf", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| timed::build(slot, builder, pattern),
 };

@@ -19,7 +19,7 @@ mod tests;
 
 use super::{ALL, Built, Decision, DecisionPoint, Fault, FaultFamily, Later};
 use crate::faulty::when::When;
-use nacre_config::{Configuration, Descriptor, Reader, Room, Slot};
+use nacre_config::{Configuration, Descriptor, Model, Reader, Slot};
 use nacre_controller::latency::{self, Latency, LatencyFamily};
 use nacre_kernel::state::State;
 use nacre_kernel::{Request, Time};
@@ -40,7 +40,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<FaultFamily> = Room {
+pub const MODEL: Model<FaultFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "delay",
         "replies are delayed by a constant or random latency",

@@ -21,7 +21,7 @@ mod tests;
 
 use super::{ALL, Built, Decision, DecisionPoint, Fault, FaultFamily};
 use crate::faulty::when::When;
-use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_config::{Configuration, Descriptor, Model, Reader};
 use nacre_kernel::state::State;
 use nacre_kernel::{Request, Status, Time};
 
@@ -42,7 +42,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<FaultFamily> = Room {
+pub const MODEL: Model<FaultFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "disconnect",
         "the device is unreachable but keeps its power",

@@ -21,7 +21,7 @@ mod tests;
 
 use super::{Built, Decision, DecisionPoint, Fault, FaultFamily};
 use crate::faulty::when::When;
-use nacre_config::{Choice, Configuration, Descriptor, Reader, Room};
+use nacre_config::{Choice, Configuration, Descriptor, Model, Reader};
 use nacre_kernel::state::State;
 use nacre_kernel::{Op, Request, Status, Time};
 
@@ -54,7 +54,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<FaultFamily> = Room {
+pub const MODEL: Model<FaultFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "failing_flush",
         "flushes fail, once or permanently",

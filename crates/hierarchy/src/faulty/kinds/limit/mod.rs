@@ -20,7 +20,7 @@ mod tests;
 
 use super::{ALL, Built, Decision, DecisionPoint, Fault, FaultFamily};
 use crate::faulty::when::When;
-use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_config::{Configuration, Descriptor, Model, Reader};
 use nacre_kernel::state::State;
 use nacre_kernel::{Bandwidth, Op, Rate, Request, Time};
 
@@ -47,7 +47,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<FaultFamily> = Room {
+pub const MODEL: Model<FaultFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "limit",
         "requests or bytes per second are limited",

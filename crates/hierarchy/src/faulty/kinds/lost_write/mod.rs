@@ -18,7 +18,7 @@ mod tests;
 
 use super::{Built, Decision, DecisionPoint, Fault, FaultFamily, Wrong};
 use crate::faulty::when::When;
-use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_config::{Configuration, Descriptor, Model, Reader};
 use nacre_kernel::state::State;
 use nacre_kernel::{Op, Request, Time};
 
@@ -42,7 +42,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<FaultFamily> = Room {
+pub const MODEL: Model<FaultFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "lost_write",
         "writes are acknowledged but not performed",

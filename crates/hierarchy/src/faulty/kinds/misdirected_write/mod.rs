@@ -21,7 +21,7 @@ mod tests;
 
 use super::{Built, Decision, DecisionPoint, Fault, FaultFamily, Wrong};
 use crate::faulty::when::When;
-use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_config::{Configuration, Descriptor, Model, Reader};
 use nacre_kernel::state::State;
 use nacre_kernel::{Bytes, Op, Request, Time};
 
@@ -45,7 +45,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<FaultFamily> = Room {
+pub const MODEL: Model<FaultFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "misdirected_write",
         "writes go to a wrong address",

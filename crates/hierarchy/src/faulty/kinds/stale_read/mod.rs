@@ -21,7 +21,7 @@ mod tests;
 
 use super::{Built, Decision, DecisionPoint, Fault, FaultFamily};
 use crate::faulty::when::When;
-use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_config::{Configuration, Descriptor, Model, Reader};
 use nacre_kernel::event::Payload;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Op, Request, Time};
@@ -50,7 +50,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<FaultFamily> = Room {
+pub const MODEL: Model<FaultFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "stale_read",
         "reads return the data before the last write",

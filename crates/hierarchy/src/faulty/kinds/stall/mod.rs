@@ -20,7 +20,7 @@ mod tests;
 
 use super::{ALL, Built, Decision, DecisionPoint, Fault, FaultFamily};
 use crate::faulty::when::When;
-use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_config::{Configuration, Descriptor, Model, Reader};
 use nacre_kernel::Time;
 use nacre_kernel::state::State;
 
@@ -41,7 +41,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// The component's descriptor and constructor.
-pub const ROOM: Room<FaultFamily> = Room {
+pub const MODEL: Model<FaultFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "stall",
         "replies are held for some time and then sent together",

@@ -15,7 +15,7 @@
 mod device;
 
 use device::BatteryRam;
-use nacre_config::{Configuration, Descriptor, Room};
+use nacre_config::{Configuration, Descriptor, Model};
 use nacre_device::DeviceFamily;
 use nacre_kernel::{Bytes, Time};
 use nacre_media::persistence::Landed;
@@ -35,7 +35,7 @@ pub(crate) struct Config {
 }
 
 /// Descriptor and constructor of the component.
-pub(crate) const ROOM: Room<DeviceFamily> = Room {
+pub(crate) const MODEL: Model<DeviceFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "battery_ram",
         "battery-backed RAM",

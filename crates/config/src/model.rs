@@ -1,4 +1,4 @@
-//! Components of a family, and the document slots that hold a component. The code calls a component a room.
+//! Components of a family, and the document slots that hold a component.
 
 use crate::field::{Configuration, FieldType, whole};
 use crate::node::{Node, Value};
@@ -18,7 +18,7 @@ impl Descriptor {
         model_version: u32,
         doc: &'static str,
     ) -> Descriptor {
-        assert!(!sources.is_empty(), "a room needs a source");
+        assert!(!sources.is_empty(), "a model needs a source");
         Descriptor {
             kind,
             summary,
@@ -34,8 +34,8 @@ impl Descriptor {
     }
 }
 
-/// A component of the family `F`: its descriptor and its constructor.
-pub struct Room<F: Family> {
+/// A model of the family `F`: its descriptor and its constructor.
+pub struct Model<F: Family> {
     /// Descriptor of the component.
     pub descriptor: Descriptor,
     /// Builds the component from a checked slot. Returns an error e.g. for a missing file or an unsuitable
@@ -64,11 +64,11 @@ pub trait Family: Sized + 'static {
 }
 
 /// Components of one family, in documentation order.
-pub type Table<F> = [Room<F>];
+pub type Table<F> = [Model<F>];
 
 /// Returns the component that `slot` selects. The slot was checked against `table`.
-pub fn room_of<F: Family>(table: &'static Table<F>, slot: &Slot<F>) -> &'static Room<F> {
-    let found = table.iter().find(|room| room.descriptor.kind == slot.kind);
+pub fn model_of<F: Family>(table: &'static Table<F>, slot: &Slot<F>) -> &'static Model<F> {
+    let found = table.iter().find(|model| model.descriptor.kind == slot.kind);
     found.unwrap_or_else(|| panic!("{} holds {:?}, which is not in the table", slot.path, slot.kind))
 }
 
@@ -174,14 +174,14 @@ pub enum CountOr<F> {
     /// A number.
     Count(u64),
     /// A component.
-    Room(Slot<F>),
+    Model(Slot<F>),
 }
 
 impl<F> Clone for CountOr<F> {
     fn clone(&self) -> CountOr<F> {
         match self {
             CountOr::Count(count) => CountOr::Count(*count),
-            CountOr::Room(slot) => CountOr::Room(slot.clone()),
+            CountOr::Model(slot) => CountOr::Model(slot.clone()),
         }
     }
 }
@@ -190,7 +190,7 @@ impl<F> std::fmt::Debug for CountOr<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             CountOr::Count(count) => write!(f, "{count}"),
-            CountOr::Room(slot) => write!(f, "{slot:?}"),
+            CountOr::Model(slot) => write!(f, "{slot:?}"),
         }
     }
 }
@@ -205,7 +205,7 @@ impl<F: Family> FieldType for CountOr<F> {
             return u64::read(node, reader).map(CountOr::Count);
         }
         match node.value {
-            Value::Text(_) | Value::Table(_) => Slot::read(node, reader).map(CountOr::Room),
+            Value::Text(_) | Value::Table(_) => Slot::read(node, reader).map(CountOr::Model),
             _ => reader.expected(node, &Self::shape()),
         }
     }

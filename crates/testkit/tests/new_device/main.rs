@@ -8,7 +8,7 @@ use nacre_kernel::Time;
 use nacre_testkit::workbench::Models;
 use nacre_testkit::{Workbench, conformance, keeps_its_bytes};
 
-static DEVICES: &Table<DeviceFamily> = &[battery_ram::ROOM];
+static DEVICES: &Table<DeviceFamily> = &[battery_ram::MODEL];
 
 static TABLES: [&Table<DeviceFamily>; 1] = [DEVICES];
 

@@ -5,7 +5,7 @@ use nacre_kernel::{HostCounts, Time};
 
 /// Counters since measurement started.
 #[derive(Clone, Debug, Default, Value)]
-pub(crate) struct Book {
+pub(crate) struct Counts {
     pub(crate) host: HostCounts,
     pub(crate) buffer_hits: u64,
     pub(crate) unwritten_reads: u64,
@@ -25,10 +25,10 @@ pub(crate) struct Book {
     pub(crate) erases_before: u64,
 }
 
-impl Book {
+impl Counts {
     /// Creates counters whose measurement starts after these programs and erases.
-    pub(crate) fn behind(programs_before: Programs, erases_before: u64) -> Book {
-        Book { programs_before, erases_before, ..Book::default() }
+    pub(crate) fn behind(programs_before: Programs, erases_before: u64) -> Counts {
+        Counts { programs_before, erases_before, ..Counts::default() }
     }
 
     /// Sets the number of units that the host programmed to `host`, after a power loss canceled other
