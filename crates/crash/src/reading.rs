@@ -67,7 +67,7 @@ impl DeviceRun<'_> {
                 }
                 Ok(())
             }
-            Answer::Lost => self.auditor.check_unread(first, at, self.lost_pages(at)),
+            Answer::Lost => self.auditor.check_unread((first, pending.began), at, self.lost_pages(at)),
             Answer::Failed => {
                 self.failed_reads += 1;
                 Ok(())
@@ -123,7 +123,13 @@ impl DeviceRun<'_> {
         }
         match answer {
             Answer::Given => {}
-            Answer::Lost => self.auditor.check_unread(first, self.failed, self.lost_pages(at))?,
+            Answer::Lost => {
+                self.auditor.check_unread(
+                    (first, crate::auditor::LogicalTime::MAX),
+                    self.failed,
+                    self.lost_pages(at),
+                )?;
+            }
             Answer::Failed => self.failed_reads += 1,
         }
         if answer != Answer::Given {

@@ -328,12 +328,19 @@ impl Auditor {
     }
 
     /// Checks a failed read of the content that block `number` had at `at`, when the device counted
-    /// `lost_pages` lost pages.
+    /// `lost_pages` lost pages. The read was submitted at `began`.
     ///
-    /// Returns an error unless the count has increased since a flush guaranteed the block.
-    pub fn check_unread(&self, number: u64, at: Time, lost_pages: u64) -> Result<(), Violation> {
+    /// Returns an error unless the count has increased since a flush guaranteed the block. Writes that
+    /// completed after the submission do not matter, because the read may have failed before them.
+    pub fn check_unread(
+        &self,
+        (number, began): (u64, LogicalTime),
+        at: Time,
+        lost_pages: u64,
+    ) -> Result<(), Violation> {
         let versions = self.blocks.get(&number).map_or(&[][..], |block| &block.versions);
-        let mut guaranteed = versions.iter().rev().filter(|of| of.kind == Kind::Write && of.safe <= at);
+        let is_guaranteed = |of: &&Version| of.kind == Kind::Write && of.safe <= at && of.ended < began;
+        let mut guaranteed = versions.iter().rev().filter(is_guaranteed);
         match guaranteed.next().is_none_or(|guaranteed| lost_pages > guaranteed.lost_before) {
             true => Ok(()),
             false => Err(Violation(format!(
