@@ -1,20 +1,22 @@
-//! Uniform access: all blocks have the same probability.
+//! Uniform access: a request accesses every block with the same probability.
 //!
 //! # Model
-//! Requests are independent, have equal sizes, and are aligned to their size. All blocks of the footprint
-//! have the same probability. Uniform access is the worst case for caches. Most closed forms of garbage
-//! collection assume uniform access.
+//! Requests are independent, have equal sizes, and are aligned to their size. A request accesses every block
+//! of the footprint with the same probability. Among workloads with independent requests, uniform access has
+//! the lowest hit ratio in a cache. Most closed forms for the cost of garbage collection assume uniform
+//! access.
 //!
 //! # Not modeled
-//! The model omits locality. For several request sizes, use a `mix`.
+//! The model omits locality. To combine requests of several sizes, use a `mix`.
 //!
 //! # Sources
-//! desnoyers-2012: P. Desnoyers, Analytic modeling of SSD write performance, uses uniform access as the first
-//! workload. The default operation is a read, as in fio (fio, `readwrite`).
+//! desnoyers-2012: P. Desnoyers, Analytic modeling of SSD write performance, first analyzes uniform access.
+//! By default, all requests are reads, as in fio (fio, `readwrite`).
 //!
 //! # Checks
-//! The addresses pass a chi-square test over the blocks. The fractions of reads and trims are within the
-//! binomial error. The addresses do not depend on these fractions.
+//! A chi-square test checks that the addresses are uniform. The numbers of reads and trims agree with
+//! `read_share` and `trim_share` within the error of a binomial distribution. The addresses do not depend on
+//! these two settings.
 
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};

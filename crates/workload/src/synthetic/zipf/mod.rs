@@ -1,23 +1,24 @@
 //! Zipf access: a few blocks are accessed often, and most blocks rarely.
 //!
 //! # Model
-//! Requests are independent, have equal sizes, and are aligned to their size. The block of rank k has a
-//! probability proportional to k^-theta. `theta` is at least zero, which is uniform access. Unless `scatter`
-//! is off, a permutation scatters the ranks over the footprint, so that hot blocks are not adjacent.
+//! Requests are independent, have equal sizes, and are aligned to their size. A request accesses the block of
+//! popularity rank k with a probability proportional to k^-theta. If `theta` is 0, access is uniform. By
+//! default (`scatter`), a permutation scatters the ranks over the footprint, so that hot blocks are not
+//! adjacent.
 //!
 //! # Not modeled
-//! The model omits popularity that changes over time, and correlation between consecutive requests.
+//! The model omits changes of popularity over time and correlations between consecutive requests.
 //!
 //! # Sources
-//! ycsb-2010: B. Cooper et al., Benchmarking cloud serving systems with YCSB, SoCC 2010, whose theta of 0.99
-//! is the default; breslau-1999: L. Breslau et al., Web caching and Zipf-like distributions, INFOCOM 1999,
-//! who measure 0.64 to 0.83.
+//! ycsb-2010: B. Cooper et al., Benchmarking cloud serving systems with YCSB, SoCC 2010, uses a theta of
+//! 0.99, which is the default. breslau-1999: L. Breslau et al., Web caching and Zipf-like distributions,
+//! INFOCOM 1999, measures a theta of 0.64 to 0.83.
 //!
 //! # Checks
-//! Chi-square tests compare the requests with the exact probabilities for theta from 0 to 3, including values
-//! on both sides of 1. The probabilities of the first ranks of 2^40 blocks equal Euler-Maclaurin sums. For
-//! 10,000 blocks at theta 0.8, the hit ratio of an LRU cache of 1,000 blocks equals Che's approximation,
-//! 0.4367.
+//! Chi-square tests compare the access counts of the blocks with the exact probabilities, for values of theta
+//! from 0 to 3, below and above 1. For 2^40 blocks, the probabilities of the first ranks equal values
+//! computed with the Euler-Maclaurin formula. For 10,000 blocks at theta 0.8, the hit ratio of an LRU cache
+//! of 1,000 blocks equals Che's approximation, 0.4367.
 
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use super::{ranks::Ranks, scatter::Scatter};
