@@ -3,7 +3,7 @@
 //! # Model
 //! The drive has `channels` channels with `ways` dies each. Each die has `planes` planes. The flash
 //! translation layer maps host addresses to flash in *mapping units* of `unit` bytes. A flash page holds one
-//! or more units.
+//! or more of these *units*.
 //!
 //! ## Requests
 //! - *Host side*: A request takes CPU time in the host driver and then crosses the link to the drive. The
@@ -13,34 +13,36 @@
 //!   models commands, page-wise data transfers, completions, and interrupts.
 //! - *Write*: A write completes when its data is in the DRAM buffer. While the buffer is full, writes wait. A
 //!   later write to a buffered unit overwrites the unit in the buffer. The drive groups buffered data into
-//!   program operations. With multi-plane commands, an operation is one page of every plane of a die. Full
-//!   operations go to the dies round robin. Each operation uses the next channel, and each round over the
-//!   channels uses the next die of each channel. When a program ends, the drive frees the buffer space of its
-//!   data.
+//!   program operations. With multi-plane commands, an operation programs one page of every plane of a die.
+//!   The drive sends complete operations to the dies round robin: each operation uses the next channel, and
+//!   each round over the channels uses the next die of every channel. When a program ends, the drive frees
+//!   the buffer space of its data.
 //! - *Read*: The command crosses the channel, the die senses the page, and the page crosses the channel. If a
 //!   unit is still in the write buffer, the drive reads the unit from the buffer.
 //!
-//! When the array of a die becomes free, `scheduling` selects the next operation of the die. When a channel
-//! becomes free, `arbitration` selects the next transfer. The drive never makes these decisions earlier.
+//! When the cell array of a die becomes free, the drive selects the next operation of the die according to
+//! `scheduling`. When a channel becomes free, the drive selects the next transfer according to `arbitration`.
+//! The drive never makes these decisions earlier.
 //!
 //! ## Channels and dies
-//! *Channels* carry read commands, pages from reads, and data for programs and copies. `arbitration` selects
-//! the oldest transfer, or gives priority to commands, to pages, or to all transfers for reads. Transfers are
-//! not preempted. If several transfers become ready at the same time, the transfer of the oldest request goes
-//! first.
+//! *Channels* carry read commands, pages from reads, and data for programs and copies. According to
+//! `arbitration`, the drive selects the oldest transfer, or gives priority to commands, to pages, or to all
+//! transfers for reads. Transfers are not preempted. If several transfers become ready at the same time, the
+//! transfer of the oldest request goes first.
 //!
 //! *Registers*: A die has `registers` page registers per plane. A read holds a register from the start of its
 //! command to the end of its transfer. With one register, the die is idle until its page has crossed the
-//! channel. With two registers, the die senses the next page during the transfer (cached commands). While its
-//! array is busy, a die accepts the data of its next program, unless it has only one register.
+//! channel. With two registers, the die senses the next page during the transfer (cached commands). A die
+//! with more than one register per plane accepts the data of its next program while its cell array is busy.
 //!
 //! *Erases*: All dies of a superblock start to erase at the same time. With `erases_at_once`, at most this
 //! number of dies erase at once, and the other dies continue to program. With this setting, the drive writes
 //! to the most recently erased superblock only if no other superblock is erased. If the drive must write to a
 //! block that is not erased yet, the erase starts immediately.
 //!
-//! *Buffer space* (`buffer_places`): A "ring" frees buffer space in the order of allocation. A "pool" frees
-//! buffer space as soon as its program ends, so writes continue while one die erases.
+//! *Buffer space* (`buffer_places`): With `ring`, the drive frees buffer space in the order of allocation.
+//! With `pool`, the drive frees the buffer space of a program as soon as this program ends, so writes
+//! continue while one die erases.
 //!
 //! *Programs*: At most `programs_at_once` dies program at the same time. This limit models a power budget,
 //! e.g. NVMe power states or the two modes of Intel's SSD 910. When the limit is reached, the data of the
@@ -51,28 +53,28 @@
 //! ## Garbage collection
 //! Garbage collection (GC, `garbage_collection`) works on superblocks. A superblock consists of one block of
 //! every plane of every die. The drive writes a superblock in stripes, and each stripe uses all dies at once.
-//! One page of a stripe can hold parity. The drive needs only one erase count and one list of valid units for
-//! the thousands of blocks of a superblock. The disadvantage is that GC can select only whole superblocks as
-//! victims.
+//! One page of a stripe can hold parity. A superblock can have thousands of blocks, but the drive stores only
+//! one erase count and one list of valid units for all of them. The disadvantage is that GC can select only
+//! whole superblocks as victims.
 //!
 //! - Data from the host and data that GC moves go to different open superblocks.
 //! - When fewer than `reserve` superblocks are erased, GC selects a victim. If no full or closed superblock
-//!   has an invalid unit, GC waits. GC copies valid units at a rate that follows the host writes. When the
-//!   host has written as much data as erasing the victim frees, all valid units of the victim have been
-//!   copied.
+//!   has an invalid unit, GC waits. GC copies valid units in step with host writes: it has copied all of them
+//!   when the host has written as much data as the erase of the victim will free.
 //! - With `idle_reserve`, GC also runs while the host and the flash are idle. Idle GC works one stripe at a
 //!   time until `idle_reserve` superblocks are erased in addition to `reserve`. A host request stops idle GC.
 //!   GC resumes when the host is idle again or when fewer than `reserve` superblocks are erased.
 //!
 //! *Allocation* (`allocation`): By default, superblocks span all dies, with or without parity. Alternatively,
-//! every plane has separate write frontiers and separate GC (allocation by plane). A page then goes to the
-//! plane given by its address, or to the die that is free first. With allocation by plane, all statements
-//! about superblocks on this page apply to the blocks of a plane.
+//! every plane has separate write frontiers and separate GC (allocation by plane). With static allocation,
+//! the address of a page determines its plane. With dynamic allocation, a page goes to the die that is free
+//! first. If the allocation is by plane, all statements about superblocks on this page apply to the blocks of
+//! a plane.
 //!
 //! *SLC cache* (`slc_cache`): While more than `reserve` superblocks are erased, host writes use SLC mode for
-//! up to `size` of data. In SLC mode, programs and reads are faster, but a block holds less data. Host writes
-//! that do not use SLC mode use all bits of a cell directly. GC moves data from SLC mode to superblocks with
-//! all bits per cell. An SLC superblock holds little data for the flash that it occupies, so policies such as
+//! up to `size` bytes of data. In SLC mode, programs and reads are faster, but a block holds less data. All
+//! other host writes directly program all bits of a cell. GC moves data from SLC mode to superblocks with all
+//! bits per cell. An SLC superblock holds little data for the flash that it occupies, so policies such as
 //! greedy select it first.
 //!
 //! ## Flexible data placement
@@ -92,9 +94,10 @@
 //!   initially isolated handles, and one more for each persistently isolated handle. All open superblocks
 //!   reduce the over-provisioning. With allocation by plane, each open superblock takes one block of every
 //!   plane.
-//! - A write to a full group goes to the group with the least data. `units_redirected` counts the units of
-//!   such writes. The page number of a mapping table page determines its group.
-//! - Blocks that do not fill a reclaim unit are spare blocks.
+//! - A group is full when it has no space left beyond its `reserve`. A write to a full group goes to the
+//!   group with the least data, and `units_redirected` counts the units of such writes. The page number of a
+//!   mapping table page determines its group.
+//! - If the blocks that remain in a plane do not fill a reclaim unit, they are spare blocks.
 //!
 //! Three counters correspond to the FDP statistics log page of NVMe: `host_bytes_with_metadata_written`
 //! (HBMW), `media_bytes_with_metadata_written` (MBMW), and `media_bytes_erased` (MBE). HBMW counts whole
@@ -105,12 +108,12 @@
 //! The drive counts FDP events for each handle. `implicitly_modified` (event 81h) counts how often the drive
 //! changed the reclaim unit of the handle. `not_fully_written` (event 0h) counts the changes in which the
 //! former reclaim unit had space left, e.g. because a refresh closed it. `units_moved` is the number of units
-//! moved by the drive, which event 80h (media reallocated) reports.
+//! that the drive moved. In NVMe, event 80h (media reallocated) reports such moves.
 //!
 //! ## Mapping
 //! The mapping table (`mapping`) is in DRAM, or in flash with an LRU cache of its pages or of single
-//! mappings. A drive has up to 2^34 units of flash, e.g. 131 TB of flash with units of 8 KiB. The simulator takes
-//! about ten bytes of memory for each unit that was written.
+//! mappings. A drive can have up to 2^34 units of flash, e.g. 131 TB of flash with units of 8 KiB. The
+//! simulator takes about ten bytes of memory for each unit that was written.
 //!
 //! ## Wear and lifetime
 //! - *Dynamic wear leveling*: The drive first writes the erased superblock with the fewest erases.
@@ -128,12 +131,12 @@
 //!
 //! The lifetime estimate is an upper bound, for two reasons:
 //!
-//! - Erase counts vary by about the square root of their mean. With 60 erases, the first superblocks
-//!   therefore wear out about 4 % before the average superblock. With 3,000 erases, the difference is less
-//!   than 1 %.
+//! - Erase counts vary by about the square root of their mean. With an endurance of 60 erases, the first
+//!   superblocks therefore wear out about 4 % earlier than the average superblock. With an endurance of 3,000
+//!   erases, the difference is less than 1 %.
 //! - If many superblocks wear out at once, copies use up the reserve while GC frees no superblock. The drive
-//!   then becomes read-only before it runs out of space. For equal blocks with 60 erases under hot and cold
-//!   data, simultaneous wear-out reduces the lifetime by another 7 %.
+//!   then becomes read-only before it runs out of space. In a test with hot and cold data, all blocks have an
+//!   endurance of 60 erases. There, simultaneous wear-out reduces the lifetime by another 7 %.
 //!
 //! ## Bit errors
 //! The bit error rate of a page (`errors`) is the sum of four terms (kim-2019, equation 1):
@@ -149,14 +152,15 @@
 //! times the size of the codeword. When a codeword is programmed, the model samples one quantile of this
 //! distribution for the codeword. Bit errors therefore persist, and their number only increases.
 //!
-//! - The code (`ecc`) determines the number of read retries. Retries run one after another. Each retry uses
-//!   the die, the channel, and the decoder like a normal read.
+//! - The error-correcting code (`ecc`) determines the number of read retries. Retries run one after another.
+//!   Each retry uses the die, the channel, and the decoder like a normal read.
 //! - GC decodes the pages that it copies. Copies inside a die (`copyback`) are not decoded. A copy inside a
-//!   die has the bit errors of its source page and new bit errors. The drive detects an uncorrectable page
-//!   when the host reads it.
+//!   die has the bit errors of its source page in addition to new bit errors. The drive detects an
+//!   uncorrectable copy only when the host reads it.
 //! - If a unit has more bit errors than the code corrects, its data is lost. Reads and partial writes of the
 //!   unit then fail until the host writes or trims the whole unit, even if GC has copied the unit. The first
-//!   flush that ends after a loss fails. All other flushes that are outstanding at that time also fail.
+//!   flush that completes after the loss fails. All other flushes that are outstanding at the time of this
+//!   failure fail, too.
 //! - After `refresh_reads` reads of a block, the drive moves all data of its superblock. The copies wait for
 //!   the reads in progress. They cross the channel because their data must be corrected.
 //!
@@ -166,18 +170,19 @@
 //!
 //! - With `power_protected`, capacitors supply power until the programs of all acknowledged writes are
 //!   complete.
-//! - Without `power_protected`, a unit keeps its previous data if its program was interrupted. The new page
-//!   is torn. The error correction detects the torn page.
+//! - Without `power_protected`, a power loss can interrupt the program of a page. The new page is then torn,
+//!   and error correction detects the torn page. The units of this page keep their previous data.
 //! - With `paired_page_loss`, the power loss also damages earlier pages of the same word line, even if their
 //!   data was flushed long ago (tseng-2011). A unit in a damaged page reads as zeros, and recovery counts its
 //!   bytes as lost.
 //!
 //! Recovery rebuilds the mapping from three sources: the last checkpoint of the mapping, the spare area of
-//! each page, and a journal of trims. The spare area of a page names its unit and has a sequence number.
-//! Recovery first repeats interrupted erases and reads the last checkpoint. The checkpoint has
-//! `mapping.entry` bytes for each unit. If the table is in flash, the checkpoint instead has `mapping.entry`
-//! bytes for each page of the table. Recovery then reads the spare areas of the pages that were programmed
-//! after the checkpoint, on all dies in parallel. Finally, recovery writes a new checkpoint.
+//! each page, and a journal of trims. The spare area of a page contains the logical address and a sequence
+//! number of each unit in the page. Recovery first repeats interrupted erases and reads the last checkpoint.
+//! The size of the checkpoint is `mapping.entry` bytes for each unit. If the mapping table is in flash, the
+//! size is `mapping.entry` bytes for each page of the table. Recovery then reads the spare areas of the pages
+//! that were programmed after the checkpoint, on all dies in parallel. Finally, recovery writes a new
+//! checkpoint.
 //!
 //! ## Shares
 //! *Share of a pool* (`capacity`): A share of a pool of drives is modeled as a drive with fewer blocks per
@@ -186,46 +191,47 @@
 //! of a whole drive, because any drive of the pool may serve the requests. If the share uses more than its
 //! proportional part of the drive's performance, the record has a finding.
 //!
-//! *Queues of tenants* (`queue`): The drive has a limited number of outstanding requests. Requests beyond
-//! this number wait in queues of the host. Each tenant can have a number of slots (`"by_tenant"`) or a
-//! submission queue. The drive serves submission queues round robin (`"round_robin"`) or by priority class
-//! and weight (`"weighted_round_robin"`), as NVMe controllers do. The setting `places` of the workload
-//! `tenants` provides the same queues in front of any stack.
+//! *Queues of tenants* (`queue`): `queue` limits the number of outstanding requests of the drive. By default,
+//! the number is not limited. Requests beyond the limit wait in queues of the host. Each tenant can have a
+//! fixed number of slots (`"by_tenant"`) or a submission queue. The drive serves submission queues round
+//! robin (`"round_robin"`) or by priority class and weight (`"weighted_round_robin"`), as NVMe controllers
+//! do. The setting `places` of the workload `tenants` provides the same queues in front of any stack.
 //!
 //! ## Results
 //! The table `handles` has one row per reclaim unit handle. The row lists the host writes, the units that GC
-//! moved, the write amplification, and the events of the handle. If a handle has no writes, the row has no
-//! value for the write amplification.
+//! moved, the write amplification, and the events of the handle. If a handle has no host writes, its write
+//! amplification is empty.
 //!
 //! # Not modeled
 //! - Zones: use `zns_ssd` instead.
 //! - FDP: assignment of an empty reclaim unit to a handle by command (I/O Management Send).
 //! - FDP: the time limit of an open reclaim unit (event 1h), and resets that change handles (event 2h). After
 //!   a power loss, a handle continues with its reclaim unit.
-//! - A limit on the share of a reclaim group that one host fills. A group is full when it has no space left
-//!   beyond its `reserve`. Writes to a full group go to the group with the least data (`units_redirected`).
-//!   The write amplification of a full group is high. Without tenants, all writes use group 0.
+//! - A limit on the share of a reclaim group that one host fills. A host can fill its group completely.
+//!   Further writes then go to another group (`units_redirected`), and the write amplification of the full
+//!   group is high. Without tenants, all writes use group 0.
 //! - Superblocks that always use SLC mode, and folding, which moves data out of SLC mode while the host is
 //!   idle. A full SLC cache stays full until GC needs its space. Host writes use the cache again when more
 //!   than `reserve` superblocks are erased.
 //! - The effect of wear on program times. The pages of a word line are programmed in order, and each takes
 //!   its nominal time.
 //! - The channel time of erase commands.
-//! - Partial writes that wait for their read. A write of a part of a unit completes before the drive has read
-//!   the rest of the unit. The drive may also program the unit before this read ends.
+//! - Partial writes that wait for the read of the rest of their unit. A write of a part of a unit completes
+//!   before the drive has read the rest of the unit. The drive may also program the unit before this read
+//!   ends.
 //! - Erases that wait for reads. The drive may erase a superblock while a read of one of its old pages still
 //!   waits for the die.
-//! - Exact dependencies of copies. A program or an erase after copies waits for all copies that were issued
-//!   earlier, even if the program or erase does not depend on them. With allocation by plane, the program or
-//!   erase waits only for the copies of its die.
-//! - Partial lookups. With a mapping table in flash, a read starts when all mappings of its request are
+//! - Exact dependencies of copies. A program or an erase waits for all copies that were issued earlier, even
+//!   for copies on which it does not depend. With allocation by plane, it waits only for the copies of its
+//!   die.
+//! - Partial lookups. With a mapping table in flash, a read starts only when all mappings of its request are
 //!   known.
 //! - Page registers that are shared by reads and the data of a waiting program.
 //!
 //! Bit errors:
 //!
-//! - All pages of a superblock have the age of its first page. All pages of a block have the same error rate.
-//!   Pages in SLC mode and pages of the mapping table have no bit errors.
+//! - In the retention term, all pages of a superblock have the age of its first page. All pages of a block
+//!   have the same error rate. Pages in SLC mode and pages of the mapping table have no bit errors.
 //! - Encoding takes no time, and the parity of the code takes no channel time. Decoders have no queue.
 //! - Every read starts with the default read thresholds, even if the last successful read used other
 //!   thresholds.
@@ -233,20 +239,23 @@
 //! - For a copy inside a die, the bit errors of the source page and of the new page are added. In a real
 //!   page, a few of these errors would affect the same bits. The number of consecutive copies inside a die is
 //!   not limited.
-//! - If the scenario gives no energy for the code, the energy counts as zero, and the record reports this.
+//! - If the scenario does not set the energy of the error-correcting code, this energy counts as zero, and
+//!   the record reports this.
 //! - Data that was written before the run has no bit errors from copies.
 //! - In a drive that stores data, a lost unit may become readable again. This happens if a power loss undoes
 //!   a rewrite of the unit.
 //!
 //! Power loss:
 //!
-//! - During operation, checkpoints and the journal of trims use no time and no flash.
+//! - During operation, checkpoints and the journal of trims take no time and no flash space.
 //! - A superblock may be erased before the programs that replace its data have ended. A real drive delays
 //!   such an erase so that no previous version is lost. Nacre does not delay the erase, but it keeps the
 //!   previous data in the newer page, so no data is lost.
-//! - A page counts as programmed if its program was interrupted. Copies in progress count as complete.
-//! - The time and the energy of a component do not include recovery reads.
-//! - If the drive does not store data, the amount of data that an unprotected drive loses is unknown.
+//! - After a power loss, a page counts as programmed if its program was interrupted, and copies in progress
+//!   count as complete.
+//! - The busy time and the energy in the record do not include the reads of recovery.
+//! - If the drive does not store data, Nacre does not know how much data the drive loses without
+//!   `power_protected`.
 //! - If a damaged page is the destination of a GC copy, its data is lost, even if the source page is not
 //!   erased yet. Damaged pages of the mapping table are restored from spare areas at no cost.
 //! - The energy and the charging time of the capacitors.
@@ -254,7 +263,7 @@
 //! # Sources
 //! - gupta-2009: DFTL.
 //! - desnoyers-2012: cost of garbage collection.
-//! - tavakkol-2018: MQSim, components of an SSD simulator.
+//! - tavakkol-2018: the components of the SSD simulator MQSim.
 //! - wu-he-2012: suspension of programs and erases.
 //! - cobham-1954: waiting times under priority.
 //! - tseng-2011: power loss.
@@ -266,40 +275,43 @@
 //! - tomshardware-ssd910: a limit of 25 W reduces the write rate to two thirds.
 //!
 //! # Checks
-//! - Write amplification equals the closed forms of FIFO and greedy garbage collection at five spare factors.
-//!   The tests include trimmed space and planes with separate garbage collection. With parity, write
-//!   amplification equals the closed forms for the remaining spare space.
-//! - Bandwidths equal the bandwidths computed from the component rates, including SLC mode. The tests cover a
-//!   strided workload under each allocation, multi-plane programs, and the channel time of copies inside a
-//!   die.
-//! - The miss rate of the cached mapping equals its closed form.
-//! - Waiting times of reads, programs, copies, and erases equal the closed forms of non-preemptive priority
-//!   and of suspension.
+//! - Write amplification equals the closed forms for FIFO and greedy garbage collection at five spare
+//!   factors. The tests include drives with trimmed space and planes with separate garbage collection. With
+//!   parity, write amplification equals the same closed forms for the spare space that remains.
+//! - Read and write bandwidths equal the values computed from the rates of channels and dies. This includes
+//!   writes in SLC mode. The tests cover a strided workload under each allocation, multi-plane programs, and
+//!   the channel time of copies inside a die.
+//! - The miss ratio of the mapping cache equals its closed form.
+//! - Waiting times of reads, programs, copies, and erases equal the closed forms for queues with
+//!   non-preemptive priority and with suspension.
 //! - With `programs_at_once`, tests check the number of programs per second and the end time of each program.
-//! - The waiting times of transfers for a channel equal closed forms, under each arbitration policy. Whole
+//! - The times that transfers wait for a channel equal closed forms, for each arbitration policy. Whole
 //!   drives are compared with a step-by-step simulation of a channel and its dies.
 //! - A step-by-step simulation of a die with independent plane reads gives the same completion times. The
-//!   waiting times of these reads equal the closed form of one server per plane.
+//!   waiting times of these reads equal the closed form for a queue with one server per plane.
 //! - Tests check the longest write latency while dies erase.
-//! - Tests check bursts of writes after garbage collection in idle time.
-//! - The drive reaches its end of life at the time given by endurance, number of blocks, and write
-//!   amplification.
+//! - Tests check that a burst of writes after garbage collection in idle time is as fast as on an empty
+//!   drive.
+//! - The drive reaches its end of life at the time that follows from the endurance, the number of blocks, and
+//!   the write amplification.
 //! - Tenants with separate handles have the write amplification of separate drives. Tenants that share a
 //!   handle have the write amplification of one drive.
-//! - For FDP with data of two lifetimes, the write amplification of each handle equals its closed form under
-//!   FIFO, for both types of isolation. The write amplification of a log is 1.
-//! - The FDP statistics equal the programs and erases of the dies. A reclaim group has the write
-//!   amplification of a separate drive with the same dies, and data never leaves its group.
-//! - The numbers of read retries and lost units, and the retry latency, follow binomial tails. The tests
-//!   include parity and copies inside a die. The duration of a rebuild is exact.
-//! - Bit errors follow their closed form, and reads never return a lost unit as valid. The number of
-//!   refreshes is the number of reads divided by `refresh_reads`.
+//! - If FDP separates data with two different lifetimes, the write amplification of each handle equals the
+//!   closed form for FIFO garbage collection. The test covers both types of isolation. For data that is
+//!   written as a log, the write amplification is 1.
+//! - The FDP statistics agree with the numbers of programs and erases of the dies. A reclaim group has the
+//!   write amplification of a separate drive with the same dies, and data never leaves its group.
+//! - The numbers of read retries and lost units, and the retry latency, agree with the tail probabilities of
+//!   a binomial distribution. The tests include parity and copies inside a die. The duration of a rebuild
+//!   equals its exact value.
+//! - The numbers of bit errors equal their closed form, and reads never return a lost unit as valid data. The
+//!   number of refreshes is the number of reads divided by `refresh_reads`.
 //! - Tenants with separate slots complete requests in proportion to their slots.
-//! - With round robin and weighted round robin, each fetch equals the fetch in a step-by-step simulation of
-//!   the queues.
-//! - The numbers of programs, erases, and valid units are conserved.
-//! - After power losses at random times, every unit is compared with the versions that an independent auditor
-//!   recorded. The recovery time equals its closed form, in which the dies read the pages in parallel.
+//! - With round robin and weighted round robin, the drive fetches requests in the same order as a
+//!   step-by-step simulation of the queues.
+//! - In every test run, the counts of programs, erases, and valid units balance.
+//! - After power losses at random times, every unit is compared with an independent record of the written
+//!   versions. The recovery time equals its closed form for dies that read in parallel.
 
 mod buffer;
 mod config;

@@ -5,29 +5,31 @@ use nacre_config::{Choice, Configuration, Kinds};
 /// Allocation of host data to the flash.
 #[derive(Clone, Debug, Kinds)]
 pub enum Allocation {
-    /// Writes go round robin over the dies, in superblocks that span all dies.
+    /// The drive distributes writes over the dies round robin, in superblocks that span all dies.
     ///
     /// A superblock consists of one block of every plane of every die. With multi-plane commands, an
-    /// operation is one page of every plane of a die. Full operations go to the dies round robin. Each
-    /// operation uses the next channel, and each round over the channels uses the next die of each channel. A
-    /// stripe uses all dies at once, and one parity page can cover it. The drive needs only one erase count
-    /// and one list of valid units for the thousands of blocks of a superblock. The disadvantage is that
-    /// garbage collection can select only whole superblocks as victims.
+    /// operation programs one page of every plane of a die. The drive sends complete operations to the dies
+    /// round robin: each operation uses the next channel, and each round over the channels uses the next die
+    /// of every channel. A stripe spans all dies, and one parity page can protect the stripe. A superblock
+    /// can have thousands of blocks, but the drive stores only one erase count and one list of valid units
+    /// for all of them. The disadvantage is that garbage collection can select only whole superblocks as
+    /// victims.
     ///
     /// *Parity* (`parity`; Micron's RAIN, SandForce's RAISE): `stripe` consecutive operations of a superblock
     /// form a stripe. Each operation of a stripe is on a different die. One operation of a stripe programs
     /// the parity of the other operations, unit by unit. With each round over all dies, the parity moves to
-    /// the previous die. Parity reduces the over-provisioning by 1 / `stripe` of the flash.
+    /// the previous die. Parity occupies 1 / `stripe` of the flash and reduces the over-provisioning by this
+    /// amount.
     ///
     /// - The drive programs the parity of a stripe after the last data of the stripe. The program of the
-    ///   parity takes time, energy, and wear, and counts in write amplification. Before it is programmed, the
-    ///   parity is in a separate memory. Capacitors that protect the buffer also protect this memory. A
-    ///   superblock that is closed early ends with a shorter stripe.
+    ///   parity takes time and energy, causes wear, and counts in write amplification. Until it is
+    ///   programmed, the parity is in a separate memory. The capacitors that protect the buffer also protect
+    ///   this memory. A superblock that is closed early ends with a shorter stripe.
     /// - The drive rebuilds an uncorrectable unit from the units at the same position in the other operations
     ///   of the stripe. The drive reads the other units from their dies in parallel, with read retries if
     ///   necessary, and decodes them. Units that are still in the drive's memory are not read from flash. If
-    ///   one of the other units is also uncorrectable, the unit is lost. The drive rebuilds units for garbage
-    ///   collection as it does for host reads.
+    ///   one of the other units is also uncorrectable, the unit is lost. If garbage collection reads an
+    ///   uncorrectable unit, the drive rebuilds the unit in the same way as for a host read.
     /// - Without `power_protected`, recovery computes the parity of a partly filled stripe from the pages of
     ///   the stripe.
     /// - Counters report parity units, rebuilt units, reads for rebuilds, and units that are lost despite
@@ -41,7 +43,8 @@ pub enum Allocation {
     ///   again. Units of the same page are rebuilt separately.
     /// - The time to compute parity. The memory for parity is not part of `buffer`.
     /// - The order of reads for a rebuild during garbage collection. The drive reads the other units in
-    ///   parallel with the unit that must be rebuilt. A real drive reads the other units afterwards.
+    ///   parallel with the unit that must be rebuilt. A real drive reads the other units only after it has
+    ///   failed to correct the unit.
     /// - Rebuilds after a power loss of a drive without capacitors. A stripe with an interrupted program
     ///   counts as complete, and pages that the power loss damaged are not rebuilt.
     Superblock(Superblock),
@@ -53,15 +56,15 @@ pub enum Allocation {
     /// dies are idle.
     ///
     /// A page is programmed when all its units have data. With `multi_plane`, the die also programs waiting
-    /// pages of its other planes in the same command. Such pages must have the same page number and no
-    /// unfinished prerequisites. With `copyback`, garbage collection copies pages within their die. Only the
-    /// commands of such copies cross the channel, and bit errors are not corrected.
+    /// pages of its other planes in the same command. Such pages must have the same page number and must not
+    /// depend on unfinished operations. With `copyback`, garbage collection copies pages within their die.
+    /// Only the commands of such copies cross the channel, and the drive does not correct bit errors.
     ///
     /// Not modeled:
     ///
     /// - Static allocation of channels or ways alone.
-    /// - Multi-plane reads for copies and multi-plane erases. The planes of a die perform them one after the
-    ///   other.
+    /// - Multi-plane reads for copies and multi-plane erases. The planes of a die perform these operations
+    ///   one after the other.
     /// - Occupied registers. A register that holds a copy inside a die remains available to reads.
     /// - Parity. Each plane erases its blocks separately, but a rebuild needs all blocks of a stripe.
     Static(Static),
@@ -72,14 +75,14 @@ pub enum Allocation {
     /// first. Within the die, pages go to the planes in turn.
     ///
     /// A page is programmed when all its units have data. With `multi_plane`, the die also programs waiting
-    /// pages of its other planes in the same command. Such pages must have the same page number and no
-    /// unfinished prerequisites. With `copyback`, garbage collection copies pages within their die. Only the
-    /// commands of such copies cross the channel, and bit errors are not corrected.
+    /// pages of its other planes in the same command. Such pages must have the same page number and must not
+    /// depend on unfinished operations. With `copyback`, garbage collection copies pages within their die.
+    /// Only the commands of such copies cross the channel, and the drive does not correct bit errors.
     ///
     /// Not modeled:
     ///
-    /// - Multi-plane reads for copies and multi-plane erases. The planes of a die perform them one after the
-    ///   other.
+    /// - Multi-plane reads for copies and multi-plane erases. The planes of a die perform these operations
+    ///   one after the other.
     /// - Occupied registers. A register that holds a copy inside a die remains available to reads.
     /// - Parity. Each plane erases its blocks separately, but a rebuild needs all blocks of a stripe.
     Dynamic(Dynamic),

@@ -6,20 +6,20 @@ use nacre_kernel::Bytes;
 /// Location of the mapping table.
 #[derive(Clone, Debug, Kinds)]
 pub enum MappingTable {
-    /// The whole table is in DRAM.
+    /// The whole mapping table is in DRAM.
     InDram(TableEntries),
-    /// The table is in flash, with an LRU cache of its pages in DRAM (DFTL).
+    /// The mapping table is in flash, with an LRU cache of its pages in DRAM (DFTL).
     ///
-    /// A miss reads a page of the table. A changed page is programmed when the cache evicts it. Pages that
-    /// garbage collection changed are programmed once per victim. Table pages are stored among the data, and
-    /// garbage collection moves them like data. With allocation by plane, table pages are placed like host
-    /// data: by their page number, or on the die that is free first. Table pages that garbage collection
-    /// changed stay in their plane.
+    /// On a cache miss, the drive reads a page of the table. The drive programs a changed page when the cache
+    /// evicts it. The table pages that garbage collection changes are programmed once per victim. Table pages
+    /// are stored among the data, and garbage collection moves them like data. With allocation by plane,
+    /// table pages are placed like host data: by their page number, or on the die that is free first. Table
+    /// pages that garbage collection changed stay in their plane.
     CachedPages(CachedTable),
-    /// The table is in flash, with an LRU cache of single mappings in DRAM, as in MQSim.
+    /// The mapping table is in flash, with an LRU cache of single mappings in DRAM, as in MQSim.
     ///
-    /// `cached_entries` works like `cached_pages`, but a miss caches only one mapping of the page that it
-    /// reads.
+    /// `cached_entries` works like `cached_pages`, but on a miss, the drive caches only one mapping of the
+    /// table page that it has read.
     CachedEntries(CachedTable),
 }
 

@@ -6,25 +6,25 @@ use nacre_config::{Configuration, Kinds, Reader};
 /// Requests that the drive works on at one time.
 #[derive(Clone, Debug, Kinds)]
 pub enum Queue {
-    /// The number of requests is not limited.
+    /// The number of outstanding requests is not limited.
     Unlimited,
     /// All tenants share the slots, first come, first served.
     Shared(Shared),
-    /// Each tenant has separate slots; its further requests wait for a free slot.
+    /// Each tenant has separate slots. If all slots of a tenant are in use, its further requests wait.
     ByTenant(ByTenant),
-    /// Each tenant has a submission queue. Free slots take requests from the queues in turn.
+    /// Each tenant has a submission queue. The queues take turns to fill free slots.
     ///
     /// `round_robin` is the default arbitration of NVMe, with a burst of one command. A request waits only
-    /// for earlier requests of the same tenant and for the tenant's turn. The number of requests of other
-    /// tenants does not affect the wait.
+    /// for earlier requests of the same tenant and for the tenant's turn. The number of requests that wait in
+    /// other queues does not affect the waiting time.
     RoundRobin(Shared),
-    /// Each tenant has a submission queue with a priority class. Free slots take requests by weighted round
+    /// Each tenant has a submission queue with a priority class. The queues fill free slots by weighted round
     /// robin.
     ///
     /// `weighted_round_robin` is NVMe's weighted round robin with an urgent priority class. If requests of
     /// the urgent class wait, they get a free slot first. If no urgent request waits, the high, medium, and
     /// low classes take turns. In one turn, a class gets a number of slots equal to its weight. A turn ends
-    /// early if the class has no waiting requests. Queues of one class take turns.
+    /// early if the class has no waiting requests. Queues of the same class take turns.
     ///
     /// Not modeled: bursts, i.e. several commands of one queue per turn. After a request is fetched, the
     /// flash ignores its priority. A small number of slots therefore separates the classes best.

@@ -6,13 +6,14 @@ use nacre_kernel::Time;
 /// Order of the operations that wait for a die.
 #[derive(Clone, Debug, Kinds)]
 pub enum FlashScheduling {
-    /// Host reads go before all other operations that wait for their die.
+    /// On each die, host reads go before all other waiting operations.
     ///
     /// A read waits until its die has finished the operation in progress. The read then goes before waiting
     /// programs, erases, and copies. A die performs all other operations in issue order. If an operation
-    /// waits for another operation, later operations may go first. Commands of one superblock always keep
-    /// their order. The planes of a die read one after the other. With `independent_planes`, several planes
-    /// can read at the same time. Programs, erases, and copies occupy the whole die.
+    /// depends on an unfinished operation, later operations may go first. Commands for the same superblock
+    /// always keep their order. By default, the planes of a die read one after the other. With
+    /// `independent_planes`, several planes can read at the same time. Programs, erases, and copies occupy
+    /// the whole die.
     ///
     /// Not modeled:
     ///
@@ -24,15 +25,15 @@ pub enum FlashScheduling {
     /// Reads go before all other waiting operations of their die, as with `read_priority`. If a program or an
     /// erase is in progress when a read arrives, the die suspends it. After `suspensions` suspensions of the
     /// same operation, reads wait until this operation is complete. A suspension applies to all planes of the
-    /// die. The operation resumes when no read waits and no plane reads.
+    /// die. The operation resumes when no read of the die is waiting or in progress.
     ///
     /// Not modeled: suspension limits that depend on the remaining time of an operation, and different
     /// suspension times for erases and programs.
     Suspension(Suspension),
     /// Operations run in issue order: reads wait for programs and erases.
     ///
-    /// A host read waits for all operations that were issued to its die earlier. If an operation waits for
-    /// another operation, later operations may go first. A read occupies all planes of its die.
+    /// A host read waits for all operations that were issued to its die earlier. If an operation depends on
+    /// an unfinished operation, later operations may go first. A read occupies all planes of its die.
     InOrder,
 }
 
