@@ -38,7 +38,7 @@
 //! *Erases*: All dies of a superblock start to erase at the same time. With `erases_at_once`, at most this
 //! number of dies erase at once, and the other dies continue to program. With this setting, the drive writes
 //! to the most recently erased superblock only if no other superblock is erased. If the drive must write to a
-//! block that is not erased yet, the erase starts immediately.
+//! block whose erase has not started, this erase starts immediately.
 //!
 //! *Buffer space* (`buffer_places`): With `ring`, the drive frees buffer space in the order of allocation.
 //! With `pool`, the drive frees the buffer space of a program as soon as this program ends, so writes
@@ -136,7 +136,7 @@
 //!   erases, the difference is less than 1 %.
 //! - If many superblocks wear out at once, copies use up the reserve while GC frees no superblock. The drive
 //!   then becomes read-only before it runs out of space. In a test with hot and cold data, all blocks have an
-//!   endurance of 60 erases. There, simultaneous wear-out reduces the lifetime by another 7 %.
+//!   endurance of 60 erases. In this test, simultaneous wear-out reduces the lifetime by another 7 %.
 //!
 //! ## Bit errors
 //! The bit error rate of a page (`errors`) is the sum of four terms (kim-2019, equation 1):
@@ -207,7 +207,7 @@
 //! - FDP: assignment of an empty reclaim unit to a handle by command (I/O Management Send).
 //! - FDP: the time limit of an open reclaim unit (event 1h), and resets that change handles (event 2h). After
 //!   a power loss, a handle continues with its reclaim unit.
-//! - A limit on the share of a reclaim group that one host fills. A host can fill its group completely.
+//! - A limit on the share of a reclaim group that one host can fill. A host can fill its group completely.
 //!   Further writes then go to another group (`units_redirected`), and the write amplification of the full
 //!   group is high. Without tenants, all writes use group 0.
 //! - Superblocks that always use SLC mode, and folding, which moves data out of SLC mode while the host is
@@ -232,13 +232,14 @@
 //!
 //! - In the retention term, all pages of a superblock have the age of its first page. All pages of a block
 //!   have the same error rate. Pages in SLC mode and pages of the mapping table have no bit errors.
-//! - Encoding takes no time, and the parity of the code takes no channel time. Decoders have no queue.
+//! - Encoding takes no time, and the transfer of the parity of the code takes no channel time. Decoders have
+//!   no queue.
 //! - Every read starts with the default read thresholds, even if the last successful read used other
 //!   thresholds.
 //! - Copies cause no read disturb.
-//! - For a copy inside a die, the bit errors of the source page and of the new page are added. In a real
-//!   page, a few of these errors would affect the same bits. The number of consecutive copies inside a die is
-//!   not limited.
+//! - For a copy inside a die, the numbers of bit errors of the source page and of the new page are added. In
+//!   a real page, a few of these errors would affect the same bits. The number of consecutive copies inside a
+//!   die is not limited.
 //! - If the scenario does not set the energy of the error-correcting code, this energy counts as zero, and
 //!   the record reports this.
 //! - Data that was written before the run has no bit errors from copies.

@@ -62,7 +62,7 @@ pub enum Allocation {
     ///
     /// Not modeled:
     ///
-    /// - Static allocation of channels or ways alone.
+    /// - Static allocation of only the channel or only the way of a page.
     /// - Multi-plane reads for copies and multi-plane erases. The planes of a die perform these operations
     ///   one after the other.
     /// - Occupied registers. A register that holds a copy inside a die remains available to reads.

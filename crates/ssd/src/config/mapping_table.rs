@@ -12,9 +12,9 @@ pub enum MappingTable {
     ///
     /// On a cache miss, the drive reads a page of the table. The drive programs a changed page when the cache
     /// evicts it. The table pages that garbage collection changes are programmed once per victim. Table pages
-    /// are stored among the data, and garbage collection moves them like data. With allocation by plane,
-    /// table pages are placed like host data: by their page number, or on the die that is free first. Table
-    /// pages that garbage collection changed stay in their plane.
+    /// are stored among the pages of host data, and garbage collection moves them like host data. With
+    /// allocation by plane, table pages are placed like host data: by their page number, or on the die that
+    /// is free first. Table pages that garbage collection changed stay in their plane.
     CachedPages(CachedTable),
     /// The mapping table is in flash, with an LRU cache of single mappings in DRAM, as in MQSim.
     ///
@@ -43,8 +43,8 @@ pub struct TableEntries {
 /// A table in flash with a cache in DRAM.
 #[derive(Clone, Debug, Configuration)]
 pub struct CachedTable {
-    /// Size of the DRAM cache of mappings, without their keys. If the cache is larger than the table, it
-    /// holds the whole table.
+    /// Size of the DRAM cache of mappings, not including the keys of the mappings. If the cache is larger
+    /// than the table, it holds the whole table.
     #[config(min = "8 B", max = "1 PiB")]
     pub size: Bytes,
     /// Entries and checkpoints.

@@ -26,8 +26,9 @@ pub enum Queue {
     /// low classes take turns. In one turn, a class gets a number of slots equal to its weight. A turn ends
     /// early if the class has no waiting requests. Queues of the same class take turns.
     ///
-    /// Not modeled: bursts, i.e. several commands of one queue per turn. After a request is fetched, the
-    /// flash ignores its priority. A small number of slots therefore separates the classes best.
+    /// Not modeled: bursts, i.e. several commands of one queue per turn. After the drive has fetched a
+    /// request, its priority has no effect. The priority classes therefore have the largest effect if the
+    /// number of slots is small.
     WeightedRoundRobin(WeightedRoundRobin),
 }
 
