@@ -118,7 +118,8 @@
 //! ## Wear and lifetime
 //! - *Dynamic wear leveling*: The drive first writes the erased superblock with the fewest erases.
 //! - *Static wear leveling* (`wear_spread` of `garbage_collection`): If a superblock with data has far fewer
-//!   erases than an erased superblock, its data moves to the most worn erased superblock.
+//!   erases than an erased superblock, the data of the less worn superblock moves to the most worn erased
+//!   superblock.
 //! - *Endurance*: Each block withstands a random number of erases, with mean `endurance`. A spare block of
 //!   the same plane replaces a worn-out block. If the plane has no spare block left, the drive retires the
 //!   superblock, and the other blocks of the superblock become spare blocks. When the remaining superblocks
@@ -161,8 +162,9 @@
 //!   unit then fail until the host writes or trims the whole unit, even if GC has copied the unit. The first
 //!   flush that completes after the loss fails. All other flushes that are outstanding at the time of this
 //!   failure fail, too.
-//! - After `refresh_reads` reads of a block, the drive moves all data of its superblock. The copies wait for
-//!   the reads in progress. They cross the channel because their data must be corrected.
+//! - After `refresh_reads` reads of a block, the drive moves all data of the superblock that contains the
+//!   block. The copies wait for the reads in progress. They cross the channel because their data must be
+//!   corrected.
 //!
 //! ## Power loss
 //! The model stores the data of every physical unit. Programs and copies move this data, and a read returns
@@ -216,11 +218,10 @@
 //! - The effect of wear on program times. The pages of a word line are programmed in order, and each takes
 //!   its nominal time.
 //! - The channel time of erase commands.
-//! - Partial writes that wait for the read of the rest of their unit. A write of a part of a unit completes
-//!   before the drive has read the rest of the unit. The drive may also program the unit before this read
-//!   ends.
-//! - Erases that wait for reads. The drive may erase a superblock while a read of one of its old pages still
-//!   waits for the die.
+//! - The order of read and write in a partial write. A write of a part of a unit completes before the drive
+//!   has read the rest of the unit. The drive may also program the unit before this read ends.
+//! - The order of reads and erases. The drive may erase a superblock while a read of one of its old pages
+//!   still waits for the die.
 //! - Exact dependencies of copies. A program or an erase waits for all copies that were issued earlier, even
 //!   for copies on which it does not depend. With allocation by plane, it waits only for the copies of its
 //!   die.

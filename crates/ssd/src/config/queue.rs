@@ -27,8 +27,8 @@ pub enum Queue {
     /// early if the class has no waiting requests. Queues of the same class take turns.
     ///
     /// Not modeled: bursts, i.e. several commands of one queue per turn. After the drive has fetched a
-    /// request, its priority has no effect. The priority classes therefore have the largest effect if the
-    /// number of slots is small.
+    /// request, the priority of the request has no effect. The priority classes therefore have the largest
+    /// effect if the number of slots is small.
     WeightedRoundRobin(WeightedRoundRobin),
 }
 

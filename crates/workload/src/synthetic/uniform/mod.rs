@@ -1,10 +1,9 @@
-//! Uniform access: a request accesses every block with the same probability.
+//! Uniform access: all blocks are equally likely to be accessed.
 //!
 //! # Model
-//! Requests are independent, have equal sizes, and are aligned to their size. A request accesses every block
-//! of the footprint with the same probability. Among workloads with independent requests, uniform access has
-//! the lowest hit ratio in a cache. Most closed forms for the cost of garbage collection assume uniform
-//! access.
+//! Requests are independent, have equal sizes, and are aligned to their size. All blocks of the footprint are
+//! equally likely to be accessed. Among workloads with independent requests, uniform access has the lowest
+//! hit ratio in a cache. Most closed forms for the cost of garbage collection assume uniform access.
 //!
 //! # Not modeled
 //! The model omits locality. To combine requests of several sizes, use a `mix`.
@@ -50,7 +49,7 @@ pub const WORKLOAD: Model<WorkloadFamily> = Model {
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 
-const SUMMARY: &str = "all blocks have the same probability";
+const SUMMARY: &str = "all blocks are equally likely to be accessed";
 const SOURCES: &[&str] = &["desnoyers-2012", "fio"];
 
 fn pattern(

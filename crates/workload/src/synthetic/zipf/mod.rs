@@ -53,7 +53,7 @@ pub const WORKLOAD: Model<WorkloadFamily> = Model {
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 
-const SUMMARY: &str = "few blocks are popular: rank k has a probability proportional to k^-theta";
+const SUMMARY: &str = "few blocks are popular: the popularity of rank k is proportional to k^-theta";
 const SOURCES: &[&str] = &["ycsb-2010", "breslau-1999"];
 
 fn pattern(
