@@ -304,8 +304,8 @@
 //! - The FDP statistics agree with the numbers of programs and erases of the dies. A reclaim group has the
 //!   write amplification of a separate drive with the same dies, and data never leaves its group.
 //! - The numbers of read retries and lost units, and the retry latency, agree with the tail probabilities of
-//!   a binomial distribution. The tests include parity and copies inside a die. The duration of a rebuild
-//!   equals its exact value.
+//!   a binomial distribution. The tests include parity and copies inside a die. On an idle drive, the latency
+//!   of a read with a rebuild equals the sum of the times of its commands, senses, transfers, and decodings.
 //! - The numbers of bit errors equal their closed form, and reads never return a lost unit as valid data. The
 //!   number of refreshes is the number of reads divided by `refresh_reads`.
 //! - Tenants with separate slots complete requests in proportion to their slots.
