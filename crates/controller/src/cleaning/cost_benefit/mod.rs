@@ -1,4 +1,5 @@
-//! Cost-benefit: clean the segment with the highest ratio of reclaimed space times age to cost.
+//! Cost-benefit: clean the segment with the highest benefit per cost. The benefit is the reclaimed space
+//! times the age of the data.
 //!
 //! # Model
 //! All segment positions form one partition. The victim is the segment with the largest (1 - u) age / (1 +
@@ -7,18 +8,19 @@
 //! invalidated.
 //!
 //! # Not modeled
-//! The log-structured file system cleans several segments at once and sorts their valid data by age. Sorting
-//! separates hot data from cold data. In contrast, this model cleans one segment at a time. The model copies
-//! the valid pages of the victim to an erased segment, and new pages fill the rest of that segment. Hot and
-//! cold data therefore mix again, and the gain over greedy is only a few tenths of a percent.
+//! The log-structured file system of the paper cleans several segments at once and sorts their valid data by
+//! age. Sorting separates hot data from cold data. In contrast, this model cleans one segment at a time. The
+//! model copies the valid pages of the victim to an erased segment, and new pages fill the rest of that
+//! segment. Hot and cold data therefore mix again, and the cleaning cost is only a few tenths of a percent
+//! lower than with greedy.
 //!
 //! # Sources
 //! rosenblum-1992, section 3.4. wu-1994, section 4.1, explains why the policy is unsuitable for large
 //! segments.
 //!
 //! # Checks
-//! The policy selects the victim that was calculated by hand. On hot and cold data, its cleaning cost is
-//! lower than the cleaning cost of greedy.
+//! In an example with four segments, the policy selects the same victim as a calculation by hand. With hot
+//! and cold data, its cleaning cost is lower than the cleaning cost of greedy.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Model};

@@ -1,13 +1,15 @@
 //! External: a cleaning policy that the caller provides, e.g. a Python function.
 //!
 //! # Model
-//! The function selects the victim and the segments of each partition, and returns how many valid pages move
-//! from the victim to the previous partition and to the next partition. The device performs these decisions
-//! like the decisions of any other policy.
+//! The function selects the victim in a partition. The function can also return the numbers of valid pages
+//! that move from the victim to the previous partition and to the next partition. Its attribute
+//! `partition_segments` is the number of segments per partition. The device executes these decisions like the
+//! decisions of a built-in policy.
 //!
 //! # Not modeled
-//! The device decides when cleaning starts, e.g. with the setting `reserve` of an SSD. The device rejects
-//! invalid decisions of the function.
+//! The device decides when cleaning starts, e.g. with the setting `reserve` of an SSD. For an SSD, the
+//! attribute `keeps_erased` of the function can replace this decision. The device rejects invalid decisions
+//! of the function.
 //!
 //! # Sources
 //! None: the caller provides the model.

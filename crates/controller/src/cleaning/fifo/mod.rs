@@ -9,13 +9,13 @@
 //! Nothing is left out.
 //!
 //! # Sources
-//! wu-1994, section 4.4, uses this order inside its partitions. The cost under uniform writes is from
+//! wu-1994, section 4.4, uses this order inside partitions. The cost under uniform writes is from
 //! desnoyers-2012.
 //!
 //! # Checks
-//! Under uniform writes, the cost at six utilizations is within 2 % of the value that follows from v =
-//! exp(-(1 - v) / u). Under mixed hot and cold writes, the cost is within 2 % of the sum of the closed forms
-//! for both kinds of data.
+//! Under uniform writes, the cost at six utilizations u is within 2 % of v / (1 - v). Here, v is the share of
+//! valid pages in the victim, which solves v = exp(-(1 - v) / u). Under mixed hot and cold writes, the cost
+//! is within 2 % of the sum of the closed forms for both kinds of data.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Model};

@@ -1,22 +1,24 @@
 //! Locality gathering: each segment is cleaned separately, and hot pages gradually move toward position 0.
 //!
 //! # Model
-//! Every segment position is a partition. A page is drained into the segment from which it was copied. A full
-//! segment is cleaned. The valid pages keep their order, so the most recently written pages are at the end of
-//! the segment. Pages from the end move to the previous position, and pages from the head move to the next
-//! position. The numbers of moved pages are chosen so that the products of cleaning frequency and cleaning
-//! cost become equal. Hot data then gathers at position 0. `redistribution.rs` computes the numbers. The
-//! paper states the aim. We developed the method and fitted its settings.
+//! Every segment position is a separate partition. A page is drained into the segment from which it was
+//! copied. When a segment is full, it is cleaned. The valid pages keep their order, so the most recently
+//! written pages are at the end of the segment. Pages from the end move to the previous position, and pages
+//! from the head move to the next position. The policy chooses the numbers of moved pages so that the product
+//! of cleaning frequency and cleaning cost becomes the same in all segments. Hot data then gathers at
+//! position 0. `redistribution.rs` computes the numbers. The paper states only the aim of the policy. We
+//! developed the method and fitted its settings.
 //!
-//! Gathering takes a long time. With hot data in the first positions of 128 segments, the cost is steady
-//! after 40 turnovers of the valid data at 20/80. At 10/90, the cost is steady after 60 turnovers, and at
-//! 5/95 after 100 turnovers. Scattered hot data first has to move, and forms clusters in the meantime. After
-//! 200 turnovers, the cost at 10/90 is still twice its final value.
+//! Gathering takes a long time. Assume an array of 128 segments whose hot data starts in the first positions.
+//! At 20/80 (20 % of the data receive 80 % of the writes), the cost is steady after 40 turnovers of the valid
+//! data. At 10/90, the cost is steady after 60 turnovers, and at 5/95 after 100 turnovers. Hot data at random
+//! addresses first has to move, and forms clusters on the way. At 10/90, the cost after 200 turnovers is then
+//! still twice its final value.
 //!
 //! # Not modeled
 //! The paper computes the products from the number of cleanings of each segment. This model uses the number
-//! of drained pages, because it is less noisy. The stored state of a device does not contain the write
-//! statistics.
+//! of drained pages, because this number is less noisy. The write statistics of the policy are not saved with
+//! the state of a device.
 //!
 //! # Sources
 //! wu-1994, section 4.3.

@@ -1,4 +1,5 @@
-//! Locality gathering exactly as published: it compares the product of a cleaned segment with the average.
+//! Locality gathering exactly as published: the policy equalizes the product of cleaning cost and cleaning
+//! frequency of all partitions.
 //!
 //! # Model
 //! Adjacent segment positions form partitions of equal size, by default one segment each. A page is drained
@@ -6,16 +7,16 @@
 //! cleaned.
 //!
 //! *Product*: the product is the number of copied pages per reclaimed page, `u / (1 - u)`, times the cleaning
-//! frequency of the partition. The frequency is 1 divided by the number of pages that were drained into the
-//! array since the last cleaning of the partition. The policy compares the product with the average of the
-//! latest products of all partitions.
+//! frequency of the partition. Here, `u` is the share of valid pages in the cleaned segment. The frequency is
+//! 1 divided by the number of pages that were drained into the array since the last cleaning of the
+//! partition. The policy compares the product with the average of the latest products of all partitions.
 //!
-//! *Above the average*: if the product is above the average, the segment gives valid pages to its neighbors.
-//! The product then approaches the average. At the same frequency, the product would equal the average at the
-//! utilization `c / (1 + c)`, with `c` = average / frequency. One cleaning covers the share `step` of the
-//! distance to this utilization. Half of the pages come from the end of the segment and move to the previous
-//! partition. The other half come from its head and move to the next partition. At the ends of the array, all
-//! pages move in one direction.
+//! *Above the average*: if the product is above the average, the segment gives valid pages to the neighboring
+//! partitions. The product then approaches the average. If the frequency stayed the same, the product would
+//! equal the average at the utilization `c / (1 + c)`, with `c` = average / frequency. One cleaning covers
+//! the share `step` of the distance to this utilization. Half of the pages come from the end of the segment
+//! and move to the previous partition. The other half come from its head and move to the next partition. At
+//! the ends of the array, all pages move in one direction.
 //!
 //! *Below the average* (`raises`): if the product is below the average, the segment receives pages. Half of
 //! them come from the head of the least recently cleaned segment of the previous partition. The other half
@@ -28,18 +29,19 @@
 //! would overshoot. Cold segments would then fill up, and the cost at 5/95 would be a hundred times as high.
 //!
 //! With one segment per partition, the policy is the locality gathering of the paper. With sixteen segments
-//! per partition, the policy is the hybrid policy of the paper. The policy counts every quantity, and no
-//! value is fitted. The paper states only that a cleaning brings the product *closer* to the average. The
-//! default `step` of half of the distance is assumed. `locality_gathering` and `hybrid` have the same aim but
-//! use our method with fitted settings. If their cleaning cost is lower, these settings are the cause.
+//! per partition, the policy is the hybrid policy of the paper. The policy counts all these quantities during
+//! the run, and no value is fitted. The paper states only that a cleaning brings the product *closer* to the
+//! average. The default `step`, half of the distance, is an assumption. `locality_gathering` and `hybrid`
+//! have the same aim but use our method with fitted settings. If these policies have a lower cleaning cost,
+//! the fitted settings are the cause.
 //!
 //! # Not modeled
 //! - The paper also raises the utilization of a segment below the average. Without `raises`, such a segment
 //!   receives pages only from neighbors above the average.
 //! - The division of pages between the two neighbors is not published. The model assumes an even division,
 //!   both for pages that a segment gives and for pages that it receives.
-//! - The distance per cleaning is not published. A full step overshoots, because the cleaning frequency
-//!   follows the utilization with a delay.
+//! - The paper does not state what share of the distance one cleaning covers. A full step overshoots, because
+//!   the cleaning frequency follows the utilization with a delay.
 //!
 //! # Sources
 //! wu-1994, sections 4.3 and 4.4.
@@ -47,9 +49,10 @@
 //! # Checks
 //! Under uniform writes, the cost is within 5 % of u / (1 - u). With partitions of 16 segments, the cost is
 //! within 20 % of the cost of greedy. At high locality, the cost is below the cost of greedy. The cost is
-//! never below the cost of perfect sorting, `[u / (1 - u)] (sum of sqrt(f r))^2`. A segment at the average
-//! gives no pages. A segment above the average gives `step` times the number of pages that follows from the
-//! equation. With `raises`, a segment below the average receives that number.
+//! never below the cost of perfect sorting, `[u / (1 - u)] (sum of sqrt(f r))^2`. A segment whose product
+//! equals the average gives no pages. A segment with a higher product gives `step` times the number of pages
+//! that follows from the equation. With `raises`, a segment with a lower product receives this number of
+//! pages.
 
 use super::{Cleaner, CleaningFamily, Decision, View, check_partitions};
 use nacre_config::{Configuration, Descriptor, Model};

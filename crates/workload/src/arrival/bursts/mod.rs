@@ -1,10 +1,10 @@
-//! Bursts: an open loop with bursts and pauses of random length and Poisson arrivals in each.
+//! Bursts: an open loop with alternating bursts and pauses of random length.
 //!
 //! # Model
-//! In this open loop, bursts and pauses alternate. The lengths of bursts and pauses are exponentially
-//! distributed. Arrivals are Poisson, with `rate` during a burst and `idle_rate` during a pause. The result
-//! is a Markov-modulated Poisson process with two states, which starts with a burst. The mean rate is (rate *
-//! on + idle_rate * off) / (on + off).
+//! The lengths of bursts and pauses are exponentially distributed. Arrivals are Poisson, with `rate` during a
+//! burst and `idle_rate` during a pause. The arrivals form a Markov-modulated Poisson process with two
+//! states. The process starts with a burst. The mean rate is (`rate` * `on` + `idle_rate` * `off`) / (`on` +
+//! `off`).
 //!
 //! # Not modeled
 //! The model omits a daily rhythm, burstiness on several time scales, and heavy-tailed pauses.
@@ -14,9 +14,9 @@
 //! Performance Evaluation 18, section 2.
 //!
 //! # Checks
-//! The tests compare the mean rate and the time share of each state with their formulas. Over long windows,
-//! the index of dispersion of counts is 1 + 2 (l1 - l2)^2 r1 r2 / ((r1 + r2)^2 (l1 r2 + l2 r1)). Here, l1 and
-//! l2 are the rates, r1 = 1 / on, and r2 = 1 / off.
+//! The tests compare the mean rate and the share of time in each state with their formulas. Over long
+//! windows, the index of dispersion of counts is 1 + 2 (l1 - l2)^2 r1 r2 / ((r1 + r2)^2 (l1 r2 + l2 r1)).
+//! Here, l1 is `rate`, l2 is `idle_rate`, r1 is 1 / `on`, and r2 is 1 / `off`.
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;

@@ -12,8 +12,9 @@
 //! fio: the fio manual, `iodepth`.
 //!
 //! # Checks
-//! All arrival times of the workload are zero, and the driver receives the queue depth and the think time.
-//! The driver's tests compare closed loops with closed forms.
+//! All arrival times of the workload are zero. The simulation driver receives the queue depth and the think
+//! time, and limits the outstanding requests. The tests of the driver compare simulated closed loops with
+//! closed-form results.
 
 use super::{Arrival, ArrivalFamily, Pacing};
 use crate::error::WorkloadError;

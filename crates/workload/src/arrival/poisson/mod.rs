@@ -2,15 +2,15 @@
 //!
 //! # Model
 //! In this open loop, the gaps between requests are independent and exponentially distributed with mean 1 /
-//! rate. Many independent users together generate such arrivals. The TPC-A transactions of eNVy also arrive
-//! as a Poisson process.
+//! rate. Many independent users together generate such arrivals. In the eNVy paper (wu-1994), TPC-A
+//! transactions also arrive as a Poisson process.
 //!
 //! # Not modeled
 //! The model omits bursts, a daily rhythm, and the self-similarity of real traffic. For these, use `bursts`
 //! or replay a trace.
 //!
 //! # Sources
-//! kleinrock-1975: L. Kleinrock, Queueing Systems I, section 2.4; wu-1994, section 5.2, uses this process.
+//! kleinrock-1975: L. Kleinrock, Queueing Systems I, section 2.4. wu-1994, section 5.2, uses this process.
 //!
 //! # Checks
 //! The mean gap is 1 / rate, and the squared coefficient of variation of the gaps is 1. The index of

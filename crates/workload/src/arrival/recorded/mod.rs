@@ -1,8 +1,8 @@
-//! Recorded arrivals: the times of a trace in an open loop, optionally accelerated or slowed.
+//! Recorded arrivals: the recorded times of a trace in an open loop, optionally accelerated or slowed down.
 //!
 //! # Model
-//! In this open loop, each request arrives at its recorded time, relative to the first request. All times are
-//! divided by `scale`.
+//! Each request arrives at its recorded time, relative to the first request. The model divides all times by
+//! `scale`.
 //!
 //! # Not modeled
 //! The simulated device does not influence the arrival times. The recorded times depend on the speed of the
@@ -11,7 +11,7 @@
 //!
 //! # Sources
 //! snia-traces: the SNIA I/O trace repository, whose traces are replayed in this way. Old traces are often
-//! accelerated (fio, `replay_time_scale`).
+//! replayed faster than recorded (fio, `replay_time_scale`).
 //!
 //! # Checks
 //! With scale 1, arrival times equal the recorded times to the picosecond. Scale 10 divides every time by

@@ -1,4 +1,4 @@
-//! Rhythm: an open loop whose arrivals follow a profile over the day, or over another repeating span.
+//! Rhythm: an open loop whose arrival rate follows a profile over a day, or over another repeating span.
 //!
 //! # Model
 //! The span is divided into equal steps. The rate in a step is the mean rate times the weight of the step,
@@ -6,7 +6,8 @@
 //! the mean gap of the step. After the last step, the profile repeats.
 //!
 //! # Not modeled
-//! The model omits differences between days. Within a step, it also omits any correlation between gaps.
+//! The model omits differences between days. The model also omits any correlation between the gaps within a
+//! step.
 //!
 //! # Sources
 //! devroye-1986: L. Devroye, Non-Uniform Random Variate Generation, section 2.2 (inversion).
