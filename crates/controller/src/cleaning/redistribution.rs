@@ -40,14 +40,15 @@ pub struct Settings {
         source = "fitted: to the cost of 4 of locality gathering under uniform writes in wu-1994 section 4.3; the model is 2 % above it with segments of 512 pages, and 4 % with 16,384"
     )]
     pub exchange: Ratio,
-    /// Share moved by one cleaning, relative to the pages that should cross a boundary between partitions.
+    /// Number of pages that one cleaning moves across a boundary between partitions, as a share of the pages
+    /// that should cross it.
     #[config(
         default = "10 %",
         max = "100 %",
         source = "fitted: by trial, not to a published number; the cost of sorted data at 10/90 is then within 10 % of that of perfect sorting"
     )]
     pub balance: Ratio,
-    /// Maximum valid pages that one cleaning moves in each direction, as a share of a segment.
+    /// Maximum number of valid pages that one cleaning moves in each direction, as a share of a segment.
     #[config(
         default = "30 %",
         max = "100 %",

@@ -1,8 +1,9 @@
 //! eNVy: flash as main memory.
 //!
 //! # Model
-//! Flash stores a linear memory of words. The page table maps logical pages to flash pages or to the write
-//! buffer. The table and the buffer are in battery-backed SRAM. One controller serves the host.
+//! The host sees a linear memory of words, whose content is in flash. The page table maps logical pages to
+//! flash pages or to the write buffer. The table and the buffer are in battery-backed SRAM. One controller
+//! serves the host.
 //!
 //! - *Read*: A read takes one memory access. A memory management unit caches the most recently used mappings.
 //!   If a mapping is not cached, the read takes one additional access to the page table.
@@ -25,42 +26,43 @@
 //!
 //! *Few chips* (`transfer`): If the chips of a bank cannot transfer a page in one memory cycle, a page takes
 //! several cycles. Section 8 of the paper describes plans for such a prototype. Copies into the buffer and
-//! programs then take a multiple of their time, but the same energy.
+//! programs take one cycle or one program time per transfer, but the same energy.
 //!
 //! If the erase counts of two segments differ by more than `wear_swap_gap`, the controller exchanges their
 //! data. The lifetime is `pages * endurance / (programs per day)` for all segments (section 5.5 of the
 //! paper).
 //!
 //! ## Power loss
-//! If eNVy stores data, this data survives power losses. The battery preserves the page table, the buffer,
-//! and the state of cleaning.
+//! If the simulation stores data, the data in eNVy survives power losses. The battery preserves the page
+//! table, the buffer, and the state of cleaning.
 //!
 //! - An interrupted write keeps the words that were already written.
 //! - An interrupted program is repeated on another page, and an interrupted erase is repeated.
 //! - An open transaction is rolled back. A transaction keeps the old version of each page that it writes, in
 //!   flash or in the buffer. Cleaning moves old versions like valid pages.
 //! - Interrupted programs may use up the erased pages that the relocation of a segment needs. If no other
-//!   segment has erased pages, the table maps to the old pages again. The new segment is then erased, and the
-//!   relocation restarts. The paper does not describe this case.
+//!   segment has erased pages, the page table maps to the old pages again. The new segment is then erased,
+//!   and the relocation restarts. The paper does not describe this case.
 //!
 //! # Not modeled
-//! - The flash reads of copies. A read would take one memory cycle per copied page, compared with 25 cycles
-//!   for its program.
+//! - Flash reads for copies. Such a read would take one memory cycle per page. The program of the page takes
+//!   25 cycles.
 //! - Chip faults. A segment stays in use after `endurance` erases.
-//! - The effect of wear on program times. wu-1994, section 2, measured 4 us and 40 ms on a chip after two
-//!   million cycles. The model uses the program and erase times of worn cells. A new array is at least as
-//!   fast.
+//! - The effect of wear on program times. wu-1994, section 2, measured a program time of 4 us and an erase
+//!   time of 40 ms on a chip after two million cycles. The model uses the program and erase times of worn
+//!   cells. A new array is at least as fast.
 //!
 //! # Sources
 //! wu-1994: M. Wu, W. Zwaenepoel, eNVy: a non-volatile, main memory storage system, ASPLOS 1994.
 //!
 //! # Checks
-//! - The cleaning cost equals closed forms at fixed utilization, for FIFO, greedy, hot and cold data, and
-//!   locality gathering.
-//! - Every operation on small arrays is compared with a naive memory. The tests include power losses at any
-//!   point, and at every program and erase of relocations without a spare page.
-//! - An independent simulation of buffer, translation, and draining gives the same completion times, in open
-//!   and closed loops.
+//! - At fixed utilization, the cleaning cost equals closed forms for FIFO, greedy, and locality gathering.
+//!   For FIFO, this also holds with mixed hot and cold data.
+//! - On small arrays, the result of every operation equals the result of a naive memory model. The tests
+//!   include power losses at any time. If a relocation has no spare pages, the tests cut power at each of its
+//!   programs and erases.
+//! - An independent simulation of the buffer, the address translation, and the drain gives the same
+//!   completion times, in open and closed loops.
 //! - In every run, the counters of programs and pages are consistent.
 //! - `nacre reproduce envy` reproduces the figures of the paper.
 

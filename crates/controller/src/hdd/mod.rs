@@ -3,8 +3,8 @@
 //! # Model
 //! The module `media::disk` models the mechanics. The seek curve is fitted to a data sheet. The rotational
 //! position depends on the absolute simulated time. The transfer rate falls linearly from the outermost to
-//! the innermost track. One arm serves one queue. After a seek, a write settles `write_settle` longer than a
-//! read.
+//! the innermost track. One arm serves one queue. After a seek, the head settles longer for a write than for
+//! a read, by `write_settle`.
 //!
 //! *Scheduling*: When the arm is free, the drive selects one of the `queue` oldest waiting requests.
 //! `scheduling` is the policy:
@@ -18,24 +18,27 @@
 //! If two requests touch the same bytes and one of the requests is a write, the drive keeps their order.
 //!
 //! *Read-ahead* (`read_ahead`): After a read, the drive continues to read the following data. Read-ahead
-//! stops when the buffer holds `read_ahead` bytes beyond the read, or when another access starts. A read of
-//! buffered data waits for the platter if necessary, and then crosses the interface.
+//! stops when the buffer holds `read_ahead` bytes beyond the requested data, or when another access starts. A
+//! read of data that is being read ahead waits until the buffer contains the data. Buffered data is then
+//! transferred over the interface.
 //!
 //! *Write cache* (`write_cache`): A write is acknowledged when the cache has space and the data has crossed
 //! the interface. Transfers between the host and the buffer do not overlap. When the scheduler selects a
-//! cached write, the drive writes it to the platter. A flush waits for the last cached write.
+//! cached write, the drive writes it to the platter. A flush waits until the last cached write is on the
+//! platter.
 //!
 //! *Standby* (`standby`): After the idle time `standby.after`, the drive spins down and uses less power. The
 //! next access waits for the time `spin_up`. The power while spinning, the power in standby, and the energy
 //! to spin up must be given together.
 //!
-//! *Share of a drive*: If `capacity` is less than `drive`, the capacity of the whole drive, the device is a
+//! *Share of a drive*: `drive` is the capacity of a whole drive. If `capacity` is smaller, the device is a
 //! share of a pool of such drives. Cost and idle power are in proportion to the share. The share has the seek
 //! times, the rotation, and the rates of a whole drive. The arm serves only the requests of this share.
 //!
 //! # Not modeled
 //! - Read hits in the write cache. Reads of data that is still in the write cache go to the platter.
-//! - Several buffer segments. The buffer has only one segment, so two interleaved streams evict each other.
+//! - Several buffer segments. The buffer has only one segment, so two interleaved streams evict each other's
+//!   data.
 //! - The energy of read-ahead that no request uses.
 //! - Standby after the last access of a run. The time after this access counts as idle, regardless of its
 //!   length.
@@ -52,7 +55,8 @@
 //! - Throughput is within 1 % of an independent event simulation, and percentiles are within 3 %. The tests
 //!   cover all three policies at queue depths 1 to 64, in open and closed loops, with uniform and skewed
 //!   requests.
-//! - Energy equals power times the time of each activity plus idle power times elapsed time.
+//! - The energy equals the sum of power times time over all activities, plus the idle power times the elapsed
+//!   time.
 //! - The costs and idle energies of all shares of a drive add up to the cost and idle energy of the drive.
 
 mod access;

@@ -9,13 +9,13 @@
 //!
 //! *Bandwidth*: With a `bandwidth`, all units also share one link. A measured latency includes the transfer
 //! of its unit, so an idle link adds no time. Read data crosses the link at the end of the latency, and write
-//! data crosses the link at the start of the latency. Time is added only if a unit waits for other transfers,
-//! or if its transfer takes longer than the latency.
+//! data crosses the link at the start of the latency. The link adds time only if a unit waits for other
+//! transfers, or if its transfer takes longer than the latency.
 //!
 //! *Energy and lifetime*: Each unit that is read or written takes a constant amount of energy. Idle power is
 //! constant. Lifetime is `endurance / bytes written per simulated day`.
 //!
-//! *Share of a drive*: If `capacity` is less than `drive`, the capacity of the whole drive, the device is a
+//! *Share of a drive*: `drive` is the capacity of a whole drive. If `capacity` is smaller, the device is a
 //! share of a pool of such drives. Cost, idle power, and endurance are in proportion to the share. The share
 //! has the latencies, `parallelism`, and `bandwidth` of a whole drive, because any drive of the pool may
 //! serve the share. If the share uses more than its proportional part of the performance of the drive, the
@@ -35,8 +35,8 @@
 //!   within 2 %.
 //! - The costs and idle energies of all shares of a drive add up to the cost and idle energy of the drive.
 //!   The shares together have the lifetime of the drive.
-//! - The tests reproduce two thresholds of Kim's devices. Above a read share of .4738, the PCM SSD is faster
-//!   than the eMLC SSD. Above a read share of .8543, the PCM SSD also has more IOPS per cost.
+//! - The tests reproduce two thresholds for the devices of Kim et al. Above a read share of .4738, the PCM
+//!   SSD is faster than the eMLC SSD. Above a read share of .8543, the PCM SSD also has more IOPS per cost.
 
 mod model;
 #[cfg(test)]
@@ -88,7 +88,7 @@ pub struct Config {
         source = "assumed: one, since a measurement at queue depth 1 shows no more"
     )]
     pub parallelism: u32,
-    /// Bandwidth shared by all units. Absent means no limit.
+    /// Bandwidth shared by all units. By default, the bandwidth is not limited.
     #[config(min = "1 B/s")]
     pub bandwidth: Option<Bandwidth>,
     /// Energy to read one unit, in addition to idle power.

@@ -3,22 +3,23 @@
 //! # Model
 //! ## Request path
 //! A request arrives over the `host` interface in pieces. With NVMe, a piece is a page of 4 KiB. With loads
-//! and stores, a piece is a line. With NVMe, one of the `processors` of the card handles the request, which
-//! takes the time `processing`. Loads and stores need no processor. The card forwards a piece between link
-//! and memory only after it has received the whole piece.
+//! and stores, a piece is a line of 8 B or 64 B. With NVMe, one of the `processors` of the card handles the
+//! request in the time `processing`. Loads and stores need no processor. The card forwards a piece between
+//! the link and the memory only after it has received the whole piece.
 //!
 //! *Interleaving*: Each piece is stored in rows of memory banks. Adjacent spans of `interleave` bytes are in
 //! adjacent channels. After the last channel, spans continue in the next bank. After the last bank, spans
-//! continue in the next rank. With `interleave_groups`, adjacent bursts are in adjacent bank groups. Without
-//! `interleave_groups`, spans continue in the next bank group after the last channel, and in the next bank
-//! after the last bank group.
+//! continue in the next rank. With `interleave_groups`, adjacent bursts are in adjacent bank groups. If the
+//! memory has bank groups but `interleave_groups` is off, spans continue in the next bank group after the
+//! last channel. After the last bank group, they continue in the next bank.
 //!
 //! *Scheduling*: The `scheduler` sets the number of accesses from which a channel selects. In each clock, the
 //! channel selects one of the commands that the timing constraints of the memory part allow. The commands are
-//! activate, read, write, precharge, and refresh. No command is selected before its clock. `rows` determines
-//! whether rows stay open, are closed after each access, or are closed only after a write. The bursts of an
-//! access are consecutive. When a refresh of a rank is due, the rank closes its rows and performs the
-//! refresh. Until the refresh ends, the rank accepts no activate, read, or write.
+//! activate, read, write, precharge, and refresh. Until the clock of a command, a new access can change the
+//! selection. `rows` determines whether rows stay open, are closed after each access, or are closed only
+//! after a write. The bursts of an access are consecutive. When a refresh of a rank is due, the card closes
+//! all rows of the rank and refreshes the rank. Until the refresh ends, the rank accepts no activate, read,
+//! or write.
 //!
 //! ## Volatile memory
 //! When power fails, a capacitor supplies the energy to save the memory to flash (the dump). The dump uses
@@ -27,12 +28,13 @@
 //! `dump = "changed"`, the card saves only pages that differ from the flash. With `dump = "all"`, the card
 //! saves all pages. If the energy runs out, the remaining flash pages keep their previous content.
 //!
-//! After power returns, the dump completes. The card then boots, reads the flash, and charges its capacitor.
-//! `flash_error_rate` is the bit error rate of the flash. Decoding takes time. A page that the host has
-//! written is lost if it has more bit errors than the code corrects. The model decides this at random for
-//! each page. The recovery report counts the bytes of such a page as lost, and reads of the page fail until
-//! it is rewritten. Requests wait until the card is ready. With `wait_for_charge`, requests also wait until
-//! the capacitor is charged. The capacitor loses `capacitor_fade` of its capacity per 1,000 hours of service.
+//! After power returns, the card first completes a dump in progress. The card then boots, reads the flash,
+//! and charges its capacitor. `flash_error_rate` is the bit error rate of the flash. Decoding takes time. A
+//! page that the host has written is lost if it has more bit errors than the code corrects. The model decides
+//! this at random for each page. The recovery report counts the bytes of such a page as lost, and reads of
+//! the page fail until it is rewritten. Requests wait until the card is ready. With `wait_for_charge`,
+//! requests also wait until the capacitor is charged. The capacitor loses the share `capacitor_fade` of its
+//! energy per 1,000 hours of service.
 //!
 //! ## Non-volatile memory
 //! Non-volatile memory needs no dump and no capacitor. A write is durable when its row is closed and tRP has
@@ -56,14 +58,15 @@
 //! - everspin-emd3d256m: the durability of a row.
 //!
 //! # Checks
-//! - A clock-by-clock simulation of the memory controller gives the same completion times of random 64 B
-//!   accesses. The tests cover queues of 1 to 64, open and closed loops, and open and closed rows.
-//! - If memory accesses take no time, latencies equal the closed form of the link. Bandwidths equal the
-//!   bandwidth that the binding constraint allows, and are within 1 % of the limit of the link.
+//! - A clock-by-clock simulation of the memory controller gives the same completion times for random 64 B
+//!   accesses. The tests cover queue depths of 1 to 64, open and closed loops, and open and closed rows.
+//! - If memory accesses take no time, latencies equal the closed form of the link, and bandwidths are within
+//!   1 % of the limit of the link. If one timing constraint of the memory limits the bandwidth, the bandwidth
+//!   equals the limit within 1 %.
 //! - The closed-loop throughput formula and Little's law hold. The share of time for refreshes equals its
 //!   closed form.
-//! - Energy, time, and bytes of a dump are exact. The number of unreadable pages has the expected mean and
-//!   variance. Every byte is checked after power losses at random times.
+//! - The energy, time, and bytes of a dump equal their closed forms exactly. The number of unreadable pages
+//!   has the expected mean and variance. Every byte is checked after power losses at random times.
 
 mod backup;
 mod card;

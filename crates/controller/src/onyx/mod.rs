@@ -4,13 +4,13 @@
 //! ## Request path
 //! Each request takes CPU time in the driver and waits for one of `tags` tags. The request pipeline of the
 //! drive processes one request at a time and divides it into rows. The pipeline distributes the rows round
-//! robin over the controllers. Data crosses the link to the host. The link provides its full bandwidth in
-//! each direction. Between the pipeline and the controllers, data crosses a ring. If `host` is set, e.g. to
-//! NVMe, the host interface replaces the driver and the link. A request from the host interface waits for a
-//! tag in the drive.
+//! robin over the controllers. Data crosses the link between host and drive. The link provides its full
+//! bandwidth in each direction. Between the pipeline and the controllers, data crosses a ring. If `host` is
+//! set, e.g. to NVMe, the host interface replaces the driver and the link. A request from the host interface
+//! waits for a tag in the drive.
 //!
-//! The pipeline is at the first of `ring_stations` stations. A packet takes the shorter path to its
-//! controller. Each station on this path adds the time `ring_hop` in each direction.
+//! The pipeline is at the first of the `ring_stations` stations of the ring. A packet takes the shorter path
+//! to its controller. Each station on this path adds the time `ring_hop` in each direction.
 //!
 //! ## Controllers
 //! A controller has one set of data lines to its ranks. A row is stored in chunks over a group of `row_ranks`
@@ -27,45 +27,48 @@
 //! - With `poll_interval`, a rank has no ready line. After a program starts, the controller polls the status
 //!   register of the rank over the data lines. The controller detects the end of the program at the next
 //!   poll. A poll interrupts a transfer between two bus cycles and delays the end of the transfer by `poll`.
-//! - The scoreboard starts the waiting operation whose data lines and ranks become free first. Among several
-//!   such operations, the scoreboard starts the oldest. With `scheduling = "in_order"`, operations use the
-//!   data lines in issue order. An operation never overtakes an older operation that needs one of its ranks.
+//! - The scoreboard of a controller starts the waiting operation whose data lines and ranks become free
+//!   first. Among several such operations, the scoreboard starts the oldest. With `scheduling = "in_order"`,
+//!   operations use the data lines in issue order. An operation never overtakes an older operation that needs
+//!   one of its ranks.
 //! - Wear-leveling copies have priority over all waiting operations. Reads have no priority over waiting
 //!   programs.
 //!
 //! ## Error correction
 //! `ecc` is a code over the bytes that the data chips of a rank return at once. The spare chips hold the
 //! spare bytes of the code. The spare chips have separate data lines and take no additional time. Reads pass
-//! through the decoder of the controller, one beat after the other. Decoding the last beat adds its decoding
-//! time to the read. If the decoder is slower than the chips, it delays all beats. A write waits for the
-//! encoder once.
+//! through the decoder of the controller, one beat after the other. Only the decoding time of the last beat
+//! adds to the latency of the read. If the decoder is slower than the chips, it delays all beats. A write
+//! waits for the encoder once.
 //!
 //! With `bit_error_rate`, host reads have independent bit errors. If a codeword has more bit errors than the
-//! code corrects, its request fails. If the code does not detect the errors, the read returns corrupted data.
+//! code corrects, the request fails. If the code does not even detect the errors, the read returns corrupted
+//! data.
 //!
 //! ## Writes
-//! A write occupies one buffer slot of its controller until it is programmed. `completion` determines the
-//! number of slots and the time at which the write completes:
+//! A write occupies one buffer slot of its controller until its data is programmed. `completion` determines
+//! the number of slots and the time at which the write completes:
 //!
 //! - With early completion, each controller has `buffered_writes` slots. A write completes when its data is
 //!   in the buffers of the controllers.
 //! - With late completion, each controller has `late_writes` slots, and a slot accepts another write only
-//!   after `late_refill`. A write completes when all its rows are programmed.
+//!   `late_refill` after its last program. A write completes when all its rows are programmed.
 //!
 //! `wear_leveling` moves rows. Each move reads and writes one additional row, which takes time and causes
 //! wear. The move also occupies the slot of the write that caused the move. The model counts the programs of
 //! every row. The record reports the first row with more than `endurance` programs.
 //!
 //! Data is written in place and moves with its row. There are no transactions. With chips as fast as DRAM and
-//! short programs, the model represents Moneta.
+//! short programs, the model represents Moneta (caulfield-2010).
 //!
 //! ## Power loss
-//! The capacitors store energy for a number of programs of arbitrary data. The programs that would finish
-//! first get this energy. A program without energy stops immediately. Writes that were acknowledged but not
-//! programmed are lost, and the recovery reports their amount. An interrupted wear-leveling copy is repeated
-//! after power returns, because its old row is intact. With early completion and `capacitors`, the capacitors
-//! must have enough energy for full buffers, unless `may_lose_writes` is set. If the energy is insufficient,
-//! Nacre rejects the scenario. The error gives the number of row writes that the capacitors cover.
+//! The energy of the capacitors is enough for a certain number of programs, regardless of the data. The
+//! programs that would finish first get this energy. A program without energy stops immediately. Writes that
+//! were acknowledged but not programmed are lost, and the recovery reports their amount. An interrupted
+//! wear-leveling copy is repeated after power returns, because its old row is intact. With early completion,
+//! `capacitors` must be enough energy to program full buffers. Otherwise, Nacre rejects the scenario, and the
+//! error gives the number of row writes that the capacitors cover. To allow less energy, set
+//! `may_lose_writes`.
 //!
 //! # Not modeled
 //! - Priority of reads over waiting programs, and suspension of programs for reads. The paper does not
@@ -90,20 +93,22 @@
 //! The source of each fitted value names the data to which the value was fitted.
 //!
 //! # Checks
-//! - Under load, an independent simulation of a controller gives the same completion times of reads, writes,
+//! - Under load, an independent simulation of a controller gives the same completion times for reads, writes,
 //!   and copies, in open and closed loops.
-//! - Bandwidths equal the products of the component rates. With start-gap, the write bandwidth is `interval`
-//!   / (`interval` + 1) of the bandwidth without wear leveling. Other tests cover the closed-loop law, the
-//!   path around the ring, and both schedulers.
+//! - Sequential bandwidths equal the rate of one controller or rank times the number of controllers or ranks.
+//!   With start-gap, the write bandwidth is `interval` / (`interval` + 1) of the bandwidth without wear
+//!   leveling. Other tests cover the closed-loop throughput formula, the path around the ring, and both
+//!   values of `scheduling`.
 //! - The independent simulation also covers data-dependent program times, polls that interrupt transfers, and
 //!   decoders that are faster or slower than the chips.
 //! - The numbers of corrected and uncorrectable codewords follow the binomial distribution for several code
 //!   strengths.
 //! - The tests and `nacre reproduce onyx` compare latencies, rates, and bandwidths with the paper.
-//! - Reads and writes are conserved in all runs.
-//! - The data equals the data of a naive memory over long random sequences with power losses and restarts.
+//! - In every run, the counters of reads, programs, and wear-leveling moves are consistent.
+//! - Reads return the same data as a naive memory model, over long random sequences of requests, power
+//!   losses, and restarts.
 //! - The tests check, program by program, how many programs the capacitors can complete.
-//! - The write at which a row wears out is the same for writes in bursts and for single writes.
+//! - A row wears out at the same write for writes in bursts and for single writes.
 
 mod bytes;
 mod config;

@@ -5,10 +5,12 @@
 //! used page.
 //!
 //! - *Read miss*: The cache fetches the page from the backing. One request fetches adjacent missing pages.
-//! - *Write*: A write is acknowledged when it is in DRAM. A partial write first fetches the page.
-//! - *Write-back*: Dirty pages are written back when they are evicted, when more than `dirty_limit` are
-//!   dirty, and on a flush. Above `dirty_limit`, the cache writes back the pages that have been dirty
-//!   longest, and keeps them as clean pages. A flush waits for earlier writes, and then for all write-backs.
+//! - *Write*: A write is acknowledged when its data is in DRAM. Before a partial write of a page that is not
+//!   cached, the cache fetches the page.
+//! - *Write-back*: Dirty pages are written back when they are evicted, when the share of dirty pages exceeds
+//!   `dirty_limit`, and on a flush. Above `dirty_limit`, the cache writes back the pages that have been dirty
+//!   longest, and keeps them as clean pages. A flush waits for earlier writes, and then for the write-back of
+//!   all dirty pages.
 //! - *Concurrency*: At most 32 write-backs are in progress. An operation that needs another write-back waits.
 //!   A page that is being fetched or written is not evicted, and requests for it wait. If an evicted page is
 //!   requested during its write-back, it is fetched from the backing after the write-back.
@@ -20,16 +22,16 @@
 //!
 //! *Power loss*: All cached pages are lost. Data that was flushed before is in the backing.
 //!
-//! *Counters*: Pages are conserved. `pages.held` equals `pages.held_before` (at the start of measurement)
-//! plus `fills` and `write_allocations`, minus `evictions`, `pages_trimmed`, and `pages_power_failed`.
-//! `write_allocations` are written whole pages that had no frame. Each page that is read counts once, in
-//! `read_hits`, `read_merged`, `read_misses`, or `read_lost`.
+//! *Counters*: The page counters balance: `pages.held` equals `pages.held_before` (at the start of
+//! measurement) plus `fills` and `write_allocations`, minus `evictions`, `pages_trimmed`, and
+//! `pages_power_failed`. `write_allocations` counts writes of whole pages that were not cached. Each page
+//! that is read counts once, in `read_hits`, `read_merged`, `read_misses`, or `read_lost`.
 //!
 //! # Not modeled
 //! - DRAM accesses by processors, and the rest of the system's memory.
 //! - Refresh, which `idle_power` includes, and the wake-up time from power-down (nanoseconds).
 //! - Read-ahead and software time.
-//! - Idle time after the last access.
+//! - Idle time after the last access of a run.
 //!
 //! # Sources
 //! roberts-2009, section III and figure 2: a DRAM page cache in front of a flash cache. The power values of

@@ -21,10 +21,10 @@
 //! these errors. *Silent corruption* changes data on the medium, and the layer above gets a reply without an
 //! error. In a simulation without data, corruption is only counted.
 //!
-//! *Zones*: A fault of writes also affects appends. An append counts as a write at the current write pointer
-//! of its zone. Other zone commands count as trims of zero bytes at the start of their zone. Lost, torn, and
-//! misdirected writes cannot be configured for a device with zones. A device with zones would reject these
-//! writes or later writes, so the corruption would not be silent.
+//! *Zones*: A fault that affects writes also affects appends. An append counts as a write at the current
+//! write pointer of its zone. Other zone commands count as trims of zero bytes at the start of their zone.
+//! Lost, torn, and misdirected writes cannot be configured for a device with zones. A device with zones would
+//! reject these writes or later writes, so the corruption would not be silent.
 //!
 //! *Reports*: Each fault reports the number of matching requests, the number of affected requests, and the
 //! added time. The report also contains the number of errors, the bytes of the failed requests, and the
@@ -43,7 +43,7 @@
 //! - Linux dm-delay, dm-flakey, and cgroup v2: delays, errors, and limits.
 //!
 //! # Checks
-//! - Latencies, rates, and shares equal closed forms.
+//! - Latencies, request rates, and the shares of affected requests equal their closed forms.
 //! - Without an active fault, completions, data, and reports are the same as without the fault layer.
 //! - The test suites for the device contract and for durability pass.
 //! - A run that is saved and restored between any two events gives the same results.
@@ -69,7 +69,7 @@ use nacre_kernel::{Bytes, Time, event};
 /// A device with faults.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
-    /// The device that has the faults.
+    /// The device into which the faults are injected.
     pub device: Slot<DeviceFamily>,
     /// Faults, in the order in which requests pass them; by default, there are none.
     pub fault: Option<Vec<Slot<FaultFamily>>>,

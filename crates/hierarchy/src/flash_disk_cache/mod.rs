@@ -2,31 +2,33 @@
 //! page.
 //!
 //! # Model
-//! The cache holds pages of 2 KiB of a slower device, the backing. A flash slot holds one page in SLC mode or
-//! two pages in MLC mode (`media::dual_mode_flash`).
+//! The cache holds copies of 2 KiB pages of a slower device, the backing. A flash slot holds one page in SLC
+//! mode or two pages in MLC mode (`media::dual_mode_flash`).
 //!
 //! - *Read miss*: The cache fetches the page from the backing and programs it in the background.
-//! - *Write*: The cache acknowledges a write when it is programmed, out of place. The page is *dirty* until
-//!   it is written back. A partial write is merged with the rest of its page.
+//! - *Write*: The cache programs written data out of place and then acknowledges the write. The page is
+//!   *dirty* until it is written back. A partial write is merged with the rest of its page.
 //!
 //! ## Tables
 //! - The *hash table* (FCHT) maps disk pages to flash pages.
-//! - The *page status table* (FPST) has the content, code, hits, and dirty bit of each flash page.
-//! - The *block status table* (FBST) has the erases, the code strengths, and the number of slots in SLC mode
-//!   of each block. Erases, code strengths, and SLC slots determine the wear of the block. The table also
-//!   records whether wear leveling filled the block.
-//! - The *global status table* (FGST) has the latencies of hits and misses.
+//! - The *page status table* (FPST) contains the disk page, code, hit count, and dirty bit of each flash
+//!   page.
+//! - The *block status table* (FBST) contains, for each block, the number of erases, the code strengths, and
+//!   the number of slots in SLC mode. These values determine the wear of the block. The table also records
+//!   whether wear leveling filled the block.
+//! - The *global status table* (FGST) contains the latencies of hits and misses.
 //!
 //! The record includes the sizes of these tables.
 //!
 //! ## Regions, garbage collection, and eviction
 //! Each block belongs to the region for read pages or to the region for written pages. With `write_region =
-//! "0 %"`, there is only one region. A region keeps one block open on each die, but at most one eighth of its
-//! blocks. The region also keeps an equal number of free blocks. A program therefore waits for an erase only
-//! if erases are the bottleneck. Adjacent disk pages are written to the same block, because they are evicted
-//! together.
+//! "0 %"`, there is only one region. A region keeps one block open on each die, but opens at most one eighth
+//! of its blocks. The region also keeps an equal number of free blocks. A program therefore waits for an
+//! erase only if erases are the bottleneck. Adjacent disk pages are written to the same block, because they
+//! are evicted together.
 //!
-//! If a region does not have more free blocks than it may have open blocks, it frees one block:
+//! If the number of free blocks in a region does not exceed its maximum number of open blocks, the region
+//! frees one block:
 //!
 //! - *Garbage collection*: If more than `collects_above` of the region's programmed pages are invalid, the
 //!   region frees the block with the most invalid pages. The valid pages of this block move to other blocks
@@ -42,16 +44,16 @@
 //! full, open, or free. The content of the least worn block moves to the erased block. The least worn block
 //! is then erased and written next.
 //!
-//! If the content that was last moved into an erased block did not stay there until this erase, no content
-//! moves into the block again. The block then waits until other blocks are equally worn. A free block is
-//! written only if its wear exceeds the wear of every other free block of its region by at most `wear_gap`.
-//! Among these blocks, the cache prefers blocks on dies without an open block, and then the block that was
-//! erased first.
+//! If wear leveling moved content into a block and this content leaves, the block is erased again. The
+//! exchange then did not reduce the wear of the block. The cache therefore does not move content into this
+//! block again until other blocks are equally worn. A free block is written only if its wear exceeds the wear
+//! of every other free block of its region by at most `wear_gap`. Among these blocks, the cache prefers
+//! blocks on dies without an open block, and then the block that was erased first.
 //!
 //! ## Bit errors and the adaptive controller
-//! Bit errors are generated when a page is programmed, and increase with retention. A read decodes the page.
-//! If the simulation stores data, the model runs the decoder of the code. Without data, the result follows
-//! from the number of bit errors.
+//! Bit errors are generated when a page is programmed. Their number increases with the retention time. A read
+//! decodes the page. If the simulation stores data, the model runs the decoder of the code. Without data, the
+//! result follows from the number of bit errors.
 //!
 //! If the bit errors of a page reach the limit of its code, its slot changes at the next program. The slot
 //! gets a code that corrects one more bit, or changes to SLC mode. The controller selects the option with the
@@ -75,7 +77,7 @@
 //! fail until the whole page is written.
 //!
 //! A dirty page is also lost if the cache must evict it while the backing rejects it or cannot store it. If a
-//! power loss interrupts a later write of the whole page, the data of the page is also lost.
+//! power loss interrupts a later write of this whole page, the page remains lost.
 //!
 //! ## Order of operations
 //! When the lookup of a request ends or the backing replies, the cache decides about content, evictions, and
@@ -102,8 +104,8 @@
 //! was not erased. After recovery, the cache writes the page back, and requests for the page wait until then.
 //! If the backing reports that it lost data, clean pages count as dirty from then on.
 //!
-//! Some backings guarantee writes only after a flush, or only within their stored energy. The cache flushes
-//! such a backing after every write-back.
+//! Some backings guarantee the durability of writes only after a flush, or only within their stored energy.
+//! The cache flushes such a backing after every write-back.
 //!
 //! # Counters
 //!
@@ -127,10 +129,11 @@
 //! | `retired_slots`, `retired_blocks` | retired slots and blocks |
 //! | `host_programs`, `fill_programs`, etc. | pages programmed, by cause |
 //!
-//! Pages are conserved. `flash.pages_valid` equals `flash.pages_valid_before` (at the start of measurement)
-//! plus `fills` and `write_allocations`, minus `pages_evicted`, `pages_given_up`, `pages_trimmed`,
-//! `pages_superseded`, and `pages_power_failed`. Each page that is read counts once, in `read_hits`,
-//! `read_merged`, `read_misses`, or `read_lost`. Reads for the rest of a partly written page are not counted.
+//! The page counters balance: `flash.pages_valid` equals `flash.pages_valid_before` (at the start of
+//! measurement) plus `fills` and `write_allocations`, minus `pages_evicted`, `pages_given_up`,
+//! `pages_trimmed`, `pages_superseded`, and `pages_power_failed`. Each page that is read counts once, in
+//! `read_hits`, `read_merged`, `read_misses`, or `read_lost`. Reads for the rest of a partly written page are
+//! not counted.
 //!
 //! # Not modeled
 //! - The bus between controller and dies, the order of programs within a block, and suspension of programs
@@ -151,16 +154,18 @@
 //!
 //! # Checks
 //! - A plain LRU cache of blocks has the same read hits and read misses.
-//! - Valid and invalid pages, regions, and tables are consistent at all times. In every run, the number of
-//!   valid pages equals the number of pages that entered the cache minus the number of pages that left it.
+//! - The numbers of valid and invalid pages, the regions, and the tables are consistent at all times. In
+//!   every run, the number of valid pages equals the number of pages that entered the cache minus the number
+//!   of pages that left it.
 //! - Every program has one of these causes: the host, a fill, garbage collection, wear leveling, or the
 //!   journal.
 //! - While the set of most-written pages stays constant, the wear of two blocks differs by at most twice
 //!   `wear_gap` plus one erase.
 //! - Waiting times for k decoders equal the waiting times in an exact schedule and in an M/D/k queue.
 //! - A naive event simulation of the rules gives the same completion times and counts.
-//! - If the bit errors never exceed the code, reads return the last write, even after power losses at any
-//!   time. Pages with more bit errors than their code corrects are never returned as valid.
+//! - If no page has more bit errors than its code corrects, reads return the data of the last write, even
+//!   after power losses at any time. Pages with more bit errors than their code corrects are never returned
+//!   as valid.
 
 mod array;
 mod bytes;

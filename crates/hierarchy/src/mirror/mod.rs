@@ -19,9 +19,10 @@
 //! from a good member and writes it to the failed member, in whole mapping units of the members. Overlapping
 //! writes wait. If the write to the failed member also fails, the member keeps its bad range, as with md's
 //! bad block log. If a host write, trim, or flush fails on one member but completes on another, the failed
-//! member is removed permanently. The mirror is then degraded. The last member is never removed, so its
-//! errors are errors of the mirror. A member reports a loss to only one flush. Until that flush completes on
-//! all members, the mirror's other flushes therefore count as failed on this member, too.
+//! member is removed permanently. The mirror is then degraded. The last member is never removed, so the
+//! mirror returns the errors of this member. A member reports a loss of buffered data to only one flush.
+//! Until this flush completes on all members, all other flushes of the mirror therefore count as failed on
+//! this member.
 //!
 //! **Power loss.** A write-intent bitmap has one bit per `bitmap_region`. The bit is set at the first write
 //! to the region. The bit is cleared when all writes are complete and, if a member has volatile buffers,
@@ -30,9 +31,9 @@
 //! at a time, with at most `resync_bandwidth`.
 //!
 //! A read of a range that has not been copied yet first copies the range. If members have volatile buffers,
-//! the copy is flushed before the read returns the data. Two reads therefore never return the versions of
-//! different members. If the stored energy was insufficient for all buffered writes, the whole mirror is
-//! copied.
+//! the copy is flushed before the read returns the data. Two reads of a range therefore never return
+//! different versions from two members. If the stored energy of a member was insufficient for its buffered
+//! writes, the resync copies the whole mirror.
 //!
 //! Trimmed ranges may read as zeros on one member and as old data on another. The first read of a trimmed
 //! range therefore also copies the range.
@@ -58,10 +59,10 @@
 //! - Writes of the bitmap. Linux md writes the bitmap to the members before the first write to a region, and
 //!   clears bits about five seconds after the last write. In this model, the bitmap is in battery-backed
 //!   memory, and flushes clear it.
-//! - Reads of ranges that a resync has not copied yet. md reads such ranges from the first member and does
-//!   not copy them. If this read fails, md uses another member.
+//! - The behavior of md for reads of ranges that a resync has not copied yet. md reads such ranges from the
+//!   first member and does not copy them. If this read fails, md uses another member.
 //! - Flushes of resynced chunks. After a second power loss and the removal of the first member, a chunk may
-//!   have the version of another member.
+//!   again have the version of another member.
 //! - Reads that combine members. A read that fails on all members fails, even if each member could return a
 //!   portion of it.
 //! - Zoned members.
@@ -73,11 +74,11 @@
 //!
 //! # Checks
 //! - The read rate of two members is twice that of one.
-//! - The mean latency of a write equals the closed form for the maximum of two latencies. The mean latency of a
-//!   hedged read equals the closed form for the minimum of one latency and a second, delayed latency.
+//! - The mean latency of a write equals the closed form for the maximum of two latencies. The mean latency of
+//!   a hedged read equals the closed form for the minimum of one latency and a second, delayed latency.
 //! - A naive simulation gives the same completion times.
 //! - The test suites for the device contract and for durability pass, with power losses at any time,
-//!   including during a resync. Members of different kinds are also tested.
+//!   including during a resync. The tests also cover mirrors whose members are different devices.
 
 mod copies;
 mod device;

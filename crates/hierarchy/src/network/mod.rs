@@ -1,16 +1,16 @@
 //! A store behind a network, modeled by its latencies.
 //!
 //! # Model
-//! A request takes one latency, sampled from `read` or `write`, regardless of its size. The latency covers
-//! the round trip and the work of the remote side. The remote side serves `parallelism` requests at a time,
-//! first come, first served. Other requests wait.
+//! A request takes one latency, sampled from `read` or `write`, regardless of its size. The latency includes
+//! the network round trip and the processing on the remote side. The remote side serves `parallelism`
+//! requests at a time, first come, first served. Other requests wait.
 //!
 //! With a `bandwidth`, all requests share one link, and transfers run one after the other. The latency was
 //! measured with requests of `unit` bytes and includes their transfer. A request of n bytes on an idle link
 //! therefore takes `latency + (n - min(n, unit)) / bandwidth`. Write data crosses the link before the remote
 //! side serves the request. Read data crosses the link afterwards.
 //!
-//! With `hedge_after`, a read that the remote side has not finished after this time is sent again, with an
+//! If the remote side has not finished a read after `hedge_after`, the read is sent again, with an
 //! independent latency (hedged request). The first reply counts. If the other request is still queued, it is
 //! canceled. If the remote side already serves this request, the service is completed, and the reply is
 //! dropped. The counters are `hedges_sent`, `hedges_won` (the second request was answered first), and
@@ -30,10 +30,11 @@
 //!
 //! # Checks
 //! - Unloaded latencies are exact to the picosecond.
-//! - A closed loop with Q requests has the rate min(Q / latency, parallelism / latency). A saturated link
-//!   carries exactly its bandwidth.
+//! - A closed loop with Q outstanding requests has the rate min(Q / latency, parallelism / latency). A
+//!   saturated link carries exactly its bandwidth.
 //! - The spans of the breakdown add up to the latency.
-//! - Hedged reads have the distribution of the minimum of two latencies, one of which starts later.
+//! - The latency of a hedged read has the distribution of the minimum of two latencies, the second of which
+//!   starts `hedge_after` later.
 
 mod model;
 #[cfg(test)]

@@ -3,14 +3,16 @@
 //! # Model
 //! Frames of phase-change memory (PCM) cache pages of a slower device. The least recently used page is
 //! evicted, and a dirty page is written back first. There are no erases and no garbage collection, and one
-//! region serves reads and writes. A write is acknowledged when it is in the PCM. An error-correcting code
-//! covers a page, so a partial write first reads the page from its frame or the backing.
+//! region serves reads and writes. A write is acknowledged when its data is in the PCM. An error-correcting
+//! code covers a whole page. Before a partial write, the cache therefore reads the page from its frame or
+//! from the backing.
 //!
-//! *Tables*: a page has an entry of 8 B in the hash table and one of 7 B in the page status table. Hardware
-//! looks up a page, which takes `lookup` on one port. The entry of a page is updated when the page is written
-//! to its frame, when it leaves, and when the controller copies it. An update takes `update` on the same port,
-//! in parallel with the write of the page. The tables are in the PCM, or in DRAM (`tables`). The record
-//! includes their sizes, and their energy if the energies of lookups and updates are given.
+//! *Tables*: A page has an entry of 8 B in the hash table and an entry of 7 B in the page status table.
+//! Hardware looks up pages on one port. A lookup occupies the port for the time `lookup`. The entry of a page
+//! is updated when the page is written to its frame, when the controller copies the page, and when the page
+//! leaves the cache. An update occupies the port for the time `update`, in parallel with the write of the
+//! page. The tables are in the PCM, or in DRAM (`tables`). The record includes the sizes of the tables. If
+//! the energies of lookups and updates are given, the record also includes the energy of the tables.
 //!
 //! *Timing*: Reading a frame takes `read`, and writing it takes `write`. Each of the `banks` banks performs
 //! one operation at a time, in order of arrival. A page is encoded before the write needs the bank. One
@@ -26,67 +28,72 @@
 //! whole page is written. A dirty page is also lost if the cache must evict it while the backing rejects it
 //! or cannot store it.
 //!
-//! *SLC mode*: with a programmable `controller`, a row of cells holds two pages in MLC mode (two bits per cell)
-//! or one page in SLC mode. Initially, all rows are in MLC mode, with the times, energies, and endurance of the
-//! settings outside of `controller`. The decisions are those of `flash_disk_cache`:
+//! *SLC mode*: With a programmable `controller`, a row of cells holds two pages in MLC mode (two bits per
+//! cell) or one page in SLC mode. Initially, all rows are in MLC mode. The settings outside of `controller`
+//! give the times, energies, and endurance of MLC mode. The controller uses the rules of `flash_disk_cache`:
 //!
-//! - When a page was used `promotes_at` times, its row changes to SLC mode. The row returns to MLC mode when
-//!   the page leaves.
-//! - When a read finds as many bit errors as the code corrects, or more, the page gets a code that corrects one
-//!   more bit from its next write on, or its row changes to SLC mode for good. The controller selects the
-//!   option with the lower cost.
+//! - When a page has been used `promotes_at` times, its row changes to SLC mode. When the page leaves the
+//!   cache, the row returns to MLC mode.
+//! - If a read finds at least as many bit errors as the code corrects, the controller has two options. From
+//!   its next write on, the page can use a code that corrects one more bit. Alternatively, its row can change
+//!   to SLC mode permanently. The controller selects the option with the lower cost.
 //!
-//! When a row changes to SLC mode, its other page moves to a free frame, or to that of the least recently used
-//! page, which is evicted. If the other page is the least recently used one, it is evicted instead. The
-//! remaining page is rewritten in SLC mode. Banks perform these copies in addition to the requests. The row
-//! does not change if one of its pages is being fetched or written, or if the evicted page would have to wait
-//! for its write-back. The next use of the page then tries again.
+//! When a row changes to SLC mode, the second page in the row moves to a free frame. If no frame is free, the
+//! cache evicts the least recently used page to free a frame. If the second page is the least recently used
+//! page, it is evicted instead. The remaining page is rewritten in SLC mode. Banks perform these copies in
+//! addition to the requests. The row does not change if one of its pages is being fetched or written, or if
+//! the evicted page would have to wait for its write-back. The controller tries again at the next use of the
+//! page.
 //!
-//! The bit errors of a page in SLC mode follow from the writes of both halves of the row and `slc_endurance`.
+//! The bit error rate of a page in SLC mode depends on the number of writes to both halves of the row and on
+//! `slc_endurance`.
 //!
-//! *Concurrency*: a page that is being fetched or written is not evicted, and requests for it wait. A frame
-//! is written by only one write at a time.
+//! *Concurrency*: A page that is being fetched or written is not evicted, and requests for it wait. Only one
+//! write at a time changes a frame.
 //!
-//! *Power loss*: only operations in progress are affected. A page that is being written is a mixture of old
-//! and new data, in units of 64 B. A page that is being fetched is not in the cache. A page whose write-back
-//! was interrupted is still in the cache and is written back again when the backing is ready. If the backing
-//! reports that it lost data, clean pages count as dirty from then on. A page that the controller copies stays
-//! in its buffer until the copy is complete, like a page that is written back. Tables in DRAM are rebuilt from
-//! the spare bytes of all frames, which takes the time to read them.
+//! *Power loss*: A power loss affects only operations in progress. A page that is being written is a mixture
+//! of old and new data, in units of 64 B. A page that is being fetched is not in the cache. A page whose
+//! write-back was interrupted is still in the cache and is written back again when the backing is ready. If
+//! the backing reports that it lost data, clean pages count as dirty from then on. A page that is copied or
+//! written back stays in the buffer of the controller until the operation is complete. Tables in DRAM are
+//! rebuilt from the spare bytes of all frames, which takes the time to read them.
 //!
-//! *Counters*: pages are conserved. `pages.held` equals `pages.held_before` (at the start of measurement)
-//! plus `fills` and `write_allocations` (whole pages written without a frame), minus `evictions`,
-//! `pages_given_up` (too many bit errors in a read), `pages_trimmed`, and `pages_power_failed`. Each page
-//! that is read counts once, in `read_hits`, `read_merged`, `read_misses`, or `read_lost`. `pages_promoted`
-//! counts rows that changed to SLC mode because of hits, and `density_lowered` those that changed because of
+//! *Counters*: The page counters balance: `pages.held` equals `pages.held_before` (at the start of
+//! measurement) plus `fills` and `write_allocations`, minus `evictions`, `pages_given_up`, `pages_trimmed`,
+//! and `pages_power_failed`. `write_allocations` counts writes of whole pages that were not cached.
+//! `pages_given_up` counts pages that were dropped because a read found too many bit errors. Each page that
+//! is read counts once, in `read_hits`, `read_merged`, `read_misses`, or `read_lost`. `pages_promoted` counts
+//! rows that changed to SLC mode because of hits, and `density_lowered` counts rows that changed because of
 //! bit errors. `pages_relocated` counts pages that moved out of such rows.
 //!
 //! # Not modeled
 //! - Repair of a page whose write a power loss interrupted: the mixture of old and new data is read without
 //!   correction.
 //! - Resistance drift, and more than two bits per cell.
-//! - Wear of the tables, and the space that they take in the PCM.
-//! - With wear leveling, a row that changed because of bit errors keeps its mode when its pages move to other
-//!   cells, and other pages use the worn cells in their own mode.
-//! - Retired frames: at 10^10 writes, a run does not reach the endurance.
+//! - Wear of the tables, and the space that the tables use in the PCM.
+//! - Modes of worn cells. If wear leveling moves the pages of a row that changed because of bit errors, SLC
+//!   mode moves with the pages. The worn cells then store other pages in the mode of these pages.
+//! - Retirement of frames. With an endurance of 10^10 writes, frames do not wear out during a run.
 //!
 //! # Sources
-//! roberts-2009, section IV and figure 4 (writes in place, no separate regions for reads and writes, metadata and lookup in hardware, weak codes;
-//! reads over 200 times and writes over 5 times faster than SLC flash; the latencies are those of MLC mode
-//! only), and table I (endurance). Sections II.B and IV: switching between SLC and MLC mode and stronger codes
-//! also apply to PCM. No value of SLC mode is published; the defaults have the ratios of flash. The paper
-//! requires wear leveling without naming a method. Start-gap of qureshi-2009 is the usual one.
+//! roberts-2009, section IV and figure 4: writes in place, no separate regions for reads and writes, metadata
+//! and lookup in hardware, and weak codes. Reads are over 200 times and writes over 5 times faster than in
+//! SLC flash. The paper gives latencies of MLC mode only. Table I: endurance. Sections II.B and IV: Switching
+//! between SLC and MLC mode and stronger codes also apply to PCM. The paper gives no values for SLC mode, so
+//! the defaults use the ratios between SLC and MLC mode of flash. The paper requires wear leveling without
+//! naming a method. The usual method is start-gap (qureshi-2009).
 //!
 //! # Checks
-//! - Hits equal those of a plain LRU cache. The times of hits are exact.
-//! - Writes of frames are conserved. In every run, the number of held pages equals the pages that entered the
-//!   cache minus those that left it.
-//! - Reads return the last write, even after power losses at any time. Pages with more bit errors than their
-//!   code corrects are never returned.
-//! - One in `interval` writes moves a frame, and wear is then even.
-//! - Times, energies, and capacity in SLC and MLC mode equal their closed forms. Content, modes, and counters
-//!   equal those of a naive model.
-//! - Lookups, updates, and the energy of the tables equal their closed forms in both locations.
+//! - A plain LRU cache has the same hits. The latencies of hits equal their closed forms exactly.
+//! - In every run, the counters of frame writes are consistent. The number of held pages equals the number of
+//!   pages that entered the cache minus the number of pages that left it.
+//! - Reads return the data of the last write, even after power losses at any time. Pages with more bit errors
+//!   than their code corrects are never returned.
+//! - With wear leveling, a frame moves after every `interval` writes, and the wear is even.
+//! - Times, energies, and capacity in SLC and MLC mode equal their closed forms. A naive model gives the same
+//!   content, modes, and counters.
+//! - The numbers of lookups and updates and the energy of the tables equal their closed forms, with tables in
+//!   PCM and in DRAM.
 
 mod controller;
 mod pcm;

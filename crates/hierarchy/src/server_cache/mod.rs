@@ -2,8 +2,8 @@
 //!
 //! # Model
 //! The cache divides every request into blocks. A request completes when its last block completes. Each
-//! request costs one `lookup`. One to four levels of faster devices hold the blocks. A level has the capacity
-//! of its device. The replacement policy of the level decides which blocks it keeps.
+//! request takes the time of one `lookup`. One to four levels of faster devices hold the blocks. A level has
+//! the capacity of its device. The replacement policy of the level decides which blocks it keeps.
 //!
 //! ## Reads
 //! - *Hit*: The cache reads each block from the device of its level, with one request for the requested
@@ -22,12 +22,12 @@
 //!   hedged.
 //!
 //! ## Levels
-//! - *Exclusive*: A block is in at most one level. A used block moves to the first level. The victim of each
-//!   level moves to the next level: the cache reads the victim from its level and writes it to the next
-//!   level.
-//! - *Inclusive*: A lower level holds a copy of every block in the levels above it. A used block is written
-//!   to every level above its level. If a level evicts a block, the block is also removed from the levels
-//!   above. An access to an upper copy does not count as an access to the lower copies.
+//! - *Exclusive*: A block is in at most one level. A block that is accessed moves to the first level. The
+//!   victim of each level moves to the next level: the cache reads the victim from its level and writes it to
+//!   the next level.
+//! - *Inclusive*: A lower level holds a copy of every block in the levels above it. A block that is accessed
+//!   is written to every level above its level. If a level evicts a block, the block is also removed from the
+//!   levels above. An access to an upper copy does not count as an access to the lower copies.
 //!
 //! If the policy of a level refuses a block, the cache offers the block to the next level.
 //!
@@ -36,10 +36,10 @@
 //! write takes as long as the slowest of these writes.
 //!
 //! - With `write_allocate`, a write of a whole block places the block in the first level.
-//! - A partial write updates the block at its location. If the block is being fetched, it is updated on
-//!   arrival. A partial write never places a block in the cache.
-//! - A trim removes the blocks that it touches from all levels and is passed to the backing. A flush is
-//!   passed to the backing, because no level holds newer data.
+//! - A partial write of a cached block updates the block in its level. If the block is being fetched, it is
+//!   updated on arrival. A partial write never places a block in the cache.
+//! - The cache removes the blocks that a trim touches from all levels and passes the trim to the backing. The
+//!   cache only passes a flush to the backing, because no level holds newer data.
 //!
 //! ## Write-back
 //! With `write_back`, two kinds of writes go only to the level of their block: writes of whole blocks that
@@ -64,25 +64,25 @@
 //! - *Flush*: The cache writes all dirty blocks back and then passes the flush to the backing.
 //!
 //! If a block is written during its write-back, it becomes dirty again and is written back a second time. A
-//! trim does not remove dirty blocks. Otherwise, reads would return the data of the backing, which may be
-//! older than the data that a trimmed block may return.
+//! trim does not remove dirty blocks. Otherwise, reads could return data of the backing that is older than
+//! any data allowed for a trimmed block.
 //!
 //! ## Errors
 //! - If a level cannot return a dirty block, the block is lost. Reads of the block then fail with a media
 //!   error until the whole block is written. The next flush after the loss also fails, but later flushes do
 //!   not.
 //! - If the backing rejects a write-back, or accepts it but cannot flush it, the block stays dirty. The cache
-//!   writes the block back again with later requests. Until the write-back succeeds, flushes fail, unless the
-//!   table is persistent. If the block must be evicted before the write-back succeeds, the block is lost.
+//!   writes the block back again with later requests. With a volatile table, flushes fail until the
+//!   write-back succeeds. If the block must be evicted before the write-back succeeds, the block is lost.
 //! - If a level cannot return a clean block, its copy is dropped, and the block is read from the backing. A
 //!   block is also dropped if a level cannot accept it from the host, the backing, or another level.
 //!
 //! ## Placement on the devices
-//! Every block of a level has a separate slot on the device. If slot n modulo the capacity in blocks is free,
-//! block n takes this slot. Adjacent blocks therefore stay adjacent. If that slot is in use, the block takes
-//! the lowest free slot. If addresses have no effect on a device, the cache does not assign slots and uses
-//! the first slot for every block. In a chain of victims, the last victim moves first and frees its slot for
-//! the block from the level above.
+//! Every block of a level has a separate slot on the device. Block n takes the slot with the number n modulo
+//! the capacity in blocks, if this slot is free. Adjacent blocks therefore stay adjacent. If the slot is in
+//! use, the block takes the lowest free slot. If addresses have no effect on a device, the cache does not
+//! assign slots and uses the first slot for every block. In a chain of victims, the last victim moves first
+//! and frees its slot for the block from the level above.
 //!
 //! The cache stores data if its backing and all levels store data. A block that is being fetched is in
 //! memory. Data that is written to this block is in its level when the fetch completes.
@@ -92,17 +92,19 @@
 //!   and the policies have no history. The recovery reports the number of lost cached blocks. Write-through
 //!   keeps the durability guarantee of the backing. With `write_back`, dirty blocks are lost and reported as
 //!   whole blocks, and only flushed writes survive.
-//! - *A `persistent` table*: The entry of a block is stored next to its data in the single level. The level
-//!   must keep the writes that it acknowledged. A block is dirty from the completion of its write until it is
-//!   durable in the backing. If the backing has a volatile buffer, the cache therefore flushes the backing
-//!   after every batch. After a power loss, the cache reads the table: 8 bytes per block of the capacity, 1
-//!   MiB at a time. Dirty blocks are in the cache again, and clean blocks are dropped. A flush goes to the
-//!   level and to the backing. The durability guarantee of the cache is the weaker of the guarantees of level
-//!   and backing. The unit of atomic writes is at most a block.
+//! - *A `persistent` table*: The cache must have only one level. The table entry of a block is stored next to
+//!   the data of the block in this level. The device of the level must guarantee that acknowledged writes
+//!   survive a power loss. A block is dirty from the completion of its write until it is durable in the
+//!   backing. If the backing has a volatile buffer, the cache therefore flushes the backing after every
+//!   batch. After a power loss, the cache reads the table: 8 bytes per block of the capacity, 1 MiB at a
+//!   time. Dirty blocks are in the cache again, and clean blocks are dropped. A flush goes to the level and
+//!   to the backing. The durability guarantee of the cache is the weaker of the guarantees of the level and
+//!   the backing. The unit of atomic writes is at most a block.
 //!
 //! ## Order of operations
-//! The cache decides about lookups, policies, victims, and counters when the lookup of a request ends. Each
-//! operation on a device is submitted when it starts. An operation first waits for these other operations:
+//! When the lookup of a request ends, the cache determines hits and misses, notifies the policies, selects
+//! victims, and updates counters. Each operation on a device is submitted when it starts. An operation first
+//! waits for these other operations:
 //!
 //! | operation | waits for |
 //! |---|---|
@@ -122,7 +124,7 @@
 //! Counters are in blocks, unless they are described as requests. The hit ratio of reads is (`read_hits` +
 //! `read_merged`) / (`read_hits` + `read_merged` + `read_misses`). Merged reads count as hits, because a
 //! request that waits for a fetch in progress does not use the backing. If the only level uses LRU and is
-//! larger than the number of blocks in flight, the hit ratio equals the hit ratio of a single LRU cache, at
+//! larger than the number of blocks in flight, the hit ratio equals the hit ratio of a plain LRU cache, at
 //! any request rate.
 //!
 //! | counter | counts |
@@ -162,7 +164,7 @@
 //!   limit.
 //! - Cancellation of write-backs by trims.
 //! - Preconditioning and wear-out of the levels. Preconditioning writes go to the backing, even with
-//!   `write_back`. Repeated writes until a device wears out also go to the backing. Such writes are possible
+//!   `write_back`. The repeated writes of `run.wear_out` also go to the backing. `run.wear_out` is possible
 //!   only without `write_back`.
 //! - Reads that wait for incomplete writes. A read of a block whose write has not completed takes the time of
 //!   a hit.
@@ -178,8 +180,8 @@
 //! - Dean, Barroso, "The tail at scale", CACM 2013: hedged requests.
 //!
 //! # Checks
-//! - On random overlapping requests, a naive model gives the same counts and completion times, with one level
-//!   and with two levels. All data that is read from and written to every level is also the same.
+//! - For random overlapping requests, a naive model gives the same counts and completion times, with one
+//!   level and with two levels. All data that is read from and written to every level is also the same.
 //! - Data that is written into a level always comes from another level, the backing, or the host.
 //! - Every block that became dirty is written back once, lost, or still dirty. The backing receives each
 //!   dirty block once per flush.
@@ -191,8 +193,10 @@
 //!   exactly if its hit ratio is above .889 times the hit ratio of the eMLC cache.
 //! - Reads return the data of the last write, even after power losses at any time. No two blocks share a
 //!   slot, and all other slots are free.
-//! - LRU under Zipf requests follows Che's approximation. A larger LRU cache never has fewer hits.
-//! - Hedged reads have the distribution of the minimum of two latencies, one of which starts later.
+//! - The hit ratio of LRU under Zipf requests follows Che's approximation. A larger LRU cache never has fewer
+//!   hits than a smaller one.
+//! - The latency of a hedged read has the distribution of the minimum of two latencies, the second of which
+//!   starts `hedge_after` later.
 
 mod building;
 mod cache;
