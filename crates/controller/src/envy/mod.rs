@@ -5,8 +5,8 @@
 //! flash pages or to the write buffer. The table and the buffer are in battery-backed SRAM. One controller
 //! serves the host.
 //!
-//! - *Read*: A read takes one memory access. A memory management unit caches the most recently used mappings.
-//!   If a mapping is not cached, the read takes one additional access to the page table.
+//! - *Read*: A read of a word takes one memory access. A memory management unit caches the most recently used
+//!   mappings. If a mapping is not cached, the read takes one additional access to the page table.
 //! - *Write*: The first write to a page copies the page into the buffer (copy-on-write) and invalidates the
 //!   flash page. Later writes change the page in the buffer.
 //! - *Order*: The controller serves requests in the order of arrival. A request takes effect page by page,
@@ -24,9 +24,10 @@
 //! wait includes `resume_after` and any necessary cleaning. Up to `concurrency` operations may be in
 //! progress, each in a different bank of chips.
 //!
-//! *Few chips* (`transfer`): If the chips of a bank cannot transfer a page in one memory cycle, a page takes
-//! several cycles. Section 8 of the paper describes plans for such a prototype. Copies into the buffer and
-//! programs take one cycle or one program time per transfer, but the same energy.
+//! *Few chips* (`transfer`): If the chips of a bank cannot transfer a page in one memory cycle, the transfer
+//! of a page takes several cycles. Section 8 of the paper describes plans for such a prototype. A copy into
+//! the buffer then takes one cycle per transfer, and a program takes one program time per transfer. Their
+//! energy does not change.
 //!
 //! If the erase counts of two segments differ by more than `wear_swap_gap`, the controller exchanges their
 //! data. The lifetime is `pages * endurance / (programs per day)` for all segments (section 5.5 of the
@@ -48,9 +49,9 @@
 //! - Flash reads for copies. Such a read would take one memory cycle per page. The program of the page takes
 //!   25 cycles.
 //! - Chip faults. A segment stays in use after `endurance` erases.
-//! - The effect of wear on program times. wu-1994, section 2, measured a program time of 4 us and an erase
-//!   time of 40 ms on a chip after two million cycles. The model uses the program and erase times of worn
-//!   cells. A new array is at least as fast.
+//! - The effect of wear on program and erase times. wu-1994, section 2, measured a program time of 4 us and
+//!   an erase time of 40 ms on a chip after two million cycles. The model uses the program and erase times of
+//!   worn cells. A new array is at least as fast.
 //!
 //! # Sources
 //! wu-1994: M. Wu, W. Zwaenepoel, eNVy: a non-volatile, main memory storage system, ASPLOS 1994.

@@ -51,10 +51,10 @@
 //!
 //! # Checks
 //! - The mean service time of random 4 KiB requests equals mean seek + half a rotation + transfer, within 1
-//!   %. Sequential bandwidth equals the transfer rate of the zone, within 1 %.
-//! - Throughput is within 1 % of an independent event simulation, and percentiles are within 3 %. The tests
-//!   cover all three policies at queue depths 1 to 64, in open and closed loops, with uniform and skewed
-//!   requests.
+//!   %. Sequential bandwidth equals the transfer rate of the accessed tracks, within 1 %.
+//! - Throughput is within 1 % of the throughput of an independent event simulation, and latency percentiles
+//!   are within 3 %. The tests cover all three policies at queue depths 1 to 64, in open and closed loops,
+//!   with uniform and skewed requests.
 //! - The energy equals the sum of power times time over all activities, plus the idle power times the elapsed
 //!   time.
 //! - The costs and idle energies of all shares of a drive add up to the cost and idle energy of the drive.

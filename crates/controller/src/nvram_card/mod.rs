@@ -13,13 +13,13 @@
 //! memory has bank groups but `interleave_groups` is off, spans continue in the next bank group after the
 //! last channel. After the last bank group, they continue in the next bank.
 //!
-//! *Scheduling*: The `scheduler` sets the number of accesses from which a channel selects. In each clock, the
-//! channel selects one of the commands that the timing constraints of the memory part allow. The commands are
-//! activate, read, write, precharge, and refresh. Until the clock of a command, a new access can change the
-//! selection. `rows` determines whether rows stay open, are closed after each access, or are closed only
-//! after a write. The bursts of an access are consecutive. When a refresh of a rank is due, the card closes
-//! all rows of the rank and refreshes the rank. Until the refresh ends, the rank accepts no activate, read,
-//! or write.
+//! *Scheduling*: The `scheduler` sets the number of accesses from which a channel selects. In each clock
+//! cycle, the channel selects one of the commands that the timing constraints of the memory part allow. The
+//! commands are activate, read, write, precharge, and refresh. Until the selected command is issued, a new
+//! access can change the selection. `rows` determines whether rows stay open, are closed after each access,
+//! or are closed only after a write. The bursts of an access are consecutive. When a refresh of a rank is
+//! due, the card closes all rows of the rank and refreshes the rank. Until the refresh ends, the rank accepts
+//! no activate, read, or write.
 //!
 //! ## Volatile memory
 //! When power fails, a capacitor supplies the energy to save the memory to flash (the dump). The dump uses
@@ -42,7 +42,7 @@
 //! memory. If the write completes earlier, a flush waits until the row is closed.
 //!
 //! # Not modeled
-//! - Postponed refreshes, and command bus clocks for refreshes of an idle rank.
+//! - Postponed refreshes, and use of the command bus by refreshes of an idle rank.
 //! - Batching of writes.
 //! - Error correction of the memory.
 //! - Reads before partial writes of a burst.
@@ -53,9 +53,9 @@
 //!   are lost.
 //!
 //! # Sources
-//! - zuolo-2017: the two cards.
+//! - zuolo-2017: the cards `nvram_ddr3_flash` and `nvram_mram` of the catalog.
 //! - jesd79-3 and the data sheets of the memory parts.
-//! - everspin-emd3d256m: the durability of a row.
+//! - everspin-emd3d256m: the time at which a written row is durable.
 //!
 //! # Checks
 //! - A clock-by-clock simulation of the memory controller gives the same completion times for random 64 B

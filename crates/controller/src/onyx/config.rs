@@ -154,7 +154,7 @@ pub struct Config {
     /// Bandwidth of the link to the host, in each direction.
     #[config(default = "2 GB/s", min = "1 B/s", source = "paper: akel-2011 section 2.1, PCIe 1.1 x8")]
     pub link: Bandwidth,
-    /// Bandwidth of the ring between pipeline and controllers.
+    /// Bandwidth of the ring between the pipeline and the controllers.
     #[config(
         default = "4 GB/s",
         min = "1 B/s",

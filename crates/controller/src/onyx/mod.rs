@@ -95,10 +95,11 @@
 //! # Checks
 //! - Under load, an independent simulation of a controller gives the same completion times for reads, writes,
 //!   and copies, in open and closed loops.
-//! - Sequential bandwidths equal the rate of one controller or rank times the number of controllers or ranks.
-//!   With start-gap, the write bandwidth is `interval` / (`interval` + 1) of the bandwidth without wear
-//!   leveling. Other tests cover the closed-loop throughput formula, the path around the ring, and both
-//!   values of `scheduling`.
+//! - Sequential read bandwidth equals the bandwidth of a controller times the number of controllers.
+//!   Sequential write bandwidth equals the program bandwidth of a rank times the number of ranks. With
+//!   start-gap, the write bandwidth is `interval` / (`interval` + 1) of the bandwidth without wear leveling.
+//!   Other tests cover the closed-loop throughput formula, the path around the ring, and both values of
+//!   `scheduling`.
 //! - The independent simulation also covers data-dependent program times, polls that interrupt transfers, and
 //!   decoders that are faster or slower than the chips.
 //! - The numbers of corrected and uncorrectable codewords follow the binomial distribution for several code

@@ -20,7 +20,7 @@
 //! `idle_power`. After an idle time of `power_down_after`, the chips use `power_down_power`. The number of
 //! chips is `capacity` / `chip`. In a scaled-down system, the number of chips need not be an integer.
 //!
-//! *Power loss*: All cached pages are lost. Data that was flushed before is in the backing.
+//! *Power loss*: All cached pages are lost. Data that was flushed before the power loss is in the backing.
 //!
 //! *Counters*: The page counters balance: `pages.held` equals `pages.held_before` (at the start of
 //! measurement) plus `fills` and `write_allocations`, minus `evictions`, `pages_trimmed`, and
@@ -43,7 +43,7 @@
 //! - In every run, the number of held pages equals the number of pages that entered the cache minus the
 //!   number of pages that left it.
 //! - Reads return the data of the last write, even after power losses.
-//! - Energy equals the power of each state times its time.
+//! - The energy equals the sum of power times time over all power states.
 
 mod dram;
 #[cfg(test)]

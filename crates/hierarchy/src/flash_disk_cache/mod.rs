@@ -80,10 +80,10 @@
 //! power loss interrupts a later write of this whole page, the page remains lost.
 //!
 //! ## Order of operations
-//! When the lookup of a request ends or the backing replies, the cache decides about content, evictions, and
-//! placement. The cache performs the operations afterwards. Each operation starts when all operations for
-//! which it waits have ended. A die performs one operation at a time, in the order in which they became
-//! ready.
+//! When the lookup of a request ends or the backing replies, the cache selects the pages to insert, to evict,
+//! and to move, and their locations. The cache performs the operations afterwards. Each operation starts when
+//! all operations for which it waits have ended. A die performs one operation at a time, in the order in
+//! which the operations became ready.
 //!
 //! | operation | waits for |
 //! |---|---|
@@ -99,10 +99,11 @@
 //!
 //! ## Power loss
 //! A power loss destroys the tables. Recovery rebuilds the tables from the spare areas and the journal.
-//! Recovery takes the time to read every programmed page. Clean and dirty pages survive. A write that was not
-//! programmed has no effect. If a write-back was interrupted, the page is still in flash, because its block
-//! was not erased. After recovery, the cache writes the page back, and requests for the page wait until then.
-//! If the backing reports that it lost data, clean pages count as dirty from then on.
+//! Recovery takes the time to read every programmed page. Clean and dirty pages survive. If the data of a
+//! write was not programmed before the power loss, the write has no effect. If a write-back was interrupted,
+//! the page is still in flash, because its block was not erased. After recovery, the cache writes the page
+//! back, and requests for the page wait until then. If the backing reports that it lost data, clean pages
+//! count as dirty from then on.
 //!
 //! Some backings guarantee the durability of writes only after a flush, or only within their stored energy.
 //! The cache flushes such a backing after every write-back.
@@ -149,8 +150,8 @@
 //! - roberts-2009, sections II and III: cells, regions, and controller, with one BCH decoder.
 //! - lee-2012 and dill-2015: controllers of fast drives have several decoders, one per channel or shared by
 //!   all channels.
-//! - kgil-2008 and kgil-2009: tables, wear, and cost functions, cited from memory. Values that are not in
-//!   roberts-2009 are assumed.
+//! - kgil-2008 and kgil-2009: tables, wear, and cost functions, cited from memory. Values that roberts-2009
+//!   does not give are assumed.
 //!
 //! # Checks
 //! - A plain LRU cache of blocks has the same read hits and read misses.

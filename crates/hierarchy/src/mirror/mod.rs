@@ -3,7 +3,7 @@
 //! # Model
 //! Two to eight members hold the same data. A write, trim, or flush goes to all members and completes when
 //! all of them have replied. Overlapping writes are performed one after the other in order of arrival, so
-//! that all members end with the same data. A read goes to one member, which `read_policy` selects.
+//! that all members finally contain the same data. A read goes to one member, which `read_policy` selects.
 //!
 //! | `read_policy` | member that receives the read |
 //! |---|---|
@@ -30,13 +30,13 @@
 //! these regions in the background from the first member to the others. The resync copies one `resync_chunk`
 //! at a time, with at most `resync_bandwidth`.
 //!
-//! A read of a range that has not been copied yet first copies the range. If members have volatile buffers,
-//! the copy is flushed before the read returns the data. Two reads of a range therefore never return
-//! different versions from two members. If the stored energy of a member was insufficient for its buffered
-//! writes, the resync copies the whole mirror.
+//! Before a read of a range that has not been copied yet, the mirror copies the range. If members have
+//! volatile buffers, the copy is flushed before the read returns the data. Two reads of a range therefore
+//! never return different versions from two members. If the stored energy of a member was insufficient for
+//! its buffered writes, the resync copies the whole mirror.
 //!
-//! Trimmed ranges may read as zeros on one member and as old data on another. The first read of a trimmed
-//! range therefore also copies the range.
+//! Trimmed ranges may read as zeros on one member and as old data on another. The mirror therefore also
+//! copies a trimmed range before the first read of the range.
 //!
 //! The capacity of the mirror is the capacity of the smallest member. Only the members have cost, energy, and
 //! wear.
@@ -58,7 +58,7 @@
 //! - Replacement of a failed member.
 //! - Writes of the bitmap. Linux md writes the bitmap to the members before the first write to a region, and
 //!   clears bits about five seconds after the last write. In this model, the bitmap is in battery-backed
-//!   memory, and flushes clear it.
+//!   memory, and its bits are cleared by flushes.
 //! - The behavior of md for reads of ranges that a resync has not copied yet. md reads such ranges from the
 //!   first member and does not copy them. If this read fails, md uses another member.
 //! - Flushes of resynced chunks. After a second power loss and the removal of the first member, a chunk may

@@ -21,7 +21,7 @@ pub struct Controller {
         source = "assumed: 250/900 of the time in MLC mode, as for flash (roberts-2009 section II.A)"
     )]
     pub slc_write: Time,
-    /// Rated writes of a row in SLC mode.
+    /// Rated number of writes of a row in SLC mode.
     #[config(
         default = 100_000_000_000,
         min = 1,

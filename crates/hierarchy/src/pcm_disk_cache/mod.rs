@@ -1,4 +1,5 @@
-//! A disk cache in phase-change memory. Pages are written in place, and the tables are in the same memory.
+//! A disk cache in phase-change memory. Pages are written in place. By default, the tables are in the same
+//! memory.
 //!
 //! # Model
 //! Frames of phase-change memory (PCM) cache pages of a slower device. The least recently used page is
@@ -14,9 +15,9 @@
 //! page. The tables are in the PCM, or in DRAM (`tables`). The record includes the sizes of the tables. If
 //! the energies of lookups and updates are given, the record also includes the energy of the tables.
 //!
-//! *Timing*: Reading a frame takes `read`, and writing it takes `write`. Each of the `banks` banks performs
-//! one operation at a time, in order of arrival. A page is encoded before the write needs the bank. One
-//! decoder decodes pages in the order of their reads.
+//! *Timing*: Reading a frame takes the time `read`, and writing a frame takes the time `write`. Each of the
+//! `banks` banks performs one operation at a time, in order of arrival. A page is encoded before the write
+//! needs the bank. One decoder decodes pages in the order of their reads.
 //!
 //! *Bit errors*: When a frame reaches its endurance, its bit error rate is `bit_error_rate`. Below the
 //! endurance, the bit error rate is proportional to a power of the number of writes. The endurance of frames
@@ -56,7 +57,7 @@
 //! write-back was interrupted is still in the cache and is written back again when the backing is ready. If
 //! the backing reports that it lost data, clean pages count as dirty from then on. A page that is copied or
 //! written back stays in the buffer of the controller until the operation is complete. Tables in DRAM are
-//! rebuilt from the spare bytes of all frames, which takes the time to read them.
+//! rebuilt from the spare bytes of all frames, which takes the time to read all frames.
 //!
 //! *Counters*: The page counters balance: `pages.held` equals `pages.held_before` (at the start of
 //! measurement) plus `fills` and `write_allocations`, minus `evictions`, `pages_given_up`, `pages_trimmed`,
@@ -154,7 +155,7 @@ pub struct Config {
         source = "paper: roberts-2009 section II: over 5 times faster than 250 us"
     )))]
     #[config(with(endurance(
-        doc = "Rated writes of a frame.",
+        doc = "Rated number of writes of a frame.",
         default = 10_000_000_000,
         max = 1_000_000_000_000_000,
         source = "paper: roberts-2009 table I, 2009",
@@ -171,7 +172,8 @@ pub struct Config {
     /// Time to look up a page in the tables.
     #[config(default = "125 ns", max = "1 s", source = "assumed: one read of the memory")]
     pub lookup: Time,
-    /// Time to update the entry of a page in the tables. Updates do not delay their page, but later lookups.
+    /// Time to update the entry of a page in the tables. Updates delay later lookups, but not the write of
+    /// the page.
     #[config(default = "0 s", max = "1 s", source = "assumed: the memory has spare time between lookups")]
     pub update: Time,
     /// Location of the tables.
@@ -182,11 +184,11 @@ pub struct Config {
     /// Bit errors as a function of wear.
     #[config(flatten)]
     #[config(with(bit_error_rate(
-        doc = "Bit error rate at the rated writes of a frame.",
+        doc = "Bit error rate at the rated number of writes of a frame.",
         source = "assumed: as for flash"
     )))]
     #[config(with(error_exponent(
-        doc = "Exponent of the writes in the bit error rate.",
+        doc = "Exponent of the number of writes in the bit error rate.",
         source = "assumed: as for flash"
     )))]
     #[config(with(endurance_spread(
@@ -195,7 +197,7 @@ pub struct Config {
     )))]
     pub errors: ErrorModel,
     /// Programmable controller, which can switch rows to SLC mode and use stronger codes. The cells are then
-    /// in MLC mode at first. Absent means one mode and one code.
+    /// in MLC mode at first. By default, all pages have one mode and one code.
     pub controller: Option<Controller>,
     /// Wear leveling of frames.
     #[config(

@@ -1,8 +1,8 @@
 //! The tables of the cache: location, size, and energy of their accesses.
 //!
 //! A page has one entry: 8 B in the hash table (its address and its frame), and 7 B in the page status table
-//! (address, code, mode, dirty bit, and hits). The hash table is searched at each request. The entry of a page
-//! is updated when the page is written to its frame, and when it leaves.
+//! (address, code, mode, dirty bit, and hits). The hash table is searched at each request. The entry of a
+//! page is updated when the page is written to its frame, and when the page leaves the cache.
 
 use nacre_config::{Configuration, Kinds, Reader};
 use nacre_kernel::state::Value;
@@ -17,10 +17,10 @@ pub(super) const STATUS_BYTES: u64 = 7;
 /// Location of the tables.
 #[derive(Clone, Debug, Kinds)]
 pub enum Tables {
-    /// Tables in the phase-change memory, next to the pages. They survive a power loss.
+    /// Tables in the phase-change memory, next to the pages. These tables survive a power loss.
     Pcm(PcmTables),
-    /// Tables in DRAM. After a power loss, they are rebuilt from the spare bytes of all pages, which takes the time to
-    /// read every frame.
+    /// Tables in DRAM. After a power loss, the cache reads every frame to rebuild the tables from the spare
+    /// bytes of all pages.
     Dram(DramTables),
 }
 
@@ -38,7 +38,8 @@ pub struct PcmTables {
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check_dram")]
 pub struct DramTables {
-    /// Idle power of a DRAM chip, including refresh. The tables take their share of it.
+    /// Idle power of a DRAM chip, including refresh. The tables use a share of this power, in proportion to
+    /// their size.
     pub idle_power: Option<Power>,
     /// Capacity of a DRAM chip.
     #[config(

@@ -1,9 +1,9 @@
 //! A host-side block cache in front of a slower device, with one to four levels.
 //!
 //! # Model
-//! The cache divides every request into blocks. A request completes when its last block completes. Each
-//! request takes the time of one `lookup`. One to four levels of faster devices hold the blocks. A level has
-//! the capacity of its device. The replacement policy of the level decides which blocks it keeps.
+//! The cache divides every request into blocks. A request completes when its last block completes. The lookup
+//! of a request takes the time `lookup`. One to four levels of faster devices hold the blocks. A level has
+//! the capacity of its device. The replacement policy of the level decides which blocks the level keeps.
 //!
 //! ## Reads
 //! - *Hit*: The cache reads each block from the device of its level, with one request for the requested
@@ -173,7 +173,8 @@
 //! # Sources
 //! - Kim, Seshadri, Dickey, Chiu, "Evaluating phase change memory for enterprise storage systems", FAST'14:
 //!   write-through, LRU, 4 KiB, one or two levels.
-//! - Koller et al., "Write policies for host-side flash caches", FAST'13: write-back and its data loss.
+//! - Koller et al., "Write policies for host-side flash caches", FAST'13: write-back and the resulting data
+//!   loss.
 //! - Linux, Documentation/admin-guide/bcache.rst: limits of write-back.
 //! - Wong, Wilkes, "My cache or yours?", USENIX ATC'02: exclusive levels and demotion.
 //! - Baer, Wang, "On the inclusion properties for multi-level cache hierarchies", ISCA'88: inclusive levels.

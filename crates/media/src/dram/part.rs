@@ -71,7 +71,8 @@ pub struct Part {
     /// Time window in which at most four rows are opened: tFAW.
     #[config(max = "1 ms")]
     pub four_activates: Time,
-    /// Clocks between two reads, or between two writes: tCCD. With bank groups, they are in different groups.
+    /// Clocks between two reads, or between two writes: tCCD. With bank groups, the two accesses are in
+    /// different groups.
     #[config(default = 4, min = 1, max = 256, source = "standard: jesd79-3 and jesd79-4")]
     pub access_to_access: u64,
     /// Time between two reads, or between two writes, in one group: tCCD_L.

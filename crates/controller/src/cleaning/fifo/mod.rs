@@ -9,13 +9,13 @@
 //! Nothing is left out.
 //!
 //! # Sources
-//! wu-1994, section 4.4, uses this order inside partitions. The cost under uniform writes is from
-//! desnoyers-2012.
+//! wu-1994, section 4.4, uses this order inside partitions. The closed form of the cleaning cost under
+//! uniform writes is from desnoyers-2012.
 //!
 //! # Checks
-//! Under uniform writes, the cost at six utilizations u is within 2 % of v / (1 - v). Here, v is the share of
-//! valid pages in the victim, which solves v = exp(-(1 - v) / u). Under mixed hot and cold writes, the cost
-//! is within 2 % of the sum of the closed forms for both kinds of data.
+//! Under uniform writes, the cleaning cost at six utilizations u is within 2 % of v / (1 - v). Here, v is the
+//! share of valid pages in the victim, which solves v = exp(-(1 - v) / u). If hot and cold data are mixed,
+//! the cleaning cost is within 2 % of the closed form for two classes of data.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Model};

@@ -11,7 +11,7 @@
 //! wu-1994, section 4.2; rosenblum-1992, section 3.4.
 //!
 //! # Checks
-//! Under uniform writes, the cost is within 2 % of the closed form of Desnoyers.
+//! Under uniform writes, the cleaning cost is within 2 % of the closed form of desnoyers-2012.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Model};

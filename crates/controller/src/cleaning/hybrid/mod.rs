@@ -17,9 +17,9 @@
 //! valid pages at the end of this young segment are nearly all hot and move to the previous partition. Under
 //! uniform writes, the rule increases the cleaning cost by 1.5 %.
 //!
-//! If the hot data starts in the first positions, the cost is steady after 20 turnovers. If the hot data
-//! starts at random addresses, the cost after 80 turnovers is within 10 % of the cost after 100 turnovers,
-//! and still decreases slowly.
+//! If the hot data starts in the first positions, the cleaning cost is steady after 20 turnovers. If the hot
+//! data starts at random addresses, the cost after 80 turnovers is within 10 % of the cost after 100
+//! turnovers, and still decreases slowly.
 //!
 //! # Not modeled
 //! The write statistics of the policy are not saved with the state of a device.
@@ -28,11 +28,11 @@
 //! wu-1994, section 4.4.
 //!
 //! # Checks
-//! The results show the trends of figures 8, 9, and 10 of the paper. Under uniform writes, the cost is within
-//! 20 % of the cost of greedy. The cost is below the cost of locality gathering at every locality. At 20/80
-//! and higher localities, the cost is also below the cost of greedy. Partitions of 16 segments have the
-//! lowest cost overall. The cost falls with the number of segments until a segment is less than 1 % of the
-//! array.
+//! The results show the trends of figures 8, 9, and 10 of the paper. Under uniform writes, the cleaning cost
+//! is within 20 % of the cleaning cost of greedy. The cost is below the cost of locality gathering at every
+//! locality. At 20/80 and higher localities, the cost is also below the cost of greedy. Partitions of 16
+//! segments have the lowest cost overall. The cost falls with the number of segments until a segment is less
+//! than 1 % of the array.
 
 use super::redistribution::{Redistribution, Settings};
 use super::{Cleaner, CleaningFamily, Decision, View, check_partitions};

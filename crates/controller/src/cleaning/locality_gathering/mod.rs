@@ -24,7 +24,7 @@
 //! wu-1994, section 4.3.
 //!
 //! # Checks
-//! Under uniform writes, the cost is within 5 % of u / (1 - u), where u is the utilization. The cost
+//! Under uniform writes, the cleaning cost is within 5 % of u / (1 - u), where u is the utilization. The cost
 //! decreases as locality increases. The cost is never below the cost of perfect sorting, [u / (1 - u)] (sum
 //! of sqrt(f r))^2. The sum is over the classes of data with different write rates. A class has the fraction
 //! f of the data and receives the fraction r of the writes. For sorted data, the cost is within 10 % of the

@@ -14,9 +14,9 @@
 //! *Above the average*: if the product is above the average, the segment gives valid pages to the neighboring
 //! partitions. The product then approaches the average. If the frequency stayed the same, the product would
 //! equal the average at the utilization `c / (1 + c)`, with `c` = average / frequency. One cleaning covers
-//! the share `step` of the distance to this utilization. Half of the pages come from the end of the segment
-//! and move to the previous partition. The other half come from its head and move to the next partition. At
-//! the ends of the array, all pages move in one direction.
+//! the share `step` of the distance to this utilization. Half of the moved pages come from the end of the
+//! segment and move to the previous partition. The other half come from its head and move to the next
+//! partition. At the ends of the array, all pages move in one direction.
 //!
 //! *Below the average* (`raises`): if the product is below the average, the segment receives pages. Half of
 //! them come from the head of the least recently cleaned segment of the previous partition. The other half
@@ -47,12 +47,12 @@
 //! wu-1994, sections 4.3 and 4.4.
 //!
 //! # Checks
-//! Under uniform writes, the cost is within 5 % of u / (1 - u). With partitions of 16 segments, the cost is
-//! within 20 % of the cost of greedy. At high locality, the cost is below the cost of greedy. The cost is
-//! never below the cost of perfect sorting, `[u / (1 - u)] (sum of sqrt(f r))^2`. A segment whose product
-//! equals the average gives no pages. A segment with a higher product gives `step` times the number of pages
-//! that follows from the equation. With `raises`, a segment with a lower product receives this number of
-//! pages.
+//! Under uniform writes, the cleaning cost is within 5 % of u / (1 - u), where u is the utilization. With
+//! partitions of 16 segments, the cost is within 20 % of the cost of greedy. At high locality, the cost is
+//! below the cost of greedy. The cost is never below the cost of perfect sorting, `[u / (1 - u)] (sum of
+//! sqrt(f r))^2`. A segment whose product equals the average gives no pages. A segment with a higher product
+//! gives `step` times the number of pages that follows from the equation. With `raises`, a segment with a
+//! lower product receives this number of pages.
 
 use super::{Cleaner, CleaningFamily, Decision, View, check_partitions};
 use nacre_config::{Configuration, Descriptor, Model};

@@ -1,10 +1,10 @@
 //! Bursts: an open loop with alternating bursts and pauses of random length.
 //!
 //! # Model
-//! The lengths of bursts and pauses are exponentially distributed. Arrivals are Poisson, with `rate` during a
-//! burst and `idle_rate` during a pause. The arrivals form a Markov-modulated Poisson process with two
-//! states. The process starts with a burst. The mean rate is (`rate` * `on` + `idle_rate` * `off`) / (`on` +
-//! `off`).
+//! The lengths of bursts and pauses are exponentially distributed. Requests arrive as a Poisson process, with
+//! the rate `rate` during a burst and `idle_rate` during a pause. The result is a Markov-modulated Poisson
+//! process with two states. The process starts with a burst. The mean rate is (`rate` * `on` + `idle_rate` *
+//! `off`) / (`on` + `off`).
 //!
 //! # Not modeled
 //! The model omits a daily rhythm, burstiness on several time scales, and heavy-tailed pauses.

@@ -13,8 +13,8 @@
 //! devroye-1986: L. Devroye, Non-Uniform Random Variate Generation, section 2.2 (inversion).
 //!
 //! # Checks
-//! The number of requests in each step is proportional to its weight. The quantiles of the gaps and the mean
-//! rate equal the settings.
+//! The number of requests in each step is proportional to the weight of the step. The quantiles of the gaps
+//! and the mean rate equal the settings.
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;
