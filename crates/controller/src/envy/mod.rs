@@ -7,8 +7,8 @@
 //!
 //! - *Read*: A read of a word takes one memory access. A memory management unit caches the most recently used
 //!   mappings. If a mapping is not cached, the read takes one additional access to the page table.
-//! - *Write*: The first write to a page copies the page into the buffer (copy-on-write) and invalidates the
-//!   flash page. Later writes change the page in the buffer.
+//! - *Write*: On the first write to a page, the controller copies the page into the buffer (copy-on-write)
+//!   and invalidates the flash page. Later writes change the page in the buffer.
 //! - *Order*: The controller serves requests in the order of arrival. A request takes effect page by page,
 //!   each page at the time of its access.
 //!
@@ -19,10 +19,10 @@
 //! copies the valid pages of this segment to an erased segment, in the same order. The controller then erases
 //! the cleaned segment.
 //!
-//! Programs and erases run only while the host is idle. An access suspends programs and erases, which resume
-//! after `resume_after` without an access. If the buffer is full, a write waits until a page is drained. The
-//! wait includes `resume_after` and any necessary cleaning. Up to `concurrency` operations may be in
-//! progress, each in a different bank of chips.
+//! Programs and erases run only while the host is idle. A host access suspends programs and erases. They
+//! resume after the time `resume_after` without an access. If the buffer is full, a write waits until a page
+//! is drained. The wait includes `resume_after` and any necessary cleaning. Up to `concurrency` operations
+//! may be in progress, each in a different bank of chips.
 //!
 //! *Few chips* (`transfer`): If the chips of a bank cannot transfer a page in one memory cycle, the transfer
 //! of a page takes several cycles. Section 8 of the paper describes plans for such a prototype. A copy into
@@ -37,10 +37,10 @@
 //! If the simulation stores data, the data in eNVy survives power losses. The battery preserves the page
 //! table, the buffer, and the state of cleaning.
 //!
-//! - An interrupted write keeps the words that were already written.
+//! - After an interrupted write, the words that were already written remain.
 //! - An interrupted program is repeated on another page, and an interrupted erase is repeated.
-//! - An open transaction is rolled back. A transaction keeps the old version of each page that it writes, in
-//!   flash or in the buffer. Cleaning moves old versions like valid pages.
+//! - An open transaction is rolled back. During a transaction, eNVy keeps the old version of each written
+//!   page, in flash or in the buffer. Cleaning moves old versions like valid pages.
 //! - Interrupted programs may use up the erased pages that the relocation of a segment needs. If no other
 //!   segment has erased pages, the page table maps to the old pages again. The new segment is then erased,
 //!   and the relocation restarts. The paper does not describe this case.

@@ -23,10 +23,11 @@
 //!
 //! ## Volatile memory
 //! When power fails, a capacitor supplies the energy to save the memory to flash (the dump). The dump uses
-//! `dump_power` during `dump_setup` and while flash pages are saved. Saving a flash page includes the
-//! transfer of its data and its error correction (`flash_ecc`). The card saves pages in address order. With
-//! `dump = "changed"`, the card saves only pages that differ from the flash. With `dump = "all"`, the card
-//! saves all pages. If the energy runs out, the remaining flash pages keep their previous content.
+//! `dump_power` during `dump_setup` and while flash pages are saved. The time to save a flash page includes
+//! the transfer of its data and its error correction (`flash_ecc`). The card saves pages in address order.
+//! With `dump = "changed"`, the card saves only pages that differ from their copies in flash. With `dump =
+//! "all"`, the card saves all pages. If the energy runs out, the remaining flash pages keep their previous
+//! content.
 //!
 //! After power returns, the card first completes a dump in progress. The card then boots, reads the flash,
 //! and charges its capacitor. `flash_error_rate` is the bit error rate of the flash. Decoding takes time. A

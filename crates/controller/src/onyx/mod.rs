@@ -58,8 +58,8 @@
 //! wear. The move also occupies the slot of the write that caused the move. The model counts the programs of
 //! every row. The record reports the first row with more than `endurance` programs.
 //!
-//! Data is written in place and moves with its row. There are no transactions. With chips as fast as DRAM and
-//! short programs, the model represents Moneta (caulfield-2010).
+//! Data is written in place and moves with its row. Onyx does not support transactions. With chips as fast as
+//! DRAM and short programs, the model represents Moneta (caulfield-2010).
 //!
 //! ## Power loss
 //! The energy of the capacitors is enough for a certain number of programs, regardless of the data. The

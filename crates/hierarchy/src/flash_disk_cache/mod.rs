@@ -72,12 +72,12 @@
 //! `decoder_area` for each decoder. The code of a page determines its decoding energy.
 //!
 //! *Uncorrectable pages*: The cache never returns a page with more bit errors than its code corrects. The
-//! model detects such a page even if a code without a checksum decodes it to another codeword, or if the code
-//! is `none`. A clean page is fetched from the backing again. The data of a dirty page is lost, and reads
-//! fail until the whole page is written.
+//! model detects such a page even if a code without a checksum decodes the page to another codeword, or if
+//! the code is `none`. A clean page is fetched from the backing again. The data of a dirty page is lost, and
+//! reads fail until the whole page is written.
 //!
-//! A dirty page is also lost if the cache must evict it while the backing rejects it or cannot store it. If a
-//! power loss interrupts a later write of this whole page, the page remains lost.
+//! A dirty page is also lost if the cache must evict the page while the backing rejects or cannot store the
+//! data. If a power loss interrupts a later write of this whole page, the page remains lost.
 //!
 //! ## Order of operations
 //! When the lookup of a request ends or the backing replies, the cache selects the pages to insert, to evict,

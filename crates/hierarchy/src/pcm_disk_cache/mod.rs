@@ -2,22 +2,22 @@
 //! memory.
 //!
 //! # Model
-//! Frames of phase-change memory (PCM) cache pages of a slower device. The least recently used page is
-//! evicted, and a dirty page is written back first. There are no erases and no garbage collection, and one
+//! Frames of phase-change memory (PCM) hold copies of pages of a slower device. The least recently used page
+//! is evicted, and a dirty page is written back first. There are no erases and no garbage collection, and one
 //! region serves reads and writes. A write is acknowledged when its data is in the PCM. An error-correcting
 //! code covers a whole page. Before a partial write, the cache therefore reads the page from its frame or
 //! from the backing.
 //!
 //! *Tables*: A page has an entry of 8 B in the hash table and an entry of 7 B in the page status table.
-//! Hardware looks up pages on one port. A lookup occupies the port for the time `lookup`. The entry of a page
-//! is updated when the page is written to its frame, when the controller copies the page, and when the page
-//! leaves the cache. An update occupies the port for the time `update`, in parallel with the write of the
-//! page. The tables are in the PCM, or in DRAM (`tables`). The record includes the sizes of the tables. If
-//! the energies of lookups and updates are given, the record also includes the energy of the tables.
+//! Hardware looks up pages through one port. A lookup occupies the port for the time `lookup`. The entry of a
+//! page is updated when the page is written to its frame, when the controller copies the page, and when the
+//! page leaves the cache. An update occupies the port for the time `update`, in parallel with the write of
+//! the page. The tables are in the PCM, or in DRAM (`tables`). The record includes the sizes of the tables.
+//! If the energies of lookups and updates are given, the record also includes the energy of the tables.
 //!
 //! *Timing*: Reading a frame takes the time `read`, and writing a frame takes the time `write`. Each of the
-//! `banks` banks performs one operation at a time, in order of arrival. A page is encoded before the write
-//! needs the bank. One decoder decodes pages in the order of their reads.
+//! `banks` banks performs one operation at a time, in order of arrival. The page is encoded before the write
+//! occupies the bank. One decoder decodes pages in the order of their reads.
 //!
 //! *Bit errors*: When a frame reaches its endurance, its bit error rate is `bit_error_rate`. Below the
 //! endurance, the bit error rate is proportional to a power of the number of writes. The endurance of frames
@@ -26,8 +26,8 @@
 //!
 //! A page with more bit errors than its code corrects is never returned, even if the code detects no error. A
 //! clean page is fetched from the backing again. The data of a dirty page is lost, and reads fail until the
-//! whole page is written. A dirty page is also lost if the cache must evict it while the backing rejects it
-//! or cannot store it.
+//! whole page is written. A dirty page is also lost if the cache must evict the page while the backing
+//! rejects or cannot store the data.
 //!
 //! *SLC mode*: With a programmable `controller`, a row of cells holds two pages in MLC mode (two bits per
 //! cell) or one page in SLC mode. Initially, all rows are in MLC mode. The settings outside of `controller`
@@ -52,12 +52,12 @@
 //! *Concurrency*: A page that is being fetched or written is not evicted, and requests for it wait. Only one
 //! write at a time changes a frame.
 //!
-//! *Power loss*: A power loss affects only operations in progress. A page that is being written is a mixture
-//! of old and new data, in units of 64 B. A page that is being fetched is not in the cache. A page whose
-//! write-back was interrupted is still in the cache and is written back again when the backing is ready. If
-//! the backing reports that it lost data, clean pages count as dirty from then on. A page that is copied or
-//! written back stays in the buffer of the controller until the operation is complete. Tables in DRAM are
-//! rebuilt from the spare bytes of all frames, which takes the time to read all frames.
+//! *Power loss*: A power loss affects only operations in progress. A page that is being written contains a
+//! mixture of old and new data, in units of 64 B. A page that is being fetched is not in the cache. A page
+//! whose write-back was interrupted is still in the cache and is written back again when the backing is
+//! ready. If the backing reports that it lost data, clean pages count as dirty from then on. A page that is
+//! copied or written back stays in the buffer of the controller until the operation is complete. Tables in
+//! DRAM are rebuilt from the spare bytes of all frames, which takes the time to read all frames.
 //!
 //! *Counters*: The page counters balance: `pages.held` equals `pages.held_before` (at the start of
 //! measurement) plus `fills` and `write_allocations`, minus `evictions`, `pages_given_up`, `pages_trimmed`,

@@ -154,8 +154,8 @@
 //! | `levelN_entries`, `levelN_evictions` | blocks placed in level N from any source; victims of level N with any destination |
 //!
 //! # Not modeled
-//! - Volumes. All requests use one address space, volume 0. A workload first maps its volumes to separate
-//!   ranges.
+//! - Volumes. All requests use one address space, volume 0. The workload maps its volumes to separate ranges
+//!   of this address space.
 //! - The memory of the cache's tables.
 //! - The time to write an entry of a persistent table. The write of the block includes this time.
 //! - Survival of clean blocks. With a persistent table, a power loss removes all clean blocks from the cache.
@@ -184,8 +184,8 @@
 //! - For random overlapping requests, a naive model gives the same counts and completion times, with one
 //!   level and with two levels. All data that is read from and written to every level is also the same.
 //! - Data that is written into a level always comes from another level, the backing, or the host.
-//! - Every block that became dirty is written back once, lost, or still dirty. The backing receives each
-//!   dirty block once per flush.
+//! - Every block that becomes dirty is written back exactly once, is lost, or is still dirty at the end. The
+//!   backing receives each dirty block once per flush.
 //! - A cache full of dirty blocks serves a write in the time of one read, one write-back, and one write. The
 //!   throughput of background write-back equals its closed form. With `dirty = "0 %"`, all times equal the
 //!   times with write-through.

@@ -15,8 +15,8 @@
 //! None: the caller provides the model.
 //!
 //! # Checks
-//! The device uses the decisions of the function with the configured name. An unknown name is a user error,
-//! reported with its location.
+//! The device uses the decisions of the function with the configured name. If the name is unknown, Nacre
+//! reports an error with the location of the name.
 
 use super::{CleaningFamily, check_partitions};
 use nacre_config::{Configuration, Descriptor, Model};

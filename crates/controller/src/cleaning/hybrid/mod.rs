@@ -29,8 +29,8 @@
 //!
 //! # Checks
 //! The results show the trends of figures 8, 9, and 10 of the paper. Under uniform writes, the cleaning cost
-//! is within 20 % of the cleaning cost of greedy. The cost is below the cost of locality gathering at every
-//! locality. At 20/80 and higher localities, the cost is also below the cost of greedy. Partitions of 16
+//! is within 20 % of the cleaning cost of greedy. At every locality, the cost is lower than with locality
+//! gathering. At 20/80 and higher localities, the cost is also lower than with greedy. Partitions of 16
 //! segments have the lowest cost overall. The cost falls with the number of segments until a segment is less
 //! than 1 % of the array.
 
