@@ -78,8 +78,8 @@
 //! - Controllers that delay the first poll until the usual end of a program.
 //! - Bit errors in wear-leveling copies, bit errors that depend on wear, bit errors that persist, and read
 //!   retries.
-//! - The data of wear-leveling copies, on which their energy depends. The copies count as programs with a
-//!   share `zero_words` of zeros.
+//! - The dependence of wear-leveling copies on their data. Each copy counts as a program with a share
+//!   `zero_words` of zeros.
 //! - Sectors. A write may start at any byte.
 //! - Space for the additional row that wear leveling needs. This row is in the spare area.
 //! - Work of the drive for trims and flushes. A trim or flush takes only driver time, because acknowledged

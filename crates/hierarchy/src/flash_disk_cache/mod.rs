@@ -27,8 +27,7 @@
 //! erase only if erases are the bottleneck. Adjacent disk pages are written to the same block, because they
 //! are evicted together.
 //!
-//! If the number of free blocks in a region does not exceed its maximum number of open blocks, the region
-//! frees one block:
+//! A region frees one block if its number of free blocks does not exceed its maximum number of open blocks:
 //!
 //! - *Garbage collection*: If more than `collects_above` of the region's programmed pages are invalid, the
 //!   region frees the block with the most invalid pages. The valid pages of this block move to other blocks
@@ -55,9 +54,9 @@
 //! decodes the page. If the simulation stores data, the model runs the decoder of the code. Without data, the
 //! result follows from the number of bit errors.
 //!
-//! If the bit errors of a page reach the limit of its code, its slot changes at the next program. The slot
-//! gets a code that corrects one more bit, or changes to SLC mode. The controller selects the option with the
-//! lower cost:
+//! If the number of bit errors in a page reaches the limit of the page's code, the slot of the page changes
+//! at the next program. The slot gets a code that corrects one more bit, or changes to SLC mode. The
+//! controller selects the option with the lower cost:
 //!
 //! - The cost of a stronger code is the page's share of accesses times the additional decoding time.
 //! - The cost of SLC mode is the number of additional misses times the miss penalty, minus the gain from

@@ -58,7 +58,7 @@
 //! - Replacement of a failed member.
 //! - Writes of the bitmap. Linux md writes the bitmap to the members before the first write to a region, and
 //!   clears bits about five seconds after the last write. In this model, the bitmap is in battery-backed
-//!   memory, and its bits are cleared by flushes.
+//!   memory, and a flush clears its bits.
 //! - The behavior of md for reads of ranges that a resync has not copied yet. md reads such ranges from the
 //!   first member and does not copy them. If this read fails, md uses another member.
 //! - Flushes of resynced chunks. After a second power loss and the removal of the first member, a chunk may

@@ -42,9 +42,9 @@
 //!   cache only passes a flush to the backing, because no level holds newer data.
 //!
 //! ## Write-back
-//! With `write_back`, two kinds of writes go only to the level of their block: writes of whole blocks that
-//! are placed in the cache, and writes of any portion of a cached block. The block is dirty until it is
-//! written back. The following writes go through to the backing as described above, with one request for
+//! With `write_back`, a write of a whole block that is placed in the cache goes only to the level of the
+//! block. A write of any portion of a cached block also goes only to this level. The block is dirty until it
+//! is written back. The following writes go through to the backing as described above, with one request for
 //! adjacent blocks:
 //!
 //! - partial writes that miss;
@@ -60,7 +60,7 @@
 //!   Background write-back starts as soon as possible, even between requests, but not after the last request
 //!   of a run.
 //! - *Eviction*: If the policy evicts a dirty block, the cache writes the block back immediately. The block
-//!   that takes its slot waits for this write-back.
+//!   that takes the slot of the evicted block waits for this write-back.
 //! - *Flush*: The cache writes all dirty blocks back and then passes the flush to the backing.
 //!
 //! If a block is written during its write-back, it becomes dirty again and is written back a second time. A

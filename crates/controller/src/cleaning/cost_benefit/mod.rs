@@ -20,7 +20,7 @@
 //!
 //! # Checks
 //! In an example with four segments, the policy selects the same victim as a calculation by hand. With hot
-//! and cold data, its cleaning cost is lower than the cleaning cost of greedy.
+//! and cold data, the cleaning cost of the policy is lower than the cleaning cost of greedy.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Model};

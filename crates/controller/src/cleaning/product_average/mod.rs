@@ -15,14 +15,14 @@
 //! partitions. The product then approaches the average. If the frequency stayed the same, the product would
 //! equal the average at the utilization `c / (1 + c)`, with `c` = average / frequency. One cleaning covers
 //! the share `step` of the distance to this utilization. Half of the moved pages come from the end of the
-//! segment and move to the previous partition. The other half come from its head and move to the next
-//! partition. At the ends of the array, all pages move in one direction.
+//! segment and move to the previous partition. The other half come from the head of the segment and move to
+//! the next partition. At the ends of the array, all pages move in one direction.
 //!
 //! *Below the average* (`raises`): if the product is below the average, the segment receives pages. Half of
-//! them come from the head of the least recently cleaned segment of the previous partition. The other half
-//! come from the end of the active segment of the next partition. The cleaning frequency changes as a result.
-//! Let `w` be the number of pages drained into a segment per page drained into the array. Let `f` be the
-//! number of free pages among the `p` pages of the segment when it is cleaned. Per page drained into the
+//! these pages come from the head of the least recently cleaned segment of the previous partition. The other
+//! half come from the end of the active segment of the next partition. The cleaning frequency changes as a
+//! result. Let `w` be the number of pages drained into a segment per page drained into the array. Let `f` be
+//! the number of free pages among the `p` pages of the segment when it is cleaned. Per page drained into the
 //! array, the segment is cleaned `w / f` times, at the cost `(p - f) / f`. The product therefore equals the
 //! average `a` if `f` solves `a f^2 + w f = w p`. With `raises`, all segments give and receive pages
 //! according to this equation. If the policy used the previous frequency, a step of half of the distance
