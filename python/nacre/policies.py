@@ -1,4 +1,4 @@
-"""Types for policies in Python: cache replacement, placement of extents, garbage collection.
+"""Types for policies written in Python: cache replacement, extent placement, garbage collection.
 
 Pass a policy as a setting, e.g. `nacre.run("server-cache", {"stack.level[0].policy": Mine})`. A
 study runs in separate processes, which must be able to import the module of the policy.

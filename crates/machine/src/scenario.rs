@@ -28,8 +28,8 @@ pub struct Scenario {
     pub workload: Slot<WorkloadFamily>,
     /// Device that serves the requests.
     pub stack: Slot<DeviceFamily>,
-    /// Request handling in the host of the workload. By default, the host submits each request
-    /// immediately and waits without limit.
+    /// How the host sends requests. By default, the host submits each request immediately and waits for its
+    /// completion without limit.
     pub host: Option<HostConfig>,
     /// Settings of the run (optional).
     pub run: Option<RunConfig>,
@@ -50,8 +50,8 @@ pub struct RunConfig {
     /// all writes of a trace.
     #[config(default = 0, source = "assumed: a new device by default")]
     pub precondition: CountOr<WorkloadFamily>,
-    /// Continue the writes of `precondition` before simulated time starts until write amplification is steady
-    /// and valid data no longer grows.
+    /// Continue the writes of `precondition` until write amplification is steady and the amount of valid data
+    /// no longer grows. Simulated time starts after these writes.
     pub until_steady: Option<UntilSteady>,
     /// Requests served before measurement starts, to warm up caches.
     #[config(default = 0, source = "assumed: by default, everything is measured")]

@@ -3,8 +3,8 @@
     from nacre.config import Scenario, ZipfWorkload, presets
 
 The fields of a class are the settings of its model. If you omit a field, the model uses its
-default. `nacre.run` accepts a `Scenario`. Editors complete the fields, and type checkers check
-them.
+default. `nacre.run` accepts a `Scenario`. Editors complete the names of the fields, and type
+checkers check their values.
 """
 
 from nacre.config import presets

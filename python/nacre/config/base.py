@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Table:
-    """Base class of configurations. The fields are the settings of one table of a scenario."""
+    """Base class of configurations. The fields are the settings of one TOML table of a scenario."""
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the table without fields that are `None`."""

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 _NS = 1e9
 _PERSISTENCE = {
     "on_acknowledgement": "a write survives once it is acknowledged",
-    "on_flush_with_stored_energy": "a flushed write survives as far as stored energy reaches",
-    "with_stored_energy": "a write survives as far as stored energy reaches",
+    "on_flush_with_stored_energy": "a flushed write survives if the stored energy suffices",
+    "with_stored_energy": "a write survives if the stored energy suffices",
     "on_flush": "a write survives once a later flush completes",
 }
 

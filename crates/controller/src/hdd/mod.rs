@@ -124,8 +124,8 @@ pub struct Config {
     /// Size of the write cache; 0 B disables it.
     #[config(default = "0 B", max = "1 GiB", source = "assumed: off, usual in servers with valuable data")]
     pub write_cache: Bytes,
-    /// Spin-down of an idle drive, with its time and energy. By default, the drive does not spin
-    /// down.
+    /// Spin-down of an idle drive: its delay, and the time and energy to spin up. By default, the drive does
+    /// not spin down.
     pub standby: Option<Standby>,
     /// Capacity of the whole drive, to which the idle powers apply. If `capacity` is smaller, the device is a
     /// share of a pool of such drives. The default is `capacity`.
@@ -153,7 +153,7 @@ impl Config {
     }
 }
 
-/// Spin-down of an idle drive.
+/// Spin-down of an idle drive: its delay, and the time and energy to spin up.
 #[derive(Clone, Debug, Configuration)]
 pub struct Standby {
     /// Idle time before the platters stop.

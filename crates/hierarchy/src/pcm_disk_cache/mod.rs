@@ -196,8 +196,8 @@ pub struct Config {
         source = "assumed: as for flash"
     )))]
     pub errors: ErrorModel,
-    /// Programmable controller, which can switch rows to SLC mode and use stronger codes. The cells are then
-    /// in MLC mode at first. By default, all pages have one mode and one code.
+    /// Programmable controller, which can switch rows of cells to SLC mode and use stronger codes. With a
+    /// controller, all cells start in MLC mode. By default, there is one mode and one code.
     pub controller: Option<Controller>,
     /// Wear leveling of frames.
     #[config(

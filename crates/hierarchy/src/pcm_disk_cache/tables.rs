@@ -17,7 +17,8 @@ pub(super) const STATUS_BYTES: u64 = 7;
 /// Location of the tables.
 #[derive(Clone, Debug, Kinds)]
 pub enum Tables {
-    /// Tables in the phase-change memory, next to the pages. These tables survive a power loss.
+    /// The tables of the cache are in phase-change memory, next to the cached pages. These tables survive a
+    /// power loss.
     Pcm(PcmTables),
     /// Tables in DRAM. After a power loss, the cache reads every frame to rebuild the tables from the spare
     /// bytes of all pages.

@@ -29,7 +29,7 @@ pub(crate) use model::{Host, KIND};
 use nacre_config::{Choice, Configuration, Kinds, Reader};
 use nacre_kernel::Time;
 
-/// Request handling in the host of the workload.
+/// How the host sends requests: timeouts, queue depth, scheduler, and writes to zones.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check_host")]
 pub struct HostConfig {
@@ -73,7 +73,8 @@ impl HostConfig {
 pub enum HostScheduler {
     /// The host sends the oldest request first.
     FirstCome,
-    /// Reads or writes are sent in batches in address order until a deadline passes, as in Linux mq-deadline.
+    /// The host sends batches of reads or of writes in address order. A request whose deadline has passed
+    /// starts the next batch, as in Linux mq-deadline.
     ///
     /// A batch continues with the next higher address of its direction, up to `fifo_batch` requests. Then a
     /// batch of reads starts, or a batch of writes if no reads wait or if `writes_starved` batches of reads

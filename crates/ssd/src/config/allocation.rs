@@ -5,7 +5,7 @@ use nacre_config::{Choice, Configuration, Kinds};
 /// Allocation of host data to the flash.
 #[derive(Clone, Debug, Kinds)]
 pub enum Allocation {
-    /// The drive distributes writes over the dies round robin, in superblocks that span all dies.
+    /// The drive distributes writes round robin over the dies, in superblocks that span all dies.
     ///
     /// A superblock consists of one block of every plane of every die. With multi-plane commands, an
     /// operation programs one page of every plane of a die. The drive sends complete operations to the dies
@@ -68,7 +68,7 @@ pub enum Allocation {
     /// - Occupied registers. A register that holds a copy inside a die remains available to reads.
     /// - Parity. Each plane erases its blocks separately, but a rebuild needs all blocks of a stripe.
     Static(Static),
-    /// Pages go to the die that is free first; each plane has separate garbage collection.
+    /// A page goes to the die that is free first. Each plane has separate garbage collection.
     ///
     /// Each plane has separate write frontiers, erased blocks, garbage collection, and wear leveling. All
     /// statements about superblocks apply to the blocks of a plane. A page goes to the die that is free

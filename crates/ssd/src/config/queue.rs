@@ -10,15 +10,15 @@ pub enum Queue {
     Unlimited,
     /// All tenants share the slots, first come, first served.
     Shared(Shared),
-    /// Each tenant has separate slots. If all slots of a tenant are in use, its further requests wait.
+    /// Each tenant has separate slots. If all slots of a tenant are in use, its next requests wait.
     ByTenant(ByTenant),
-    /// Each tenant has a submission queue. The queues take turns to fill free slots.
+    /// Each tenant has a submission queue. The drive fetches requests from the queues in turn.
     ///
     /// `round_robin` is the default arbitration of NVMe, with a burst of one command. A request waits only
     /// for earlier requests of the same tenant and for the tenant's turn. The number of requests that wait in
     /// other queues does not affect the waiting time.
     RoundRobin(Shared),
-    /// Each tenant has a submission queue with a priority class. The queues fill free slots by weighted round
+    /// Each tenant has a submission queue with a priority class. The drive fetches requests by weighted round
     /// robin.
     ///
     /// `weighted_round_robin` is NVMe's weighted round robin with an urgent priority class. If requests of

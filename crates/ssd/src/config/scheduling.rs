@@ -6,7 +6,7 @@ use nacre_kernel::Time;
 /// Order of the operations that wait for a die.
 #[derive(Clone, Debug, Kinds)]
 pub enum FlashScheduling {
-    /// On each die, host reads go before all other waiting operations.
+    /// A host read starts before all other operations that wait for the same die.
     ///
     /// A read waits until its die has finished the operation in progress. The read then goes before waiting
     /// programs, erases, and copies. A die performs all other operations in issue order. If an operation

@@ -56,15 +56,15 @@ use tenant::Tenant;
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// The tenants, at most 256. Add new tenants at the end, so that the addresses and random streams of the
-    /// others do not change.
+    /// Tenants that share the stack, at most 256. Add new tenants at the end, so that the addresses and random
+    /// streams of the others do not change.
     pub tenant: Vec<TenantConfig>,
     /// Maximum number of outstanding requests of all tenants. Absent means no limit. The `queue_depth` of the
     /// device should be at least as large.
     #[config(min = 1, max = 1048576)]
     pub places: Option<u32>,
-    /// Weighted round robin among the classes below urgent for requests that wait for `places`. By
-    /// default, priority is strict.
+    /// Weights of the classes below urgent. If requests wait because `places` requests are outstanding, these
+    /// classes take turns by weighted round robin. By default, priority is strict.
     pub weights: Option<Weights>,
 }
 

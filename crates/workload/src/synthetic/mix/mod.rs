@@ -28,8 +28,8 @@ use nacre_kernel::{Random, Ranges, Ratio, Request};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// The patterns, at most 256. Add new patterns at the end, so that the random streams of the others do
-    /// not change.
+    /// Patterns of the mix, at most 256. Add new patterns at the end, so that the random streams of the
+    /// others do not change.
     pub part: Vec<Part>,
 }
 
