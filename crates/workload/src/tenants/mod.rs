@@ -56,8 +56,8 @@ use tenant::Tenant;
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Tenants that share the stack, at most 256. Add new tenants at the end, so that the addresses and random
-    /// streams of the others do not change.
+    /// Tenants that share the stack, at most 256. Add new tenants at the end, so that the addresses and
+    /// random streams of the others do not change.
     pub tenant: Vec<TenantConfig>,
     /// Maximum number of outstanding requests of all tenants. Absent means no limit. The `queue_depth` of the
     /// device should be at least as large.
