@@ -1,7 +1,7 @@
 """Exceptions of Nacre, with the same messages as the command line.
 
-The attribute `code` of an error is stable, so programs can test its value. The attribute `data` has
-the details of the error. docs/errors.md lists all codes.
+The attribute `code` of an error is stable, so programs can test its value. The attribute `data`
+contains the details of the error. docs/errors.md lists all codes.
 """
 
 from __future__ import annotations

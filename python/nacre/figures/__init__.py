@@ -1,6 +1,7 @@
 """Saves figures, and plots figures that do not belong to a single result.
 
-To plot a figure of a single result, use its attribute `plot`, e.g. `result.plot.latency()`.
+To plot a figure of a single result, use the attribute `plot` of the result, e.g.
+`result.plot.latency()`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Reproduces published results with the models.
 
-Each paper has a folder in `nacre/papers/systems`. Its file `claims.toml` has the published values,
-the tolerances, and the runs that test each claim. Its file `plan.toml` defines the runs.
+Each paper has a folder in `nacre/papers/systems`. In this folder, `claims.toml` contains the
+published values, the tolerances, and the names of the runs that test each claim. `plan.toml`
+defines these runs.
 """
 
 from __future__ import annotations
