@@ -58,7 +58,7 @@ pub struct WeightedRoundRobin {
     /// Priority class of each tenant of a workload, in the order of the tenants. If there are more tenants
     /// than entries, the list repeats.
     pub classes: Vec<Priority>,
-    /// Number of slots per turn for each class below urgent.
+    /// Number of slots that each priority class below urgent gets per turn.
     pub weights: Weights,
 }
 
