@@ -1,43 +1,45 @@
 //! Tiered storage: extents placed on two to four devices and moved between them.
 //!
 //! # Model
-//! The address space is divided into extents. Every extent is in a slot of one of two to four tiers, and all
-//! slots are occupied. A request goes to the tier of its extent. If a request touches several extents, the
-//! request completes when its last part completes. The device of the tier determines queueing and saturation.
+//! The address space is divided into extents. There are two to four tiers. Every tier consists of slots, and
+//! every slot holds exactly one extent. A request goes to the tier of its extent. If a request touches
+//! several extents, the request completes when its last part completes. The device of each tier models
+//! queueing and saturation.
 //!
-//! *Size*: A tier has the capacity of its device. With `share`, the device gets this share of `capacity`
-//! instead of its configured capacity. The device is then a share of a pool of such devices. Cost, idle
-//! energy, and lifetime are in proportion to the share, even if the size of the device cannot be set.
+//! *Size*: A tier has the capacity of its device. If a tier has a `share`, its device gets this share of the
+//! total `capacity` instead of its configured capacity. The device then represents a part of a pool of
+//! identical drives. Its cost, idle energy, and lifetime are in proportion to the share, even if the device
+//! model does not have the setting `capacity`.
 //!
 //! ## Placement and exchange
-//! The `placement` determines where extents are at the start. A placement that moves extents also selects the
-//! pairs to exchange. An exchange moves one `chunk` at a time through memory. A chunk of each extent is read
-//! and written to the slot of the other extent. The exchange uses the same devices as the host and waits
-//! while the devices are busy. The next chunks follow when the current chunks are written. If necessary, the
-//! next chunks are delayed so that both directions together do not exceed `migration_bandwidth`.
+//! `placement` determines the initial location of every extent. A placement that moves extents also selects
+//! the pairs of extents to exchange. An exchange proceeds in steps of `chunk` bytes, through a buffer in
+//! memory. In each step, a chunk of each extent is read into the buffer and then written to the slot of the
+//! other extent. The reads and writes of an exchange go to the same devices as host requests, and wait while
+//! these devices are busy. The next step starts when both chunks are written. If necessary, the start is
+//! delayed so that the moves in both directions together do not exceed `migration_bandwidth`.
 //!
 //! | stage of a chunk | until | the host |
 //! |---|---|---|
-//! | held | host writes in progress to the chunk have ended | reads the old location, and its writes wait |
+//! | held | host writes to the chunk that are in progress have completed | reads the old location, and its writes wait |
 //! | read | a chunk of each extent is in memory | reads the old location, and its writes wait |
-//! | in memory | host reads of both locations have ended | reads from memory, and its writes wait |
+//! | in memory | host reads of both locations have completed | reads from memory, and its writes wait |
 //! | written | each chunk is durable in the slot of the other extent. If the tier requires it, the chunk is flushed | reads from memory, and its writes wait |
 //!
-//! The end of an epoch and a due chunk are not events. The model processes both as time passes, and they do
-//! not keep the device busy. At the end of an epoch, the remaining moves are dropped, except the move in
-//! progress.
+//! The end of an epoch and the start of a step are not events of the device, so they do not extend a run. At
+//! the end of an epoch, exchanges that have not started are dropped. An exchange in progress continues.
 //!
 //! ## Power loss and errors
-//! Extent locations survive a power loss. A chunk in flight also survives, in a battery-backed buffer. When
-//! the tiers are ready, the chunk is written again. If a tier guarantees only flushed writes, a chunk that
-//! moves to the tier is also flushed.
+//! Extent locations survive a power loss. The buffer is battery-backed, so a chunk in the buffer also
+//! survives. When the tiers have recovered, the chunk is written again. If only flushed writes are durable in
+//! a tier, each chunk that moves to this tier is also flushed.
 //!
-//! - If a tier cannot return a chunk, the exchange stops, and both extents stay at their locations. Portions
-//!   that have already been exchanged stay exchanged, so the extents are split permanently.
-//! - If a worn-out tier rejects a chunk, the chunk stays in the buffer, which serves the reads and writes of
-//!   the chunk. No extent moves afterwards.
-//! - A tier reports a loss only once. If the flush after a chunk fails because its tier lost data, the next
-//!   host flush therefore also fails.
+//! - If a tier cannot read a chunk, the exchange stops, and the rest of each extent stays in its tier. Chunks
+//!   that have already been exchanged are not moved back, so both extents remain split between two tiers.
+//! - If a worn-out tier rejects the write of a chunk, the chunk stays in the buffer. The buffer then serves
+//!   all requests for this chunk, and no further extent moves.
+//! - A tier reports lost data only once, by a failed flush. If this flush belongs to an exchange, the next
+//!   host flush also fails, so that the host is notified.
 //!
 //! # Counters
 //!
@@ -45,33 +47,34 @@
 //! |---|---|
 //! | `reads`, `writes` | parts of requests, one per extent |
 //! | `tierN_reads`, `tierN_writes` | parts served by tier N. The first tier is tier 0 |
-//! | `epochs` | ended epochs, including epochs without accesses |
-//! | `exchanges` | pairs of extents exchanged |
+//! | `epochs` | completed epochs, including epochs without accesses |
+//! | `exchanges` | pairs of extents that were exchanged |
 //! | `dropped` | exchanges that were decided but had not started when the epoch ended |
 //! | `migrated_bytes` | bytes written by exchanges, including those that a tier rejected |
 //! | `failed_exchanges` | exchanges that ended because a tier rejected a chunk or could not return it |
 //! | `rejected_bytes` | bytes that stay in the buffer because their tier rejected them |
 //!
-//! The column `tiers.extents` is the number of extents of each tier. The columns `epochs.*` have one row per
-//! epoch with accesses.
+//! The column `tiers.extents` contains the number of extents in each tier. The columns `epochs.*` have one
+//! row for each epoch with accesses.
 //!
 //! # Not modeled
 //! - Volumes. All requests use one address space, volume 0.
-//! - The memory and time of the tables and of the buffer.
-//! - Figures with more than 65,536 epochs. Later epochs are simulated but not plotted.
+//! - The memory size and the access time of the extent tables and of the buffer.
+//! - Statistics of more than 65,536 epochs. Later epochs are simulated, but the columns and figures omit
+//!   them.
 //!
 //! # Sources
-//! kim-2014: extents on PCM, flash, and disk, with static-optimal and dynamic placement, and cost as the sum
-//! over tiers.
+//! kim-2014 describes extents on PCM, flash, and disk, with static-optimal and dynamic placement, and
+//! computes the cost as the sum over the tiers.
 //!
 //! # Checks
-//! - A naive simulation gives the same completion times, even while extents move.
-//! - The mean latency of a closed loop with one request is the mean of the tiers' latencies, weighted by
-//!   accesses.
-//! - Request parts and bytes are conserved. After any number of exchanges, every extent is in exactly one
-//!   slot, and every slot has exactly one extent.
-//! - On drives that wear out, flushed data is present or reported as lost. A chunk that no tier accepts is
-//!   read from the buffer.
+//! - A simple independent simulation gives the same completion times, even while extents move.
+//! - In a closed loop with one outstanding request, the mean latency is the mean of the latencies of the
+//!   tiers, weighted by their accesses.
+//! - The tiers serve every byte of every request exactly once. After any number of exchanges, every extent is
+//!   in exactly one slot, and every slot holds exactly one extent.
+//! - On drives that wear out, all flushed data can be read or is reported as lost. If a tier rejects a chunk,
+//!   reads of the chunk are served from the buffer.
 
 mod chunk;
 mod device;

@@ -6,29 +6,29 @@ use nacre_config::{Configuration, Kinds, Reader};
 /// Requests that the drive works on at one time.
 #[derive(Clone, Debug, Kinds)]
 pub enum Queue {
-    /// The number of outstanding requests is not limited.
+    /// The drive processes any number of requests at the same time.
     Unlimited,
-    /// All tenants share the slots, first come, first served.
+    /// All tenants share `depth` request slots, first come, first served.
     Shared(Shared),
     /// Each tenant has separate slots. If all slots of a tenant are in use, its next requests wait.
     ByTenant(ByTenant),
     /// Each tenant has a submission queue. The drive fetches requests from the queues in turn.
     ///
     /// `round_robin` is the default arbitration of NVMe, with a burst of one command. A request waits only
-    /// for earlier requests of the same tenant and for the tenant's turn. The number of requests that wait in
-    /// other queues does not affect the waiting time.
+    /// for earlier requests of the same tenant and for the tenant's turn. The wait does not depend on the
+    /// number of requests that other tenants have in their queues.
     RoundRobin(Shared),
     /// Each tenant has a submission queue with a priority class. The drive fetches requests by weighted round
     /// robin.
     ///
-    /// `weighted_round_robin` is NVMe's weighted round robin with an urgent priority class. If requests of
-    /// the urgent class wait, they get a free slot first. If no urgent request waits, the high, medium, and
+    /// This arbitration corresponds to NVMe's weighted round robin with urgent priority class. Waiting
+    /// requests of the urgent class get a free slot first. If no urgent request waits, the high, medium, and
     /// low classes take turns. In one turn, a class gets a number of slots equal to its weight. A turn ends
-    /// early if the class has no waiting requests. Queues of the same class take turns.
+    /// early if the class has no waiting requests. The queues of one class also take turns.
     ///
     /// Not modeled: bursts, i.e. several commands of one queue per turn. After the drive has fetched a
-    /// request, the priority of the request has no effect. The priority classes therefore have the largest
-    /// effect if the number of slots is small.
+    /// request, the priority of the request has no effect. Priorities are therefore most effective if the
+    /// number of slots is small.
     WeightedRoundRobin(WeightedRoundRobin),
 }
 

@@ -9,31 +9,32 @@ pub enum FlashScheduling {
     /// A host read starts before all other operations that wait for the same die.
     ///
     /// A read waits until its die has finished the operation in progress. The read then goes before waiting
-    /// programs, erases, and copies. A die performs all other operations in issue order. If an operation
-    /// depends on an unfinished operation, later operations may go first. Commands for the same superblock
-    /// always keep their order. By default, the planes of a die read one after the other. With
-    /// `independent_planes`, several planes can read at the same time. Programs, erases, and copies occupy
-    /// the whole die.
+    /// programs, erases, and copies. A die performs all other operations in issue order. If a program or an
+    /// erase waits for the reads of a copy, operations that were issued later may overtake it. Operations on
+    /// one superblock are never reordered. A host read occupies the whole die. With `independent_planes`, a
+    /// host read occupies only its plane, so several planes can read at the same time. Programs, erases, and
+    /// copies occupy the whole die.
     ///
     /// Not modeled:
     ///
     /// - Priorities among reads.
-    /// - Starvation limits. Reads always go before waiting writes.
+    /// - Starvation limits. Host reads always go before waiting programs and erases.
     ReadPriority(ReadPriority),
-    /// Host reads also suspend programs and erases.
+    /// Host reads go first, and they also suspend programs and erases in progress.
     ///
-    /// Reads go before all other waiting operations of their die, as with `read_priority`. If a program or an
-    /// erase is in progress when a read arrives, the die suspends it. After `suspensions` suspensions of the
-    /// same operation, reads wait until this operation is complete. A suspension applies to all planes of the
-    /// die. The operation resumes when no read of the die is waiting or in progress.
+    /// As with `read_priority`, a host read goes before all other operations that wait for the same die. If a
+    /// program or an erase is in progress when a read arrives, the die suspends it. After `suspensions`
+    /// suspensions of the same operation, reads wait until this operation is complete. A suspension applies
+    /// to all planes of the die. The die resumes the operation when no host read is waiting or in progress.
     ///
     /// Not modeled: suspension limits that depend on the remaining time of an operation, and different
     /// suspension times for erases and programs.
     Suspension(Suspension),
     /// Operations run in issue order: reads wait for programs and erases.
     ///
-    /// A host read waits for all operations that were issued to its die earlier. If an operation depends on
-    /// an unfinished operation, later operations may go first. A read occupies all planes of its die.
+    /// A host read waits for all operations that were issued to the same die earlier. If a program or an
+    /// erase waits for the reads of a copy, operations that were issued later may overtake it. A read
+    /// occupies all planes of its die.
     InOrder,
 }
 
