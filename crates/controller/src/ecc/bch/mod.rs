@@ -3,26 +3,28 @@
 //! # Model
 //! The binary BCH code over GF(2^m) is shortened to the size of the codeword. A codeword consists of data, an
 //! optional CRC-32 of the data, and `m t` bits of parity, rounded up to bytes. In a simulation with data, the
-//! model encodes and decodes the data. The encoder divides by the generator polynomial. The decoder uses the
-//! Berlekamp-Massey algorithm, and finds the roots with Berlekamp's trace algorithm.
+//! model encodes and decodes the data. The encoder divides the data by the generator polynomial. The decoder
+//! uses the Berlekamp-Massey algorithm and finds the roots of the error locator with Berlekamp's trace
+//! algorithm.
 //!
-//! The decoder needs the time and energy of an ASIC that always decodes for `t` bit errors. Time and energy
-//! are proportional to `t` and to the amount of data in the codeword. One decoder processes the codewords of
-//! a page one after the other. In a simulation without data, every codeword with more than `t` bit errors is
-//! uncorrectable.
+//! The time and energy are those of a hardware decoder that always performs all steps for `t` bit errors.
+//! They are proportional to `t` and to the amount of data in the codeword. One decoder processes the
+//! codewords of a page one after the other. In a simulation without data, every codeword with more than `t`
+//! bit errors is uncorrectable.
 //!
 //! # Not modeled
 //! The model omits miscorrection in simulations without data. With a real code, a codeword with more than `t`
 //! bit errors may decode to another codeword. For a codeword of `n` bits with `t + 1` bit errors, the
-//! probability is about `C(n - t - 1, t) / 2^(m t)`. At full length, this probability is 1/t!. With the
-//! CRC-32, the probability is lower by a factor of 2^32. In simulations with data, the decoder miscorrects
-//! like a real decoder.
+//! probability is about `C(n - t - 1, t) / 2^(m t)`. For a code that is not shortened, this probability is
+//! about 1/t!. With the CRC-32, the probability is lower by a factor of 2^32. In simulations with data,
+//! miscorrections occur as with a real decoder.
 //!
 //! # Sources
-//! roberts-2009, section III, describes BCH and CRC in the controller. The time is proportional to the number
-//! of corrected bits, about 30 us for t = 2 and 2 KiB. The code and the decoder are from lin-costello,
-//! chapter 6, and the roots from berlekamp-1970. roberts-2009 gives no energy, so there is no default. For
-//! comparison, a 65 nm decoder for a concatenated BCH code of 8 KiB uses 2.74 pJ per bit of data (lee-2013).
+//! roberts-2009, section III, describes BCH and CRC in the controller. According to this paper, the decoding
+//! time is proportional to the number of correctable bits. It is about 30 us for t = 2 and 2 KiB. The code
+//! and the decoder are from lin-costello, chapter 6, and the search for roots is from berlekamp-1970.
+//! roberts-2009 does not report the decoding energy, so `decode_energy` has no default. For comparison, a 65
+//! nm decoder for a concatenated BCH code of 8 KiB uses 2.74 pJ per bit of data (lee-2013).
 //!
 //! # Checks
 //! - The decoder corrects any number of bit errors up to `t`, for many combinations of `m`, `t`, and
@@ -31,8 +33,8 @@
 //!   the same results.
 //! - Codewords with `t + 1` bit errors decode to another codeword with the frequency that the formula above
 //!   predicts.
-//! - The share of uncorrectable pages is a binomial tail. At a bit error rate of 1e-4, the share is 2.6e-2
-//!   for t = 4 and 5.7e-5 for t = 8.
+//! - The share of uncorrectable pages equals the tail of the binomial distribution. At a bit error rate of
+//!   1e-4, the share is 2.6e-2 for t = 4 and 5.7e-5 for t = 8.
 
 mod closed;
 mod code;

@@ -7,14 +7,14 @@
 //!
 //! # Not modeled
 //! In simulations without data, the model detects all errors. With a real CRC-32, a share of 2^-32 of the
-//! pages with many bit errors passes the check. No simulation is long enough to observe an undetected error.
+//! pages with many bit errors passes the check. A simulation is too short to encounter such a page.
 //!
 //! # Sources
 //! IEEE 802.3, clause 3.2.9.
 //!
 //! # Checks
-//! The CRC of "123456789" is the check value of the CRC catalogs, 0xcbf43926. All randomly selected pairs of
-//! bit errors within a page are detected, because the Hamming distance is four for up to 91,607 bits.
+//! The CRC of "123456789" is 0xcbf43926, the check value in CRC catalogs. The tests invert random pairs of
+//! bits in a page and detect every pair, because the Hamming distance is four for up to 91,607 bits.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Misfit, Verdict, Work};
 use nacre_config::{Configuration, Descriptor, Model};

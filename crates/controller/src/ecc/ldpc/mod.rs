@@ -1,29 +1,30 @@
-//! A low-density parity-check (LDPC) code, modeled by its strength and latency: a hard decision first, then
-//! soft decisions.
+//! A low-density parity-check (LDPC) code with a hard decision first, and then soft decisions. The model has
+//! the strength and the latency of the code.
 //!
 //! # Model
 //! The decoder first uses the bits of the first read (hard decision). If decoding fails, the page is read
 //! again at other reference voltages (read retry). The codeword is then decoded with the information of all
-//! reads (soft decision). A page has at most `senses` retries. Each retry raises the correctable bit error
-//! rate by an equal step, from `hard` to `soft`. A codeword with more bit errors than the last step allows is
-//! uncorrectable. Every attempt takes decoding time. The code determines the number of reads, and the medium
-//! performs them.
+//! reads (soft decision). A page has at most `senses` retries. With each retry, the correctable bit error
+//! rate increases by the same amount, from `hard` to `soft`. If a codeword has too many bit errors even for
+//! the last retry, it is uncorrectable. Every decoding attempt takes time. The ECC model determines the
+//! number of reads, and the medium performs them.
 //!
 //! # Not modeled
-//! - Data: the model has no encoder.
+//! - Data: the model does not encode or decode the data.
 //! - Failure probability: in a real decoder, the failure probability rises steeply around a certain number of
 //!   bit errors and has an error floor. This model has a sharp limit on the number of bit errors instead.
 //! - Remembered decoding levels: real drives store the decoding level that a page needed last (Du et al.,
 //!   MSST 2017). In this model, every read starts with the hard decision.
 //!
 //! # Sources
-//! zhao-2013 starts with a hard decision. If the hard decision fails, retries follow, and each retry takes
-//! the time of a read. Strength and decoding time differ between codes; all defaults are assumed.
+//! In zhao-2013, decoding starts with a hard decision. If the hard decision fails, retries follow, and each
+//! retry takes the time of a read. The strength and the decoding time differ between codes, so all defaults
+//! are assumed.
 //!
 //! # Checks
-//! For each step, the tests use codewords with the maximum number of bit errors, and with one more. With one
-//! more bit error, the number of retries and the decoding time increase by one step. The share of pages that
-//! the last step cannot correct is a binomial tail.
+//! For each number of retries, the tests use a codeword with the maximum number of correctable bit errors,
+//! and a codeword with one more. The second codeword needs one more retry and its decoding time. The share of
+//! pages that are uncorrectable after the last retry equals the tail of the binomial distribution.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Verdict, Work};
 use nacre_config::{Configuration, Descriptor, ErrorCode, Model, Problem, Reader};

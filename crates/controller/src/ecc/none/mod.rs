@@ -1,14 +1,14 @@
 //! No error correction: pages are returned with their bit errors.
 //!
 //! # Model
-//! Pages have no spare bytes. Encoding and decoding take no time and no energy. The model does not detect bit
-//! errors.
+//! Pages do not need spare bytes, and no time or energy is used for encoding and decoding. The model does not
+//! detect bit errors.
 //!
 //! # Not modeled
 //! Nothing is left out.
 //!
 //! # Sources
-//! The model needs no sources.
+//! None: without error correction, there is nothing to cite.
 //!
 //! # Checks
 //! A page with bit errors is returned unchanged. At a bit error rate p, the share of pages with at least one

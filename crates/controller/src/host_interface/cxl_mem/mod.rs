@@ -2,25 +2,25 @@
 //!
 //! # Model
 //! The host reads and writes cache lines of 64 B. A CPU has at most `lines` outstanding lines. The device
-//! answers the read of a line with the data. The device acknowledges the write of a line when the data has
-//! arrived. When the host has received the last acknowledgement of a write, all data of the write is
-//! therefore in the device. The link carries slots of 16 B. A flit consists of four slots and 4 B of
-//! overhead. A request or a reply without data takes one slot, and the data of a line takes five slots.
+//! replies to the read of a line with the data. The device acknowledges the write of a line when the data has
+//! arrived. After the last acknowledgement, all data of a write is therefore in the device. The link carries
+//! slots of 16 B. A flit consists of four slots and 4 B of overhead. A request or a reply without data takes
+//! one slot, and the data of a line takes five slots.
 //!
 //! # Not modeled
-//! - The CPU cache, including reads of lines before they are written.
-//! - Back-invalidation, credits, and empty slots.
-//! - Service by line: `ssd` and `onyx` start a whole read when its first line is requested, and a write when
-//!   all of its lines have arrived. Both devices answer the last line of a request on completion, and the
-//!   other lines immediately.
+//! - The CPU cache, including the read of a line before the line is written.
+//! - Back-invalidation, flow-control credits, and empty slots.
+//! - Service by line: `ssd` and `onyx` process a request of several lines as one operation. A read starts
+//!   when its first line is requested, and a write starts when all of its lines have arrived. Both devices
+//!   reply to the last line of a request when the operation completes, and to the other lines immediately.
 //!
 //! # Sources
-//! Flits and slots are from cxl-2.0, and latencies are from li-2023.
+//! The format of flits and slots is from cxl-2.0, and the latencies are from li-2023.
 //!
 //! # Checks
-//! The tests check the latency of a single line exactly, slot by slot. The rate equals the number of
-//! outstanding lines divided by their round-trip time. In front of a drive, the expected times include the
-//! time of the drive.
+//! The latency of a single line equals the sum of its delays, calculated slot by slot. The rate equals the
+//! number of outstanding lines divided by their round-trip time. With a drive behind the interface, the
+//! expected latency includes the latency of the drive.
 
 use super::HostInterfaceFamily;
 use super::express::ExpressConfig;

@@ -1,19 +1,19 @@
-//! A driver with its CPUs, and a link that carries only data.
+//! A driver that uses CPU time, and a link that carries only data.
 //!
 //! # Model
 //! The driver takes CPU time per request. The link transfers write data to the device and read data to the
-//! host. The two directions have separate bandwidths. A completion reaches the host immediately.
+//! host. The two directions have separate bandwidths. The host receives a completion without delay.
 //!
 //! # Not modeled
 //! The model omits packets, commands, doorbells, completions, and interrupts. The driver time includes the
 //! costs of commands, doorbells, completions, and interrupts.
 //!
 //! # Sources
-//! akel-2011, section 2.1, describes a drive and a driver with this protocol.
+//! akel-2011, section 2.1, describes a drive and a driver of this kind.
 //!
 //! # Checks
 //! The latency of a single request is the sum of the driver time, the link time, and the device time. With
-//! many requests, the slowest of the three determines the rate.
+//! many outstanding requests, the slowest of driver, link, and device limits the request rate.
 
 use super::HostInterfaceFamily;
 use super::plain::Plain;
@@ -23,7 +23,7 @@ use nacre_kernel::{Bandwidth, Time};
 #[cfg(test)]
 mod tests;
 
-/// A driver with its CPUs, and a link that carries only data.
+/// A driver that uses CPU time, and a link that carries only data.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// CPU time of the driver per request.

@@ -3,28 +3,28 @@
 //! # Model
 //! *Writes* are stores. With `write_combining`, a CPU collects 64 B and sends this data as one packet.
 //! Without `write_combining`, each store of 8 B is a packet. Stores are posted, so the CPU does not wait for
-//! them. After the last store, the CPU reads from the device. The read cannot overtake the stores on the
-//! link. When the read returns, all stores have arrived, and the write is complete.
+//! them. After the last store, the CPU issues a read to the device. This read cannot overtake the stores on
+//! the link. When the read returns, all stores have arrived, and the write is complete.
 //!
 //! *Reads* are loads of 8 B each. If the window is write-combining, the CPU uses streaming loads of 64 B. A
 //! CPU has at most `loads` outstanding loads. A read or write occupies one CPU.
 //!
 //! # Not modeled
-//! - Full CPU buffers and reordered stores.
-//! - CPU caches. Real caches do not hold data of a window.
-//! - Effects of a stalled CPU on other CPUs.
+//! - CPU stalls because of full store buffers, and reordered stores.
+//! - CPU caches. In real systems, they do not hold data of such a window.
+//! - The effect of a stalled CPU on other CPUs.
 //! - The time of trims.
-//! - Service by load or store: `ssd` and `onyx` start a whole read when its first load arrives, and a write
-//!   when all of its stores have arrived.
+//! - Service by load or store: `ssd` and `onyx` process a request as one operation. A read starts when its
+//!   first load arrives, and a write starts when all of its stores have arrived.
 //!
 //! # Sources
-//! Link latencies are from neugebauer-2018, and `kernel::pcie` models the packets. The behavior of CPUs is
-//! assumed.
+//! The link latencies are from neugebauer-2018. The packets are modeled in `kernel::pcie`, and the behavior
+//! of the CPUs is assumed.
 //!
 //! # Checks
-//! The tests check the latencies of a single store and of a single load exactly, byte by byte. A read takes
-//! one round trip per group of outstanding loads. In front of a drive, the expected times include the time of
-//! the drive.
+//! The latencies of a single store and of a single load equal the sums of their delays, calculated byte by
+//! byte. A read takes one round trip per `loads` loads. With a drive behind the interface, the expected
+//! latency includes the latency of the drive.
 
 use super::HostInterfaceFamily;
 use super::express::ExpressConfig;

@@ -3,45 +3,45 @@
 //! # Model
 //! 1. The driver takes CPU time, writes a command to a submission queue, and rings the doorbell with a posted
 //!    write.
-//! 2. The device fetches the command of 64 B from host memory.
+//! 2. The device fetches the 64 B command from host memory.
 //! 3. For a *write*, the device reads each page of data from host memory. The read requests have at most
 //!    `read_request` bytes, and the host replies with packets of at most `payload` bytes. For a *read*, the
 //!    device writes each page to host memory.
-//! 4. The device writes a completion of 16 B and sends an interrupt. The device sends the interrupt only when
-//!    the time `coalescing` has passed since the first completion that the interrupt covers. The host takes
-//!    CPU time for the interrupt and rings the doorbell of the completion queue.
+//! 4. The device writes a 16 B completion to host memory and sends an interrupt. If `coalescing` is set, the
+//!    device sends the interrupt when this time has passed since the first completion that the interrupt
+//!    covers. The host takes CPU time for the interrupt and rings the doorbell of the completion queue.
 //! 5. With polling instead of interrupts, the host sees the completion immediately and takes CPU time to
 //!    handle it. A CPU that polls performs no other work.
 //!
 //! Each packet takes transfer time on the link. `credits` limits the data packets in flight in each
-//! direction, and `tags` limits the outstanding reads of host memory. Data crosses the link in the order in
-//! which it becomes ready. The host answers reads in the order of their requests.
+//! direction, and `tags` limits the outstanding reads of host memory. Data packets cross the link in the
+//! order in which they become ready. The host replies to reads of its memory in the order of their arrival.
 //!
 //! *Queue pairs*: with `queue_pairs`, the driver distributes commands over the pairs in round-robin order.
-//! The device fetches one command of each pair at a time. A command waits only for earlier commands of its
-//! pair. `queue_depth` and `coalescing` apply to each pair separately. CPUs handle submissions and
-//! completions in the order of arrival. A CPU is never idle while work is waiting.
+//! The device fetches one command of each pair at a time. A fetch therefore waits only for earlier commands
+//! of the same pair. `queue_depth` and `coalescing` apply to each pair separately. The CPUs handle
+//! submissions and completions in the order of arrival, and no CPU is idle while one is waiting.
 //!
 //! # Not modeled
 //! - Physical page lists: in real NVMe, a request of more than two pages needs an additional read of host
 //!   memory.
-//! - Several commands per fetch, weighted arbitration, and unevenly loaded pairs.
+//! - Several commands per fetch, weighted arbitration, and unevenly loaded queue pairs.
 //! - An aggregation threshold: in real NVMe, a certain number of completions triggers an interrupt
 //!   immediately.
-//! - Full queues: `queue_depth` limits the outstanding requests instead.
+//! - Full queues: instead, `queue_depth` limits the number of outstanding commands.
 //! - Acknowledgements on the link, and all properties of host memory except its latency.
 //!
 //! # Sources
-//! nvme-1.1 defines commands and completions, neugebauer-2018 measures link latencies, and `kernel::pcie`
-//! models packets.
+//! Commands and completions are from nvme-1.1, and the link latencies are from neugebauer-2018. The packets
+//! are modeled in `kernel::pcie`.
 //!
 //! # Checks
-//! - The tests check the latency of a single request exactly, byte by byte. Data rates are within 1 % of the
-//!   closed form for packets.
-//! - With `coalescing`, one interrupt covers many completions. Fetches are serial within a pair and parallel
-//!   across pairs.
-//! - Rates equal closed forms for the throughput of a closed loop and for the limits by CPU time, credits,
-//!   and tags.
+//! - The latency of a single request equals the sum of its delays, calculated byte by byte. The data rates
+//!   are within 1 % of the link bandwidth after packet overhead.
+//! - With `coalescing`, one interrupt covers many completions. The commands of one pair are fetched one at a
+//!   time, and commands of different pairs are fetched in parallel.
+//! - The request rate equals a closed form for a closed loop, and for limits by CPU time, by credits, and by
+//!   tags.
 
 mod queues;
 

@@ -5,14 +5,14 @@
 //! device is published.
 //!
 //! # Not modeled
-//! The latency does not vary. Percentiles under load therefore reflect only queueing.
+//! The latency does not vary. Under load, differences between percentiles are therefore due to queueing only.
 //!
 //! # Sources
-//! The model needs no sources, because its only parameter is a measured number.
+//! None: the only parameter is a latency that the user provides.
 //!
 //! # Checks
-//! With Poisson arrivals, a device with this latency is an M/D/1 queue with the mean wait rho S / (2 (1 -
-//! rho)).
+//! With Poisson arrivals, a device with the latency S is an M/D/1 queue. At the utilization rho, its mean
+//! wait is rho S / (2 (1 - rho)).
 
 #[cfg(test)]
 mod tests;

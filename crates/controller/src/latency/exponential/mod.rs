@@ -11,8 +11,8 @@
 //! Kleinrock, *Queueing Systems*, vol. 1, ch. 3 (M/M/1, M/M/c).
 //!
 //! # Checks
-//! The tests compare the mean and the variance of the samples with their formulas, and waits of the device
-//! `measured` with M/M/1 and M/M/c.
+//! The tests compare the mean and the variance of the samples with their formulas. The waits in the device
+//! `measured` are compared with those in M/M/1 and M/M/c queues.
 
 #[cfg(test)]
 mod tests;

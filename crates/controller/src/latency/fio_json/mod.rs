@@ -3,17 +3,17 @@
 //! # Model
 //! With `--output-format=json+`, fio writes every histogram bin of the completion latencies (`clat_ns.bins`).
 //! A sample selects a bin in proportion to its count. The sample is the middle of the bin, which is within 1
-//! % of any latency in the bin. With plain `json`, fio writes only percentiles. In this case, the
-//! distribution is linear between the minimum, the percentiles, and the maximum. The mean of the samples is
-//! the mean of this piecewise linear distribution, which may differ from the mean that fio prints.
+//! % of any latency in the bin. With `--output-format=json`, fio writes only percentiles. In this case, the
+//! distribution function is linear between the minimum, the percentiles, and the maximum. The mean of the
+//! samples is the mean of this distribution and may differ from the mean that fio prints.
 //!
 //! # Not modeled
 //! - The order of the latencies: samples are independent.
 //! - Queueing inside the measured device. Latencies that were measured at a queue depth above 1 include
-//!   queueing, and requests would queue again in the model. Nacre therefore rejects a job with more than one
-//!   outstanding request, unless `depth` is set. The number of outstanding requests is `iodepth_level`, or
-//!   else `iodepth`, times `numjobs`. With `depth`, the latencies are used without correction. Set
-//!   `parallelism` of the device to the same value as `depth`.
+//!   queueing, and the model would add queueing a second time. Nacre therefore rejects a job with more than
+//!   `depth` outstanding requests (by default, one). Nacre calculates the number of outstanding requests from
+//!   `iodepth`, `iodepth_level`, and `numjobs`. With a higher `depth`, the latencies are used without
+//!   correction. Then set the `parallelism` of the device to the same value.
 //!
 //! # Sources
 //! fio documentation, "JSON output" and "JSON+ output"; fio `stat.c`, `plat_idx_to_val`.

@@ -3,16 +3,16 @@
 //! # Model
 //! fio with `--write_lat_log` writes the files `*_clat.N.log` and `*_lat.N.log`. The lines of these files
 //! have the form `time in ms, latency, direction, block size, ...`. Every sample is one of the logged
-//! latencies, all with equal probability. The mean and the percentiles therefore equal the mean and the
-//! percentiles of the log exactly.
+//! latencies, and all logged latencies have the same probability. The distribution therefore has exactly the
+//! mean and the percentiles of the log.
 //!
 //! # Not modeled
 //! - The order of the latencies: samples are independent.
 //! - Queueing inside the measured device. Latencies that were measured at a queue depth above 1 include
-//!   queueing, and requests would queue again in the model. Measure with `iodepth=1`.
-//! - Averaged logs. With `log_avg_msec`, fio writes one line per time window, with block size 0. The spread
-//!   of these averages is not the spread of the requests, so Nacre rejects the log. Nacre also rejects logs
-//!   of bandwidth, IOPS, and submission latency, which have different file names.
+//!   queueing, and the model would add queueing a second time. Measure with `iodepth=1`.
+//! - Averaged logs. With `log_avg_msec`, fio writes one line per time window, with block size 0. These
+//!   averages vary less than the latencies of single requests, so Nacre rejects the log. Nacre also rejects
+//!   logs of bandwidth, IOPS, and submission latency, which have different file names.
 //!
 //! # Sources
 //! fio documentation, "Log File Formats".

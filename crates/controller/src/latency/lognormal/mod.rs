@@ -13,8 +13,8 @@
 //! Johnson, Kotz and Balakrishnan, *Continuous Univariate Distributions*, vol. 1, ch. 14.
 //!
 //! # Checks
-//! The tests compare the mean and the variance of the samples with the settings. Waits of the device
-//! `measured` are within 2 % of M/G/1.
+//! The tests compare the mean and the variance of the samples with the settings. The mean wait in the device
+//! `measured` is within 2 % of the mean wait in an M/G/1 queue.
 
 #[cfg(test)]
 mod tests;

@@ -11,8 +11,8 @@
 //! rixner-2000 uses this policy as a baseline.
 //!
 //! # Checks
-//! A clock-by-clock simulation gives the same completion times. An access to a closed row takes the sum of
-//! the times to open the row, transfer the data, and close the row.
+//! A clock-by-clock simulation gives the same completion times. For reads of consecutive banks, the interval
+//! between two accesses is tRCD plus one clock cycle, because no row is opened ahead.
 
 use super::{MemoryScheduler, MemorySchedulingFamily};
 use nacre_config::{Configuration, Descriptor, Model};

@@ -1,16 +1,16 @@
 //! First ready, first come, first served (FR-FCFS): row hits and ready banks come first, and rows are opened
-//! ahead.
+//! ahead of their accesses.
 //!
 //! # Model
-//! The scheduler considers the `queue` oldest waiting accesses. When one of these accesses has issued its
-//! last burst, the next access becomes visible to the scheduler. In each clock cycle, the scheduler issues
-//! the first command of the following list that the timing constraints allow:
+//! The scheduler considers the `queue` oldest waiting accesses. When the last burst of one of these accesses
+//! has been issued, the scheduler also considers the next access. In each clock cycle, the scheduler issues
+//! the first command in the following list that the timing constraints allow:
 //!
 //! 1. The read or write of the oldest access whose row is open (a row hit).
-//! 2. The command that opens the row of an access, or closes another row in its bank. Older accesses come
-//!    first.
+//! 2. The command that opens the row of an access, or that closes another row in the bank of the access.
+//!    Older accesses come first.
 //!
-//! A row stays open while an older access needs the row. If all rows of a visible access are open, these rows
+//! A row stays open while an older access needs the row. If all rows of a considered access are open, they
 //! also stay open until the access is served. Reads and writes have equal priority.
 //!
 //! # Not modeled
@@ -25,9 +25,9 @@
 //! # Checks
 //! An independent clock-by-clock simulation gives the same completion times of random 64 B requests, to the
 //! picosecond. The tests use queues of 1 to 64 accesses, closed loops of 1 to 64 clients, three arrival
-//! rates, and closed and open rows. In one workload, 25 % of the accesses are row hits. In another workload,
-//! all accesses are row hits, and 70 % are reads.
-//! With several ranks, rates are within 1.5 % of the rates of a clock-by-clock scheduler.
+//! rates, and the row policies `open` and `closed`. In one workload, 25 % of the accesses are row hits. In
+//! another workload, all accesses are row hits, and 70 % are reads. With several ranks, the request rates are
+//! within 1.5 % of the rates of a clock-by-clock scheduler.
 
 use super::{MemoryScheduler, MemorySchedulingFamily};
 use nacre_config::{Configuration, Descriptor, Model};

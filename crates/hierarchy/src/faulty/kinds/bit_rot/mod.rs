@@ -1,12 +1,12 @@
 //! Bit rot: one bit of a write is inverted on the medium.
 //!
 //! # Model
-//! The fault inverts one random bit of the written data, and no code detects the error. The bit stays
-//! inverted until the data is written again.
+//! The fault inverts one random bit of the written data, and no error-correcting code detects the error. The
+//! bit stays inverted until the data is written again.
 //!
 //! # Not modeled
-//! The model omits bits that flip some time after the write: all reads after the write return the inverted
-//! bit. A write has at most one inverted bit.
+//! The model omits bits that flip some time after the write: every read after the write returns the inverted
+//! bit. The model also omits several inverted bits in one write.
 //!
 //! # Sources
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.

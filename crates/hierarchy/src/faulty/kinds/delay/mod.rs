@@ -1,18 +1,17 @@
 //! Delay: replies are delayed.
 //!
 //! # Model
-//! The fault delays the reply to a request by a latency from `latency`, which is a constant or a
-//! distribution. The device can serve the next request during the delay.
+//! The fault delays the reply to a request by `latency`, which is a constant or a distribution. The device
+//! can serve the next request during the delay.
 //!
 //! # Not modeled
-//! The device does no work for the delay. The delay therefore uses no energy and does not block other
-//! requests.
+//! The delay does not occupy the device. It therefore uses no energy and does not block other requests.
 //!
 //! # Sources
 //! Linux dm-delay (Documentation/admin-guide/device-mapper/delay.rst).
 //!
 //! # Checks
-//! A constant delay shifts every completion by exactly that latency.
+//! With a constant `latency`, every completion is later by exactly this latency.
 
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,9 @@
-//! Disconnect: the device cannot be reached.
+//! Disconnect: the host cannot reach the device.
 //!
 //! # Model
 //! The device does not perform a request that arrives during the disconnection. The request fails with a
-//! transport error after `timeout`. If a request is already in progress, the device performs it, but a reply
-//! during the disconnection is lost. The request in progress also fails with a transport error after
+//! transport error after `timeout`. If a request is already in progress, the device performs it, but the
+//! reply is lost if it is sent during the disconnection. This request also fails with a transport error after
 //! `timeout`, but the data of a write is on the medium. The device stays powered.
 //!
 //! # Not modeled

@@ -4,7 +4,7 @@
 //! *Media error*: the device does not receive the request. The request fails after the time `after`. A read
 //! returns no data, a write changes no data, and a flush makes no data durable. *Transport error*: the device
 //! performs the request, but its reply is lost. The request fails when the time `after` has passed since the
-//! reply. The data of a failed write is on the medium.
+//! lost reply. The data of a failed write is on the medium.
 //!
 //! # Not modeled
 //! The model omits retries by the host. For partly performed writes, use `torn_write`.
@@ -14,7 +14,7 @@
 //!
 //! # Checks
 //! With `every`, exactly every n-th request fails. A write with a media error changes no data. A write with a
-//! transport error changes all of its data.
+//! transport error writes all of its data.
 
 #[cfg(test)]
 mod tests;

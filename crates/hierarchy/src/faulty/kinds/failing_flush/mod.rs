@@ -6,15 +6,15 @@
 //! With `lasting = "for_good"`, all flushes fail while the fault is active.
 //!
 //! # Not modeled
-//! Real systems may discard data after a failed flush. In this model, the device keeps the data, and the next
-//! flush makes it durable.
+//! A real system may discard the written data after a failed flush. In this model, the device keeps the data,
+//! and the next successful flush makes it durable.
 //!
 //! # Sources
 //! Rebello et al., "Can applications recover from fsync failures?", ATC 2020.
 //!
 //! # Checks
-//! With `once`, one of many flushes fails. With `for_good`, all flushes fail. A failed flush gives no
-//! durability guarantee.
+//! With `once`, exactly one of many flushes fails. With `for_good`, all flushes fail. A failed flush does not
+//! guarantee that any data is durable.
 
 #[cfg(test)]
 mod tests;

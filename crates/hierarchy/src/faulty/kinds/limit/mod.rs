@@ -1,10 +1,10 @@
 //! Limit: the device serves a limited number of requests or bytes per second.
 //!
 //! # Model
-//! The fault sends requests to the device in the order of their arrival. A request is sent at least `1 /
-//! iops` after the previous request, and after the data of the previous request has passed at `bandwidth`.
-//! The first request after a pause is sent immediately. When the fault ends, all waiting requests are sent
-//! immediately.
+//! The fault sends requests to the device in the order of their arrival. The interval between two requests is
+//! at least `1 / iops`. It is also at least the time in which the data of the first request is transferred at
+//! `bandwidth`. The first request after a pause is sent immediately. When the fault ends, all waiting
+//! requests are sent immediately.
 //!
 //! # Not modeled
 //! Burst credits.
@@ -13,7 +13,7 @@
 //! Linux cgroup v2 io.max: riops, wiops, rbps, wbps.
 //!
 //! # Checks
-//! A closed loop with a higher demand than the limit reaches exactly the limit.
+//! If a closed loop would exceed the limit without the fault, its throughput equals the limit exactly.
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@
 //! reads return the old data without an error.
 //!
 //! # Not modeled
-//! The model omits the service time of the device for the write.
+//! The model omits the service time of a lost write.
 //!
 //! # Sources
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.

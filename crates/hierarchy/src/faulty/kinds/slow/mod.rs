@@ -1,16 +1,17 @@
-//! Slow: requests take a multiple of their time.
+//! Slow: requests take a multiple of their normal latency.
 //!
 //! # Model
-//! The fault delays the reply to a request. The request then takes `factor` times the latency of the device,
-//! including queueing. The device can serve the next request during the delay, so the factor is the same at
-//! every queue depth.
+//! The fault delays the reply to a request, so that the request takes `factor` times the latency of the
+//! device, including queueing. The device can serve the next request during the delay, so the factor is the
+//! same at every queue depth.
 //!
 //! # Not modeled
 //! The fault does not lower the throughput of a device that serves many requests concurrently. To limit the
 //! throughput, add the fault `limit`.
 //!
 //! # Sources
-//! Gunawi et al., "Fail-slow at scale", FAST 2018: devices that are slower by factors for minutes to months.
+//! Gunawi et al., "Fail-slow at scale", FAST 2018, report devices that are several times slower for minutes
+//! to months.
 //!
 //! # Checks
 //! For integer factors, every latency is exactly `factor` times the latency without the fault.

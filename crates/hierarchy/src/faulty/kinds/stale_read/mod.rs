@@ -1,4 +1,4 @@
-//! Stale read: a read returns data from before the last write.
+//! Stale read: a read returns the data from before the last write.
 //!
 //! # Model
 //! The fault stores the last two versions of each written 4 KiB block, for up to `remembered` blocks. If both
@@ -7,14 +7,15 @@
 //! is partly written or trimmed, the fault discards its versions. A power loss discards all versions.
 //!
 //! # Not modeled
-//! The model omits versions before the last two, and blocks that were written before the fault was added.
+//! The fault cannot return older versions than the last two, or versions that were written before the fault
+//! was added to the device.
 //!
 //! # Sources
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.
 //!
 //! # Checks
-//! After two writes, an affected read returns the data of the first write. The next unaffected read returns
-//! the data of the second write. The blocks count as silently corrupted.
+//! After two writes to the same blocks, an affected read returns the data of the first write. The next
+//! unaffected read returns the data of the second write. The affected blocks count as silently corrupted.
 
 #[cfg(test)]
 mod tests;

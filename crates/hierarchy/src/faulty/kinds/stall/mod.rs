@@ -1,13 +1,13 @@
 //! Stall: replies are held and then sent together.
 //!
 //! # Model
-//! The fault holds the replies of the device until the stall ends and then sends them together. The replies
-//! to requests that were in progress when the stall started are also held. The device continues to work
-//! during the stall.
+//! The fault holds the replies of the device until the stall ends and then sends them together. This includes
+//! the replies to requests that were in progress when the stall started. The device continues to work during
+//! the stall.
 //!
 //! # Not modeled
-//! The model omits devices that do no work during a stall. For a device that has to catch up afterwards, use
-//! the fault `limit`.
+//! The model omits stalls in which the device itself stops working. For a device with a backlog after the
+//! stall, use the fault `limit`.
 //!
 //! # Sources
 //! Linux dm suspend and resume; Amazon EBS "pause I/O" in AWS Fault Injection Service.

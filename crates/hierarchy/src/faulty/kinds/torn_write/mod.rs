@@ -5,13 +5,14 @@
 //! write is acknowledged as complete. The fault does not affect a write of one sector.
 //!
 //! # Not modeled
-//! The model omits sectors that are written out of order.
+//! The model omits devices that write the sectors of a request out of order.
 //!
 //! # Sources
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.
 //!
 //! # Checks
-//! The first sectors have new data. The other sectors have old data and count as silently corrupted.
+//! The sectors before the boundary have new data. The other sectors have old data and count as silently
+//! corrupted.
 
 #[cfg(test)]
 mod tests;
