@@ -1,7 +1,7 @@
 //! No wear leveling: every row stays at its location.
 //!
 //! # Model
-//! Every logical row has the physical row with the same number.
+//! Every logical row is stored in the physical row with the same number.
 //!
 //! # Not modeled
 //! Nothing is left out.

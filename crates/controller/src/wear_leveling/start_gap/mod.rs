@@ -7,24 +7,24 @@
 //! the gap and becomes the new gap. When the gap has passed through all rows, it returns to the end, and
 //! `start` increases by one.
 //!
-//! Each move of the gap moves one row, and the N rows move in turn. A row therefore stays in one location for
+//! Each move of the gap moves one row, and all N rows move in turn. A row therefore stays in one location for
 //! `N * interval` writes to its domain (the line vulnerability factor). After `(N + 1) * interval` writes,
-//! the gap returns to a location, and `start` increases.
+//! the gap is at the same location again, and `start` has increased by one.
 //!
-//! *Randomization* (`randomize`): row numbers first pass through a Feistel network with keys from the random
-//! seed. Adjacent logical rows are then not adjacent in the array. If the number of rows is not a power of
-//! four, the network can return a number that is out of range. Such a number passes through the network again
-//! until it is in range (cycle walking).
+//! *Randomization* (`randomize`): a Feistel network first permutes the row numbers, with keys that are
+//! derived from the random seed. Logical rows with adjacent numbers are then not adjacent in the array. If
+//! the number of rows is not a power of four, the network can return a number that is out of range. Such a
+//! number passes through the network again until it is in range (cycle walking).
 //!
-//! *Adaptation* (`adapt`): every domain counts the writes to its most-written rows. After every `window`
-//! writes, s is the share of the most-written row. If `stay_share * endurance / (s * N)` is less than the
-//! interval, this value becomes the new interval. A row then uses at most `stay_share` of its endurance in
-//! one location. When writes are evenly distributed again, the interval doubles after every window, up to its
-//! original value.
+//! *Adaptation* (`adapt`): every domain counts the writes to its most-written rows. Let s be the share of the
+//! most-written row in the last `window` writes to the domain. If `stay_share * endurance / (s * N)` is less
+//! than the interval, this value becomes the new interval. A row then uses at most `stay_share` of its
+//! endurance in one location. When writes are evenly distributed again, the interval doubles after every
+//! window, up to its original value.
 //!
 //! # Not modeled
-//! The model does not have the alternative to the Feistel network, a random invertible matrix. The keys do
-//! not change. Write buffers that delay repeated writes (delayed write) are also omitted.
+//! The model omits the alternative to the Feistel network (a random invertible matrix), and write buffers
+//! that delay repeated writes (delayed write). The keys of the Feistel network do not change during a run.
 //!
 //! # Sources
 //! The scheme, the domains, and the Feistel network are from qureshi-2009. The interval of 128 and rows of 4
@@ -32,12 +32,13 @@
 //! from misra-1982.
 //!
 //! # Checks
-//! - After every move, the mapping is a bijection with an exact inverse. On all small arrays, data that is
-//!   copied with the moves is at its mapped location.
-//! - A row stays in one location for exactly `N * interval` writes. The gap returns to a location after
-//!   exactly `(N + 1) * interval` writes.
-//! - Many writes that are recorded at once have the same result as single writes.
-//! - The interval of a hammered row follows its formula and recovers after the attack.
+//! - After every move, the mapping is a bijection with an exact inverse. For all small array sizes, the tests
+//!   copy the data of each moved row, and the data of every row is at its mapped location.
+//! - A row stays in one location for exactly `N * interval` writes. The gap is at the same location again
+//!   after exactly `(N + 1) * interval` writes.
+//! - If many writes are recorded at once, the result is the same as for single writes.
+//! - While one row is written repeatedly, the interval follows the formula above. After this attack, the
+//!   interval returns to its original value.
 //! - Under uneven writes, the lifetime is at least 97 % of the ideal lifetime.
 
 mod domain;

@@ -3,34 +3,34 @@
 //! # Model
 //! 1. During an epoch, the model counts the reads and writes of every extent.
 //! 2. At the end of the epoch, a running mean of these counts is updated. The previous mean has the weight
-//!    `memory`, and the epoch has the remaining weight.
-//! 3. The model computes the best placement from the running means. `static_optimal` computes its placement
-//!    in the same way from the whole workload.
+//!    `memory`, and the counts of the epoch have the weight 1 - `memory`.
+//! 3. The model computes the best placement for the running means, by the same method as `static_optimal` for
+//!    the whole workload.
 //! 4. Misplaced extents are exchanged in the order of their savings, largest first. An exchange moves one
-//!    extent to its best tier, and another extent in the opposite direction. An exchange has two conditions.
-//!    The saving of the first extent must exceed the loss of the second extent by more than `hysteresis`. The
-//!    exchange must save at least `least_saving` per epoch.
+//!    extent to its best tier, and another extent in the opposite direction. An exchange must meet two
+//!    conditions. The time that it saves for the first extent must exceed the time that it costs for the
+//!    second extent by more than `hysteresis`. In total, it must save at least `least_saving` per epoch.
 //!
-//! The device limits the bandwidth of the moves. If a move was not performed within its epoch, the policy
-//! decides again whether to make the move. With `weigh = "accesses"`, a write counts like a read. This
-//! setting is correct only if no tier has slow writes.
+//! The device `tiers` limits the bandwidth of the moves. If a move has not started by the end of its epoch,
+//! the policy decides again whether to make this move. With `weigh = "accesses"`, a write counts as much as a
+//! read. Use this setting only if writes are not slower than reads in any tier.
 //!
 //! # Not modeled
 //! - Queueing: the policy uses the latencies of idle devices.
 //! - Request sizes: the policy uses the latencies of 4 KiB requests.
-//! - The time of a move in decisions. Only `least_saving` represents it.
+//! - The time of a move: the policy does not include it in decisions, except through `least_saving`.
 //! - Moves of parts of an extent.
 //!
 //! # Sources
-//! kim-2014 "Dynamic" moves extents reactively. The paper gives neither epochs nor thresholds, so the values
-//! of the model are assumed.
+//! The placement "Dynamic" of kim-2014 moves extents reactively. The paper does not give the length of an
+//! epoch or thresholds, so the defaults of this model are assumed.
 //!
 //! # Checks
-//! - Under stationary requests, the placement converges to the best placement without moves. The mean latency
-//!   is never lower than with the best placement.
-//! - The placement follows a moving hot spot. An extent does not move if the move saves no time.
-//! - With `weigh = "accesses"`, an extent with mostly writes moves to PCM. With `weigh = "latency"`, this
-//!   extent moves to flash.
+//! - If access frequencies do not change, the placement converges to the best static placement. The mean
+//!   latency is never lower than with this static placement.
+//! - If hot data changes, the placement adapts. An extent does not move if the move saves no time.
+//! - With `weigh = "accesses"`, an extent that is mostly written moves to PCM. With `weigh = "latency"`, the
+//!   same extent moves to flash.
 
 #[cfg(test)]
 mod tests;

@@ -6,14 +6,14 @@
 //! extents to exchange.
 //!
 //! # Not modeled
-//! Nothing is left out. The device performs the moves, including their time and traffic.
+//! Nothing is left out. The device `tiers` models the time and the traffic of the moves.
 //!
 //! # Sources
-//! None: the caller provides the model.
+//! None: the caller provides the policy.
 //!
 //! # Checks
-//! The device uses the decisions of the function with the configured name. An unknown name is a user error,
-//! reported with its location.
+//! The device uses the decisions of the function with the configured name. If no function has this name,
+//! Nacre reports an error with the location of the setting.
 
 use super::{Decider, Exchange, Layout, Placement, PlacementFamily, View};
 use nacre_config::{Configuration, Descriptor, Model};

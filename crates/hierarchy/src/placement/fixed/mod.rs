@@ -10,8 +10,8 @@
 //! kim-2014 uses fixed placement as the baseline for placements that depend on the workload.
 //!
 //! # Checks
-//! Under uniform requests, the mean latency is the mean of the latencies of the tiers, weighted by their
-//! shares of the extents.
+//! If requests are uniformly distributed, the mean latency is the mean of the latencies of the tiers,
+//! weighted by their numbers of extents.
 
 #[cfg(test)]
 mod tests;

@@ -2,14 +2,14 @@
 //!
 //! # Model
 //! Before simulated time starts, the model reads the whole workload once and counts the reads and writes of
-//! every extent. Then the model fills all tiers with extents so that the sum of (reads x read latency +
-//! writes x write latency) is minimal. Reads and writes count separately. An extent with more writes than
-//! reads may therefore be better on flash than on PCM.
+//! every extent. Then the model assigns the extents to tiers and minimizes the sum of (reads x read latency +
+//! writes x write latency) over all extents. Reads and writes count separately. An extent with more writes
+//! than reads may therefore be better on flash than on PCM.
 //!
-//! The model uses the latency that an access of the same size has on an idle device of the tier. A request to
-//! several extents counts as one access to each extent, and each access has the size of its part of the
-//! request. The model rounds each size up to a multiple of 1/16 of the next lower power of two. Multiples of
-//! 4 KiB up to 128 KiB are therefore exact.
+//! For each tier, the model uses the latency of an access of the same size on an idle device. If a request
+//! spans several extents, it counts as one access to each extent, with the size of its part in this extent.
+//! The model rounds each size up to a multiple of 1/16 of the next lower power of two. Multiples of 4 KiB up
+//! to 128 KiB are therefore exact.
 //!
 //! # Not modeled
 //! - Queueing: the placement may overload a tier.
@@ -19,12 +19,12 @@
 //!   time, a placement that moves extents may be better.
 //!
 //! # Sources
-//! kim-2014 "Static optimal" computes the placement from the whole trace and does not change it.
+//! In kim-2014, the placement "Static optimal" is computed from the whole trace and does not change.
 //!
 //! # Checks
-//! For a few extents on three tiers, the placement equals the best of all possible placements, which the test
-//! tries one by one. Every point of a surface of mixes equals a separately computed placement. The mean
-//! latencies of runs equal the computed mean latencies.
+//! For a few extents, the placement equals the best placement that an exhaustive search finds. `nacre mixes`
+//! computes the placements for all mixes together. For each mix, the result equals a placement that is
+//! computed only for this mix. The mean latencies of simulated runs equal the computed mean latencies.
 
 #[cfg(test)]
 mod tests;

@@ -2,21 +2,22 @@
 //!
 //! # Model
 //! Queue T1 holds blocks that were used once recently, and T2 holds blocks that were used at least twice.
-//! Queues B1 and B2 track the blocks that left T1 and T2. A miss on a block in B1 shows that T1 is too small
-//! and increases the target size p of T1. A miss on a block in B2 decreases p. The four queues together track
-//! at most twice the number of blocks in the cache.
+//! Queues B1 and B2 track the blocks that left T1 and T2. A miss on a block in B1 shows that T1 is too small,
+//! so it increases p, the target size of T1. A miss on a block in B2 decreases p. The four queues together
+//! track at most twice the number of blocks in the cache.
 //!
 //! # Not modeled
 //! In the paper, blocks leave the cache only by replacement. In Nacre, a device can also remove a block. The
-//! cache then has a free slot, and REPLACE does nothing until the cache is full again.
+//! cache then has a free slot, and the procedure REPLACE of the paper does nothing until the cache is full
+//! again.
 //!
 //! # Sources
-//! N. Megiddo, D. S. Modha, "ARC: a self-tuning, low overhead replacement cache", FAST'03, figure 4. The
-//! target is a real number, as in the paper.
+//! Megiddo and Modha, "ARC: a self-tuning, low overhead replacement cache", FAST'03, figure 4. As in the
+//! paper, the target size is a real number.
 //!
 //! # Checks
-//! The algorithm of figure 4, implemented with lists, has the same hits and victims. On a Zipf sequence that
-//! is polluted by scans, ARC has fewer misses than LRU.
+//! A simple implementation of figure 4 with lists has the same hits and victims. If a Zipf sequence is
+//! interrupted by scans, ARC has fewer misses than LRU.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};

@@ -1,18 +1,19 @@
 //! CLOCK: second chance with one reference bit.
 //!
 //! # Model
-//! Blocks are on a ring. A use sets the reference bit of the block. The hand moves around the ring. If the
-//! bit of a block is set, the hand clears the bit and continues. If the bit is clear, the block is evicted,
-//! and the new block takes its slot. The bit of a new block is clear. The first use after the insertion sets
-//! the bit.
+//! The blocks are on a ring, and a pointer (the hand) moves around the ring. A use of a block sets its
+//! reference bit. If the bit of a block is set, the hand clears the bit and continues. If the bit is clear,
+//! the block is evicted, and the new block takes its slot. The bit of a new block is clear and is set by the
+//! first use after the insertion.
 //!
 //! # Not modeled
-//! The model omits the periodic clearing of bits, which operating systems perform in the background.
+//! The model omits the periodic clearing of reference bits, which operating systems perform in the
+//! background.
 //!
 //! # Sources
-//! F. J. Corbato, "A paging experiment with the Multics system", MIT Project MAC report MAC-M-384, 1968,
-//! describes the policy with one bit. The bit of new blocks is clear, as in J. Yang, Z. Qiu, Y. Zhang, Y.
-//! Yue, K. V. Rashmi, "FIFO can be better than LRU", HotOS'23.
+//! Corbato, "A paging experiment with the Multics system", MIT Project MAC report MAC-M-384, 1968, describes
+//! the policy with one bit. In Yang et al., "FIFO can be better than LRU", HotOS'23, the bit of a new block
+//! is also clear.
 //!
 //! # Checks
 //! A simple reference implementation with a ring has the same hits and victims. If no block is used again,

@@ -5,15 +5,15 @@
 //! resident blocks.
 //!
 //! # Not modeled
-//! The policy takes no simulated time. A simulation with such a policy runs more slowly, because every access
-//! calls code in another language.
+//! The policy takes no simulated time. A simulation with an external policy runs more slowly, because every
+//! access calls the code of the caller.
 //!
 //! # Sources
-//! None: the caller provides the model.
+//! None: the caller provides the policy.
 //!
 //! # Checks
-//! A policy that implements LRU has the same hits and victims as `lru`. An unknown name is reported as an
-//! error of the user.
+//! A policy that implements LRU has the same hits and victims as `lru`. If no policy has the configured name,
+//! Nacre reports an error.
 
 use super::ReplacementFamily;
 use nacre_config::{Configuration, Descriptor, Model};

@@ -8,12 +8,12 @@
 //! Nothing is left out.
 //!
 //! # Sources
-//! L. A. Belady, "A study of replacement algorithms for a virtual-storage computer", IBM Systems Journal
-//! 5(2), 1966.
+//! Belady, "A study of replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2),
+//! 1966.
 //!
 //! # Checks
-//! A simple reference implementation with a queue has the same hits and victims. Belady's example shows
-//! Belady's anomaly.
+//! A simple reference implementation with a queue has the same hits and victims. In Belady's example, FIFO
+//! has 9 misses with three slots and 10 misses with four slots (Belady's anomaly).
 
 use super::ReplacementFamily;
 use super::ring::{Ring, Turn};

@@ -2,25 +2,26 @@
 //!
 //! # Model
 //! LIRS ranks blocks by the distance between their last two uses, not by their recency. Blocks with a low
-//! inter-reference recency are LIR, and the others are HIR. The stack S orders blocks by their last use. S
-//! holds all LIR blocks, which are always resident. S also holds the HIR blocks that were used after the LIR
-//! block at the bottom of S. Some of these HIR blocks are not resident. The list Q holds the resident HIR
-//! blocks, and the policy evicts the oldest block of Q. If a HIR block in S is used, it becomes LIR, and the
-//! LIR block at the bottom of S becomes HIR. Pruning then removes HIR blocks from the bottom of S until a LIR
-//! block is at the bottom. The number of tracked non-resident blocks is bounded. If this bound is reached,
-//! the policy drops the non-resident block that was evicted first.
+//! inter-reference recency are LIR blocks, and all other blocks are HIR blocks. The stack S orders blocks by
+//! their last use. S holds all LIR blocks, which are always resident. S also holds the HIR blocks that were
+//! used after the LIR block at the bottom of S. Some of these HIR blocks are not resident. The list Q holds
+//! the resident HIR blocks, and the policy evicts the oldest block of Q. If a HIR block in S is used, it
+//! becomes LIR, and the LIR block at the bottom of S becomes HIR. Pruning then removes HIR blocks from the
+//! bottom of S until a LIR block is at the bottom. The number of tracked non-resident blocks is bounded. If
+//! this bound is reached, the policy drops the non-resident block that was evicted first.
 //!
 //! # Not modeled
 //! In the paper, blocks leave the cache only by replacement. In Nacre, a device can also remove a LIR block.
-//! New blocks then become LIR until the number of LIR blocks is reached, as in a cache that is filling up.
+//! New blocks then become LIR blocks until the cache again has its full number of LIR blocks, as in a cache
+//! that is initially empty.
 //!
 //! # Sources
-//! S. Jiang, X. Zhang, "LIRS: an efficient low inter-reference recency set replacement policy to improve
-//! buffer cache performance", SIGMETRICS'02, section 3. The HIR share of 1 % is from section 4.
+//! Jiang and Zhang, "LIRS: an efficient low inter-reference recency set replacement policy to improve buffer
+//! cache performance", SIGMETRICS'02, section 3. The HIR share of 1 % is from section 4 of this paper.
 //!
 //! # Checks
-//! An implementation of the cases in the paper with lists has the same hits and victims. On a loop that is
-//! slightly larger than the cache, LIRS has fewer misses than LRU.
+//! A simple implementation with lists, which distinguishes the cases of the paper, has the same hits and
+//! victims. If a loop accesses slightly more blocks than the cache holds, LIRS has fewer misses than LRU.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};

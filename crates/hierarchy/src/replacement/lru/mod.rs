@@ -1,22 +1,22 @@
 //! Least recently used (LRU).
 //!
 //! # Model
-//! The policy evicts the least recently used block. A log of uses stores the order of the blocks instead of a
-//! linked list. In the log, only the last use of each resident block is valid. The victim is the block with
+//! The policy evicts the least recently used block. A log of uses, not a linked list, contains the order of
+//! the blocks. In the log, only the last use of each resident block is valid. The victim is the block with
 //! the oldest valid use.
 //!
 //! # Not modeled
 //! Nothing is left out: this is exact LRU, without sampling.
 //!
 //! # Sources
-//! R. L. Mattson, J. Gecsei, D. R. Slutz, I. L. Traiger, "Evaluation techniques for storage hierarchies", IBM
-//! Systems Journal 9(2), 1970. H. Che, Y. Tung, Z. Wang, "Hierarchical Web caching systems", IEEE JSAC 20(7),
-//! 2002, for the closed form under independent references.
+//! Mattson et al., "Evaluation techniques for storage hierarchies", IBM Systems Journal 9(2), 1970. The
+//! closed form for independent references is from Che et al., "Hierarchical Web caching systems", IEEE JSAC
+//! 20(7), 2002.
 //!
 //! # Checks
-//! For every capacity, the number of hits equals the number that follows from the stack distances of
-//! Mattson's algorithm. A larger cache holds every block that a smaller cache holds. The hit ratio is within
-//! .005 of Che's approximation. A simple reference implementation with a list has the same hits and victims.
+//! For every capacity, the number of hits equals the number that Mattson's stack algorithm computes. A larger
+//! cache holds every block that a smaller cache holds. The hit ratio is within 0.005 of Che's approximation.
+//! A simple reference implementation with a list has the same hits and victims.
 
 use super::ReplacementFamily;
 use super::arena::Slot;

@@ -5,14 +5,14 @@
 //! the small queue. A use increments the counter of the block, up to three, and does not move the block. An
 //! eviction has two cases:
 //!
-//! - If the small queue has at least its share, the policy examines the block at its tail. If this block was
-//!   used more than once, it moves to the main queue. If it was used at most once, it is evicted and leaves a
-//!   ghost.
-//! - If the small queue is below its share, the policy examines the block at the tail of the main queue. If
-//!   the counter of this block is zero, the block is evicted. If the counter is positive, the block moves to
-//!   the head, and its counter is decremented.
+//! - If the small queue holds at least its share of the blocks, the policy examines the block at the tail of
+//!   the small queue. If this block was used more than once, it moves to the main queue. Otherwise, it is
+//!   evicted and leaves a ghost.
+//! - If the small queue holds less than its share of the blocks, the policy examines the block at the tail of
+//!   the main queue. If the counter of this block is zero, the block is evicted. If the counter is positive,
+//!   the block moves to the head, and its counter is decremented.
 //!
-//! The number of ghosts equals the number of slots in the main queue.
+//! The maximum number of ghosts equals the number of slots in the main queue.
 //!
 //! # Not modeled
 //! The model omits repeated evictions. In the paper, `evictS` can overfill the main queue, evict a block from
@@ -20,12 +20,11 @@
 //! is complete when one block has left the cache.
 //!
 //! # Sources
-//! J. Yang, Y. Zhang, Z. Qiu, Y. Yue, K. V. Rashmi, "FIFO queues are all you need for cache eviction",
-//! SOSP'23, algorithm 1 and section 4.1.
+//! Yang et al., "FIFO queues are all you need for cache eviction", SOSP'23, algorithm 1 and section 4.1.
 //!
 //! # Checks
-//! A simple reference implementation with queues has the same hits and victims. On a Zipf sequence that is
-//! polluted by scans, S3-FIFO has fewer misses than LRU.
+//! A simple reference implementation with queues has the same hits and victims. If a Zipf sequence is
+//! interrupted by scans, S3-FIFO has fewer misses than LRU.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};

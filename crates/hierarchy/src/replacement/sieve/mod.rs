@@ -10,12 +10,12 @@
 //! Nothing is left out.
 //!
 //! # Sources
-//! Y. Zhang, J. Yang, Y. Yue, Y. Vigfusson, K. V. Rashmi, "SIEVE is simpler than LRU: an efficient turn-key
-//! eviction algorithm for Web caches", NSDI'24, algorithm 1.
+//! Zhang et al., "SIEVE is simpler than LRU: an efficient turn-key eviction algorithm for Web caches",
+//! NSDI'24, algorithm 1.
 //!
 //! # Checks
-//! A simple reference implementation with a list and a hand has the same hits and victims. On a Zipf sequence
-//! that is polluted by scans, SIEVE has fewer misses than LRU.
+//! A simple reference implementation with a list and a hand has the same hits and victims. If a Zipf sequence
+//! is interrupted by scans, SIEVE has fewer misses than LRU.
 
 use super::ReplacementFamily;
 use super::ring::{Ring, Turn};

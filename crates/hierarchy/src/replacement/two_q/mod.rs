@@ -2,21 +2,21 @@
 //!
 //! # Model
 //! The model implements the full version of 2Q. New blocks enter the FIFO queue A1in, and a use does not
-//! change their order. A block that leaves A1in is tracked in A1out. If a block in A1out is requested, it
-//! enters Am, which is an LRU queue. If A1in is longer than Kin, the victim comes from A1in. Otherwise, the
-//! victim comes from Am.
+//! change their order. When a block leaves A1in, the queue A1out records its address. If a block in A1out is
+//! requested, it enters Am, which is an LRU queue. If A1in holds more than Kin blocks, the victim comes from
+//! A1in. Otherwise, the victim comes from Am.
 //!
 //! # Not modeled
-//! In tiny caches, A1in can be within Kin while Am is empty. The paper does not define the victim in this
-//! case. In this model, the victim comes from A1in.
+//! In very small caches, Am can be empty although A1in holds at most Kin blocks. The paper does not define
+//! the victim in this case. In this model, the victim comes from A1in.
 //!
 //! # Sources
-//! T. Johnson, D. Shasha, "2Q: a low overhead high performance buffer management replacement algorithm",
+//! Johnson and Shasha, "2Q: a low overhead high performance buffer management replacement algorithm",
 //! VLDB'94, section 3.1, "2Q, full version". The values of Kin (25 %) and Kout (50 %) are from the same
 //! section.
 //!
 //! # Checks
-//! The procedure of the paper, implemented with lists, has the same hits and victims.
+//! A simple implementation of the procedure in the paper has the same hits and victims.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};

@@ -6,20 +6,20 @@
 //! keeps its block. The main segment has a probation segment and a protected segment. If a block in the
 //! probation segment is used, it moves to the protected segment. A full protected segment returns its least
 //! recently used block to the probation segment. A four-bit count-min sketch behind a doorkeeper stores the
-//! frequencies of all requested blocks, resident or not. After a sample of uses (`sample`), all counts are
-//! halved.
+//! frequencies of all requested blocks, resident or not. After `sample` uses per block of capacity, all
+//! counts are halved.
 //!
 //! # Not modeled
-//! The model omits adaptation of the window to the workload, and counts of blocks that are admitted without a
-//! request.
+//! The model does not adapt the window size to the workload. If a block is admitted without a request, the
+//! admission is not counted.
 //!
 //! # Sources
-//! G. Einziger, R. Friedman, B. Manes, "TinyLFU: a highly efficient cache admission policy", ACM Transactions
-//! on Storage 13(4), 2017: sections 3 (sketch, reset, doorkeeper) and 4 (window of 1 %, 80 % protected).
+//! Einziger et al., "TinyLFU: a highly efficient cache admission policy", ACM Transactions on Storage 13(4),
+//! 2017: section 3 (sketch, reset, doorkeeper) and section 4 (window of 1 %, 80 % protected).
 //!
 //! # Checks
-//! An implementation of these rules with lists and plain counters has the same hits and victims. Between two
-//! halvings, the estimated count is never below the true count.
+//! A simple implementation of these rules with lists and counters has the same hits and victims. Between two
+//! halvings, the estimated count of a block is never below its true count.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};

@@ -3,10 +3,10 @@
 //! # Model
 //! An attacker who does not know the locations of rows selects a set of `lines` random addresses. The
 //! attacker writes each address `writes` times and then selects a new set. According to the birthday paradox,
-//! a few sets are likely to hit the same row twice. Suppose that each set is written for the time that a row
-//! stays in one location. The number of sets that wears out a row is then on the order of the square root of
-//! the number of rows. The writes rotate over the addresses of a set, `burst` writes at a time, so that no
-//! address is conspicuous.
+//! even a small number of sets is likely to hit the same physical row twice. Suppose that each set is written
+//! for as long as a row stays in one location. The number of sets that wear out a row is then on the order of
+//! the square root of the number of rows. The writes rotate over the addresses of a set, with `burst` writes
+//! per address in each turn. No single address is therefore conspicuous to a detector.
 //!
 //! # Not modeled
 //! The model omits attackers who measure latencies to detect when a row moves.
@@ -15,8 +15,9 @@
 //! seznec-2009: the attack; qureshi-2011: sets of addresses that evade detectors.
 //!
 //! # Checks
-//! The tests check writes per address, rotation, and set sizes exactly. The addresses pass a chi-square test
-//! for uniformity. Writes that are generated as bursts equal writes that are generated one by one.
+//! The tests check the number of writes per address, the order of the addresses, and the set sizes exactly.
+//! The addresses pass a chi-square test for uniformity. If the writes are generated as bursts, they equal the
+//! writes that are generated one by one.
 
 use super::{Pattern, PatternFamily, area::Area, area::END_MAX, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};

@@ -2,17 +2,17 @@
 //!
 //! # Model
 //! Requests are independent, have equal sizes, and are aligned to their size. The block of rank k, counted
-//! from zero, has a probability proportional to exp(-k / m). Here, m is the number of blocks times `mean`. A
-//! rank beyond the footprint is replaced by a new sample. Unless `scatter` is off, a permutation scatters the
-//! ranks over the footprint, so that hot blocks are not adjacent.
+//! from zero, has a probability proportional to exp(-k / m). Here, m is the number of blocks times `mean`. If
+//! a sampled rank is beyond the footprint, the model samples a new rank. Unless `scatter` is off, a
+//! permutation scatters the ranks over the footprint, so that hot blocks are not adjacent.
 //!
 //! # Not modeled
 //! The model omits popularity that changes over time, and correlation between consecutive requests.
 //!
 //! # Sources
-//! kgil-2008, cited from memory, lists this distribution among its small workloads, with rates of 0.01 and
-//! 0.1. The meaning of these rates is not known. The default of `mean` is the first rate, as a fraction of
-//! the footprint.
+//! kgil-2008 (cited from memory) uses this distribution for small workloads, with rates of 0.01 and 0.1. The
+//! meaning of these rates is not known. The default of `mean` is 0.01, interpreted as a fraction of the
+//! footprint.
 //!
 //! # Checks
 //! A chi-square test compares the requests with the exact probabilities.

@@ -1,23 +1,24 @@
 //! Hot and cold data: most accesses go to a small fraction of the data.
 //!
 //! # Model
-//! Requests are independent, have equal sizes, and are aligned to their size. Blocks are either hot or cold,
-//! and accesses to each class are uniform. The notation is from the eNVy paper: with `"10/90"`, 90 % of the
-//! accesses go to 10 % of the data, and `"50/50"` is uniform. Reads can have a separate locality. Trims use
-//! the locality of writes. Unless `scatter` is on, hot data is at the beginning of the footprint. The hot
-//! data of reads therefore overlaps the hot data of writes.
+//! Requests are independent, have equal sizes, and are aligned to their size. Blocks are either hot or cold.
+//! All hot blocks have the same probability, and so do all cold blocks. The notation is from the eNVy paper.
+//! With `"10/90"`, 90 % of the accesses go to 10 % of the data. With `"50/50"`, access is uniform. The
+//! locality of reads can differ from the locality of writes. Trims have the locality of writes. Unless
+//! `scatter` is on, hot data is at the beginning of the footprint. The hot data of reads therefore overlaps
+//! the hot data of writes.
 //!
 //! # Not modeled
 //! The model omits more than two classes of data, and hot data that changes over time. For these, use a `mix`
 //! or replay a trace.
 //!
 //! # Sources
-//! wu-1994: M. Wu, W. Zwaenepoel, eNVy: a non-volatile, main memory storage system, ASPLOS 1994, section 4
-//! and figure 8; rosenblum-1992 uses the same bimodal distribution.
+//! wu-1994: Wu and Zwaenepoel, "eNVy: a non-volatile, main memory storage system", ASPLOS 1994, section 4 and
+//! figure 8. rosenblum-1992 uses the same bimodal distribution.
 //!
 //! # Checks
-//! For localities from 50/50 to 5/95, the fractions of hot reads and hot writes are within the binomial
-//! error. In each class, the addresses pass a chi-square test for uniformity.
+//! For localities from 50/50 to 5/95, the fractions of hot reads and hot writes are within the binomial error
+//! of their settings. In each class, the addresses pass a chi-square test for uniformity.
 
 mod locality;
 

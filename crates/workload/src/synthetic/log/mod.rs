@@ -2,23 +2,25 @@
 //!
 //! # Model
 //! The footprint is a ring of zones. Before a zone is written, the whole zone is trimmed. On a device with
-//! zones, the trim resets the zone. The zone is then written sequentially from its beginning to its end. The
-//! first zone follows the last zone. With `open_zones` = n, n consecutive zones are written at the same time,
-//! and their requests alternate. A read selects one of the writes whose data is still in the log, with equal
-//! probability, and reads its data. The pattern represents the logs of databases and log-structured file
-//! systems, and key-value stores that drop their segments in write order. For several logs with different
-//! rates, use `tenants`.
+//! zones, the trim resets the zone. The zone is then written sequentially from its beginning to its end.
+//! After the last zone, the log continues with the first zone. With `open_zones` = n, n consecutive zones are
+//! written at the same time, and the requests to these zones alternate. A read selects one of the writes
+//! whose data is still in the log and reads this data. All these writes have the same probability. The
+//! pattern represents the logs of databases and log-structured file systems. It also represents key-value
+//! stores that discard their segments in write order. For several logs with different rates, use `tenants`.
 //!
 //! # Not modeled
-//! - Copies of valid data before a zone is reset. In this model, all data of a zone is invalid at that time.
+//! - Copies of valid data before a zone is reset. In this model, no data of a zone is valid when the zone is
+//!   reset.
 //! - Zones that the host finishes before they are full.
 //!
 //! # Sources
-//! rosenblum-1992 writes whole segments. fio with `zonemode=zbd` writes zones in order and resets them.
+//! The file system of rosenblum-1992 writes whole segments. With `zonemode=zbd`, fio writes zones in order
+//! and resets them.
 //!
 //! # Checks
-//! The tests check every address and operation, also when the log returns to its first zone. Reads are within
-//! the log and cover the whole log.
+//! The tests check every address and operation, including those after the log returns to its first zone.
+//! Reads are within the log and cover the whole log.
 
 use super::{Pattern, PatternFamily, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};

@@ -1,22 +1,23 @@
 //! A mix of several patterns, each with a fraction of the requests.
 //!
 //! # Model
-//! Each request comes from one of the patterns, selected at random with the probability `share`. An example
-//! is a mix of 70 % Zipf reads and 30 % sequential writes. The sequences of the patterns are independent. The
-//! patterns can use the same addresses, or different addresses that `start` defines. The mix has one arrival
-//! process. A pattern of a mix can be another mix.
+//! For each request, one of the patterns is selected at random, with the probability `share`. An example is a
+//! mix of 70 % Zipf reads and 30 % sequential writes. The request sequences of the patterns are independent.
+//! The patterns can use the same addresses, or different address ranges with different values of `start`. All
+//! patterns share one arrival process. A pattern of a mix can be another mix.
 //!
 //! # Not modeled
 //! The model omits separate arrival processes of the patterns, and workload phases.
 //!
 //! # Sources
-//! The fio manual describes `rwmixread` and parallel jobs, with which such loads are usually generated. Each
-//! pattern cites its sources.
+//! With fio, such loads are usually generated with `rwmixread` and parallel jobs, as its manual describes.
+//! Each pattern cites its sources.
 //!
 //! # Checks
-//! The shares are within the binomial error. The requests of a pattern do not depend on the other patterns
-//! and shares: a pattern with the same name generates them alone. A pattern that is added at the end does not
-//! change the requests of the other patterns.
+//! The fraction of requests of each pattern is within the binomial error of its `share`. The requests of a
+//! pattern do not depend on the other patterns or on the shares. Without the mix, a pattern with the same
+//! name generates the same requests. If a pattern is added at the end, the requests of the other patterns do
+//! not change.
 
 use super::{Pattern, PatternFamily, operations::percent, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};

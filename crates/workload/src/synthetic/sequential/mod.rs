@@ -2,19 +2,21 @@
 //!
 //! # Model
 //! The footprint is divided into equal regions, one per stream. Every stream accesses its region from the
-//! beginning in steps of `stride` bytes. At the end of the region, the stream restarts. Requests of the
-//! streams alternate. Backups, logs, and scans access storage in this way. With a stride, the pattern
-//! represents column scans, or the accesses to one member of a RAID.
+//! beginning in steps of `stride` bytes. At the end of the region, the stream restarts at the beginning. The
+//! requests of the streams alternate. Backups, logs, and table scans access storage in this way. If `stride`
+//! exceeds the request size, the pattern represents column scans, or the accesses to one drive of a RAID.
 //!
 //! # Not modeled
-//! The model omits backward streams. For streams with different rates or request sizes, use a `mix`.
+//! The model omits streams with descending addresses. For streams with different rates or request sizes, use
+//! a `mix`.
 //!
 //! # Sources
-//! The fio manual describes `readwrite=read` and `readwrite=write` with `numjobs` and `offset_increment`, and
-//! strided access with `zonemode=strided`.
+//! In fio, the corresponding options are `readwrite=read` or `readwrite=write` with `numjobs` and
+//! `offset_increment`, and `zonemode=strided` for strides.
 //!
 //! # Checks
-//! The tests check every address, for one stream, several streams, strides, and both settings of `wrap`.
+//! The tests check every address for one stream, for several streams, for strides, and for both settings of
+//! `wrap`.
 
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};

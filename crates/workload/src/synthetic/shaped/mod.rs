@@ -1,18 +1,19 @@
 //! A synthetic copy of a trace: its sizes, reuse, and sequential runs, without its addresses.
 //!
 //! # Model
-//! The model is an LRU stack of objects. A class of requests has one operation and one size. With the
-//! probability `first`, a request accesses a new object. Otherwise, the model samples a stack distance from
-//! the distribution of the class. Among the objects of this size, the request accesses the object whose stack
-//! distance is closest to the sampled distance. The stack distance of an object is the number of distinct
-//! bytes that were accessed since its last access. An LRU cache of any size therefore has approximately the
-//! same miss ratio as with the original trace.
+//! The model maintains an LRU stack of objects. Every request belongs to a class, and all requests of a class
+//! have the same operation and size. With the probability `first`, a request accesses a new object.
+//! Otherwise, the model samples a stack distance from the distribution of the class. Among the objects of the
+//! same size as the request, the request accesses the object whose stack distance is closest to the sampled
+//! distance. The stack distance of an object is the number of distinct bytes that were accessed since its
+//! last access. The miss ratio of an LRU cache of any size is therefore approximately the same as with the
+//! original trace.
 //!
 //! With the probability `follow`, a request continues the previous request and has the same class. If the
 //! previous request accessed a new object, this request accesses the adjacent new object. If the previous
-//! request accessed an old object, this request accesses the object that followed the old object last time.
-//! Both objects must have similar stack distances. Sequential runs are therefore repeated with their
-//! addresses in order.
+//! request accessed an old object, this request accesses the object of the same size that is next in the
+//! stack. If these two objects are more than 256 blocks apart in the stack, the model samples a stack
+//! distance instead. Sequential runs are therefore repeated in the order of their addresses.
 //!
 //! # Not modeled
 //! - Popularity beyond its effect on stack distances.
@@ -21,13 +22,13 @@
 //!   object instead of a new object.
 //!
 //! # Sources
-//! coffman-1973: E. Coffman, P. Denning, Operating Systems Theory, Prentice-Hall 1973, section 6.6, describes
+//! coffman-1973: Coffman and Denning, "Operating Systems Theory", Prentice-Hall 1973, section 6.6, describes
 //! the LRU stack model.
 //!
 //! # Checks
-//! The fractions of classes and of new objects are within the binomial error. A fixed stack distance is
-//! reproduced exactly. The lengths of runs have the distribution that `follow` defines. `nacre trace fit`
-//! compares the miss-ratio curves of a trace and its copy.
+//! The fractions of requests per class and of new objects are within the binomial error of their settings. A
+//! fixed stack distance is reproduced exactly. The lengths of runs have the distribution that `follow`
+//! defines. `nacre trace fit` compares the miss-ratio curves of a trace and its copy.
 
 mod stack;
 #[cfg(test)]
