@@ -1,38 +1,40 @@
-//! DBT-2: the transactions of TPC-C as page requests of a database.
+//! DBT-2: the TPC-C transactions, as page reads and writes of a database.
 //!
 //! # Model
 //! The database has `warehouses` warehouses and a table of 100,000 items. Each warehouse has ten districts,
 //! 30,000 customers, and 100,000 stock rows. All tables are in one address space. A table occupies contiguous
-//! pages of size `page`, without gaps between rows. The leaves of its index follow. The log is at the end.
+//! pages of size `page`, without gaps between rows. The leaf pages of its index follow the table. The log
+//! region is at the end of the address space.
 //!
 //! *Transactions*: clients run the five transactions of TPC-C. The probabilities are 45 % for new order, 43 %
-//! for payment, and 4 % each for order status, delivery, and stock level. The function NURand of TPC-C
-//! selects customers and items, so some customers and items are accessed far more often than others. A new
-//! order has 5 to 15 items. 1 % of the items come from a random warehouse. 60 % of the payments and order
-//! statuses look up the customer by name and read three customers.
+//! for payment, and 4 % each for order status, delivery, and stock level. Customers and items are selected
+//! with the function NURand of TPC-C, so some of them are accessed far more often than others. A new order
+//! has 5 to 15 items, and 1 % of the items come from a random warehouse. In 60 % of the payment and
+//! order-status transactions, the customer is looked up by name, which reads three customer rows.
 //!
-//! *Requests*: a row lookup reads an index leaf and the page of the row. A row update also writes the page.
-//! New orders, order lines, and history are appended to their tables. These tables are circular and keep
-//! their initial size. A commit appends whole blocks of `log_block` bytes to the log. `operation` is the CPU
-//! time per row, and `commit` is the CPU time per commit. The unit of work is a transaction.
+//! *Requests*: a row lookup reads an index leaf and the page of the row. A row update also writes the page of
+//! the row. Rows of orders, new orders, order lines, and history are appended to their tables. These tables
+//! are circular, so their size does not change. A commit appends whole blocks of `log_block` bytes to the
+//! log. `operation` is the CPU time per row, and `commit` is the CPU time per commit. The unit of work is a
+//! transaction.
 //!
 //! # Not modeled
 //! - Accesses to inner index pages, because these pages stay in memory.
-//! - Buffers, locks, and checkpoints of the database.
+//! - The buffer pool, the locks, and the checkpoints of the database.
 //! - Flushes at commits. A commit waits only for the log write.
-//! - Keying and think times of terminals.
+//! - The keying times and think times of terminals.
 //! - The sorting of customers with the same last name.
-//! - Payments by customers of another warehouse. In TPC-C, these are 15 % of all payments.
-//! - The part of a commit that is beyond the end of the log region.
+//! - Payments by customers of another warehouse, which are 15 % of all payments in TPC-C.
+//! - Log writes across the end of the circular log region. The part beyond the end is not written.
 //!
 //! # Sources
-//! Tables, row sizes, transactions, probabilities, and NURand are from tpc-c. roberts-2009 runs DBT-2 on a
-//! smaller database and does not publish its settings.
+//! Tables, row sizes, transactions, probabilities, and NURand are from tpc-c. In roberts-2009, DBT-2 runs on
+//! a smaller database, and the settings are not published.
 //!
 //! # Checks
-//! Transactions, items, and lookups by name pass chi-square tests. NURand follows its exact distribution. The
-//! tests also check the reads and writes of a transaction, the bounds of addresses, and the size of the
-//! database.
+//! The frequencies of transaction types, items, and lookups by name pass chi-square tests. The values of
+//! NURand follow the exact distribution. The tests also check the reads and writes of a transaction, the
+//! address bounds, and the size of the database.
 
 mod tables;
 #[cfg(test)]

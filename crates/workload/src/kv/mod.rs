@@ -1,81 +1,84 @@
-//! A transactional key-value store, like BerkeleyDB in published comparisons of storage devices. The model
-//! executes the store to obtain its block requests.
+//! A transactional key-value store like Berkeley DB, as used in published comparisons of storage devices. The
+//! model runs an implementation of the store, which generates the block requests.
 //!
 //! # Model
-//! The store has `keys` pairs in a hash table or a B+tree on pages of equal size, a page cache, and a
-//! write-ahead log. The model implements the store completely, except that the store has no data bytes. The
-//! pages hold pairs, a search reads all pages on its path, and the swap of two values is permanent. A key is
-//! a number, and a value represents `value` bytes.
+//! The store has `keys` key-value pairs in a hash table or a B+tree on pages of equal size, a page cache, and
+//! a write-ahead log. The implementation is complete, except that values have no bytes. The pages hold pairs,
+//! a search reads all pages on its path, and swapped values stay swapped. A key is a number, and a value
+//! represents `value` bytes.
 //!
 //! *Transaction*: a transaction selects two different random keys, gets both values, puts each value under
-//! the other key, and commits. A transaction therefore has four searches, two changed pairs, and three log
-//! records.
+//! the other key, and commits. A transaction therefore performs four searches, changes two pairs, and appends
+//! three log records.
 //!
 //! - `hash` is linear hashing (Litwin 1980, as in Seltzer and Yigit 1991). A search first reads a page that
 //!   describes the table. Then the search reads the page of the bucket and the overflow pages of the bucket.
 //!   If the table has more than `fill` pairs per bucket, the next bucket in order is split. Free overflow
 //!   pages are reused.
 //! - `btree` is a B+tree. A search reads the pages from the root to a leaf. A full page is split in the
-//!   middle. An exception is a page at the right end of its level to which a key is appended: this page stays
-//!   full. Keys that are loaded in order therefore fill the leaves completely.
-//! - *Page capacity* follows from the format of Berkeley DB. A page has a header of 26 B. In addition to its
-//!   data, each item has an index entry of 2 B and a header. The size of this header is 3 B for a leaf item,
-//!   12 B for a pointer, and 1 B for a bucket item. The sizes of leaf items and pointers are rounded up to
-//!   multiples of 4 B. With the defaults, a leaf holds 31 pairs, an inner page holds 135 pointers, and a
-//!   bucket page holds 33 pairs.
+//!   middle. However, if the new key is appended to the rightmost page of a level, this page stays full. Only
+//!   the new key goes to a new page. Keys that are loaded in order therefore fill the leaves completely.
+//! - *Page capacity*: the number of items in a page follows from the page format of Berkeley DB. A page has a
+//!   header of 26 B. In addition to its data, each item has an index entry of 2 B and a header. The size of
+//!   this header is 3 B for a leaf item, 12 B for a pointer, and 1 B for a bucket item. The sizes of leaf
+//!   items and pointers are rounded up to multiples of 4 B. With the defaults, a leaf holds 31 pairs, an
+//!   inner page holds 135 pointers, and a bucket page holds 33 pairs.
 //! - *Page cache*: the cache holds `cache` bytes of pages and is empty at the start. On a miss, the store
-//!   reads the page and evicts the least recently used page. If the evicted page is dirty, it is written
-//!   first. Other clients cannot use a page while it is read or written.
-//! - *Log*: every change appends a log record, which consists of `log_record` bytes and both values. The
-//!   record must be durable before the changed page is written (write-ahead logging).
-//! - *Commit*: a commit appends its record and makes the log durable. One request writes all log blocks with
-//!   new records, and a flush follows. Only one client at a time writes the log. The other clients wait, and
-//!   the next write includes all records that were appended in the meantime (group commit).
-//! - *Locks*: a transaction locks the two pages that it changes: leaves, or the first pages of buckets. The
-//!   locks are held from the first get to the end of the commit. Locks are acquired in page order, so
-//!   deadlocks are impossible.
-//! - *Checkpoint*: a checkpoint starts after every `checkpoint` transactions, or when recovery needs more
-//!   than half of the log region. `writers` separate clients write the pages that are dirty at that time, in
-//!   ascending order. Transactions continue in the meantime. After a flush, a checkpoint record is appended
-//!   to the log, written, and flushed. The log region is circular. If the log region is full, new
-//!   transactions wait for the checkpoint.
+//!   reads the page and evicts the least recently used page. If the evicted page is dirty, the store writes
+//!   it first. While a page is read or written, other threads cannot use this page.
+//! - *Log*: every change appends a log record, which consists of `log_record` bytes and the old and new
+//!   values. The record must be durable before the changed page is written (write-ahead logging).
+//! - *Commit*: a commit appends its record and makes the log durable. One write request stores all log blocks
+//!   with new records, and a flush follows. Only one thread at a time writes the log. The other threads wait,
+//!   and the next log write includes all records that were appended in the meantime (group commit).
+//! - *Locks*: a transaction locks the two pages that it changes. These are leaves of the tree, or the first
+//!   pages of buckets. The locks are held from the first get to the end of the commit. Locks are acquired in
+//!   page order, so deadlocks are impossible.
+//! - *Checkpoint*: a checkpoint starts after every `checkpoint` transactions, or when the log records that
+//!   recovery needs occupy more than half of the log region. The pages that are dirty at that time are
+//!   written in ascending order, up to `writers` pages in parallel. Transactions continue during the
+//!   checkpoint. After a flush, a checkpoint record is appended to the log, written, and flushed. The log
+//!   region is circular. If the log region is full, new transactions wait for the checkpoint.
 //! - *Threads*: `threads` threads run transactions without pauses. A get or put takes the CPU time
 //!   `operation`, and a commit takes the CPU time `commit`. A thread issues a request when its previous
-//!   request has completed. The store receives every completion. The device therefore determines which
-//!   threads continue or wait, and which commits share a flush.
+//!   request has completed. The device therefore determines which threads continue, which threads wait, and
+//!   which commits share a flush.
 //!
-//! *Addresses*: the log region starts at address 0. The database pages follow. Page requests have the
-//! size of a page. Log writes consist of whole log blocks. The unit of work is a transaction. A transaction
-//! completes with the flush that makes its commit durable.
+//! *Addresses*: the log region starts at address 0. The database pages follow. Every database request has the
+//! size of a page, and log writes consist of whole log blocks. The unit of work is a transaction. A
+//! transaction completes when the flush that makes its commit durable completes.
 //!
 //! # Not modeled
-//! - CPU contention: every thread has a CPU, and waking a thread takes no time. Access to data structures in
-//!   memory (lists, log buffer) never blocks.
+//! - CPU contention: every thread has a separate CPU, and waking a thread takes no time. Threads never wait
+//!   for data structures in memory (lists, log buffer).
 //! - Deadlocks and shared locks. All locks are exclusive, even the lock on a page that is being written.
 //! - Inserts and deletes during the run, values larger than half a page, prefix compression, and file system
 //!   metadata.
 //! - Torn pages after a power loss.
-//! - Requests of the load phase. At the start, the device already holds the store, and the cache is cold.
+//! - Requests of the load phase. At the start, the device already contains the loaded store, and the page
+//!   cache is empty.
 //!
 //! # Sources
-//! From akel-2011, section 3.1: the transaction that swaps two values, hash table and B-tree, synchronous
-//! I/O, and the number of threads. The paper does not give the number and size of pairs, the page size, or
-//! the cache size. These values are defaults of Berkeley DB (berkeley-db) or assumed. Linear hashing is from
-//! litwin-1980 and seltzer-1991, the B+tree from comer-1979, and write-ahead logging from mohan-1992. The
-//! utilization of leaves under random insertions is from yao-1978. The hash function is assumed: the
-//! finalizer of MurmurHash3 instead of Berkeley DB's hash of the bytes of a key. Also assumed are the CPU
-//! times, one read per search of the page that describes the table, and a new search for each put.
+//! akel-2011, section 3.1, describes the transaction that swaps two values, the hash table and the B-tree,
+//! synchronous I/O, and the number of threads. The paper does not state the number and the size of pairs, the
+//! page size, or the cache size. These values are defaults of Berkeley DB (berkeley-db) or assumed. Linear
+//! hashing is from litwin-1980 and seltzer-1991, the B+tree from comer-1979, and write-ahead logging from
+//! mohan-1992. The utilization of leaves under random insertions is from yao-1978. The hash function is
+//! assumed: it is the finalizer of MurmurHash3, but Berkeley DB hashes the bytes of a key. The CPU times are
+//! also assumed. Two further assumptions are that every search reads the page that describes the table, and
+//! that every put performs a new search.
 //!
 //! # Checks
-//! - After random insertions and swaps, the contents equal those of a plain map.
-//! - The tests check the order, depth, and utilization of the tree. Under random insertions, the utilization
-//!   is ln 2. For the hash table, the tests check addresses, size, and overflow pages.
-//! - After a power loss at any time, recovery returns the committed data, regardless of the writes that
-//!   survive.
-//! - With a single thread, a simple reference implementation issues the same requests.
-//! - For a cache that holds a fraction of the pages, the hit ratio equals a value that was calculated by
-//!   hand. The log bytes and page writes per transaction, the group commits, and the throughput of several
-//!   threads also equal such values.
+//! - After random insertions and swaps, the store contains the same pairs as a simple map.
+//! - The tests check the order, depth, and utilization of the tree. After random insertions, the utilization
+//!   of the leaves is ln 2, within 3 %. For the hash table, the tests check the addresses, the size, and the
+//!   overflow pages.
+//! - After a power loss at any time, recovery restores all committed data, regardless of which unflushed
+//!   writes survive.
+//! - With a single thread, the model issues the same requests as a simple reference implementation.
+//! - If the cache holds a fraction of the pages, the hit ratio equals a closed form. The log bytes and the
+//!   page writes per transaction, the number of group commits, and the throughput of several threads also
+//!   equal values that were calculated by hand.
 
 mod btree;
 mod cache;

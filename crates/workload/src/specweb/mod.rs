@@ -3,26 +3,27 @@
 //! # Model
 //! A directory has 36 files, nine in each of four classes. The file sizes of the classes are n times 102.4 B,
 //! 1 KiB, 10 KiB, and 100 KiB, for n = 1..9. A request selects a directory according to Zipf's law with the
-//! exponent `theta`. The probabilities of the classes are 35, 50, 14, and 1 %. The nine files of a class also
-//! have fixed probabilities. Files are stored contiguously, and each file is aligned to a block. The order of
-//! the directories is scattered.
+//! exponent `theta`. The probabilities of the classes are 35 %, 50 %, 14 %, and 1 %. The nine files of a
+//! class also have fixed probabilities. Files are stored contiguously, and each file is aligned to a block.
+//! The directories are stored in random order.
 //!
-//! The server reads a file sequentially in requests of at most `read` bytes and then sends the file. The
-//! fraction `logged` of the requests also appends to a log. `request` and `send` are the CPU times per
-//! request and per 64 KiB sent. The unit of work is a reply.
+//! The server reads a file sequentially in requests of at most `read` bytes and then sends the file. For the
+//! fraction `logged` of the requests, the server also appends a block to a log. `request` is the CPU time per
+//! request, and `send` is the CPU time per 64 KiB sent. The unit of work is a reply.
 //!
 //! # Not modeled
-//! The model omits connections, and dynamic content except for its CPU time and its log writes. The network
-//! is omitted because it is never the bottleneck.
+//! The model omits connections. Dynamic content is represented only by CPU time and log writes. The network
+//! is assumed to be faster than the server and the storage, so the model omits it.
 //!
 //! # Sources
 //! Classes, sizes, and probabilities are from specweb99. The probabilities of the files in a class and Zipf's
-//! law for directories are cited from memory. roberts-2009 runs this benchmark and does not publish its
-//! settings.
+//! law for directories are cited from memory. roberts-2009 uses this benchmark, but the paper does not state
+//! the settings.
 //!
 //! # Checks
-//! The request counts of all files pass a chi-square test. The mean size of a reply equals the sum of size
-//! times probability over all files. Addresses are within bounds, and files do not overlap.
+//! The request counts of all files pass a chi-square test. The mean size of a reply equals the sum over all
+//! files of size times probability. All addresses are within the address space of the workload, and files do
+//! not overlap.
 
 #[cfg(test)]
 mod tests;

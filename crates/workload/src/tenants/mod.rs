@@ -4,14 +4,15 @@
 //! Every tenant has a range of the address space, like an NVMe namespace or a logical volume, and a workload
 //! with a separate arrival process. For example, one tenant has a queue depth of 8, and another sends
 //! requests at a fixed rate. All requests are sent to one stack in time order. Simultaneous requests are sent
-//! in the order of their tenants. The record has the requests, rates, and latencies of each tenant. A request
-//! carries the number of its tenant, so that a drive with flexible data placement (`fdp`) can separate
-//! tenants. During preconditioning, the tenants take turns, with `weight` writes of each tenant per round.
+//! in the order of their tenants. The record contains the requests, rates, and latencies of each tenant.
+//! Every request includes the number of its tenant, so that a drive with flexible data placement (`fdp`) can
+//! separate the data of the tenants. During preconditioning, the tenants take turns, with `weight` writes of
+//! each tenant per round.
 //!
 //! *Slots*: `places` limits the number of outstanding requests of all tenants, like a controller that fetches
-//! commands from the submission queues of its hosts. Other requests wait in the queue of their tenant. The
-//! wait is part of the latency. The record contains this wait as queueing at the top of the stack.
-//! Outstanding requests are not preempted.
+//! commands from the submission queues of its hosts. All other requests wait in the queues of their tenants.
+//! This wait is part of the latency, and the breakdown in the record shows it as queueing at the top of the
+//! stack. Outstanding requests are not preempted.
 //!
 //! *Priority*: a free slot goes to a waiting request with the highest `priority`. As in NVMe, the classes are
 //! urgent, high, medium, and low. Among tenants of one class, the slot goes to the least recently served
@@ -19,12 +20,12 @@
 //!
 //! *Weights*: with `weights`, only the urgent class has strict priority. The other classes take turns
 //! (weighted round robin with an urgent class, as in NVMe). In its turn, a class gets a number of slots equal
-//! to its weight. Then the next class with waiting requests has its turn.
+//! to its weight. Then the next class with waiting requests gets its turn.
 //!
 //! # Not modeled
 //! - Priority of outstanding requests: after a request has a slot, its priority has no effect.
-//! - Units of work of the workload of a tenant, e.g. transactions.
-//! - Tenant numbers in requests that a cache sends (fetches and write-backs).
+//! - Units of work of a tenant, e.g. transactions.
+//! - Tenant numbers in the requests that a cache sends to its backing device (fetches and write-backs).
 //! - Nested tenants.
 //!
 //! # Sources
@@ -32,13 +33,13 @@
 //! (waiting times under priority).
 //!
 //! # Checks
-//! - A single tenant issues the requests of its workload at the times of this workload. Closed loops keep
-//!   their number of outstanding requests. Times never decrease. Every request is within the address range of
-//!   its tenant.
-//! - The waits of each class equal the closed form of non-preemptive priority. With several slots, priorities
-//!   do not change the total wait of all requests.
-//! - With weights, an independently computed list gives the same choices. If all classes always have waiting
-//!   requests, each class gets its fraction of the slots.
+//! - A single tenant issues the same requests at the same times as its workload without tenants. In closed
+//!   loops, the number of outstanding requests is constant. The issue times never decrease, and every request
+//!   is within the address range of its tenant.
+//! - The mean wait of each class equals the closed form for queues with non-preemptive priorities. With
+//!   several slots, priorities do not change the total wait of all requests.
+//! - With weights, requests get slots in the same order as in an independently computed list. If all classes
+//!   always have waiting requests, each class gets the fraction of the slots that its weight defines.
 
 mod tenant;
 

@@ -1,4 +1,4 @@
-//! TPC-A as used by eNVy: banking transactions that search B-trees word by word in a linear memory.
+//! TPC-A as in the eNVy paper: banking transactions that search B-trees in a linear memory, word by word.
 //!
 //! # Model
 //! A database of branches, tellers, and accounts occupies one address space. The database has three B-trees,
@@ -6,23 +6,24 @@
 //! probability. The transaction updates the balances of the account, its teller, and its branch.
 //!
 //! *Search*: for each of the three tables, the transaction searches the B-tree from its root. In every node,
-//! the search first reads the header, which has the number of pointers. Then the search performs a binary
-//! search with one word read per key, and reads the pointer to the next node. At the end, the transaction
+//! the search first reads the header, which contains the number of pointers. It then performs a binary search
+//! with one word read per key, and reads the pointer to the next node. After the search, the transaction
 //! reads the id, the owner, and the balance of the record, and writes the balance.
 //!
 //! *Arrival*: transactions arrive as a Poisson process. A single processor runs them one after the other and
-//! issues their accesses sequentially. A transaction that arrives while another transaction runs waits.
+//! issues their accesses sequentially. If a transaction arrives while another transaction runs, the new
+//! transaction waits.
 //!
-//! With the sizes of the paper, a transaction has 70 reads and 3 writes on average. The database then has
-//! 1.68 GB, which is 78 % of a 2 GiB array. `branches` scales the whole database.
+//! With the sizes of the paper, a transaction issues 70 reads and 3 writes on average. The database then
+//! occupies 1.68 GB, which is 78 % of a 2 GiB array. `branches` scales the whole database.
 //!
 //! *Layout*: the nodes of the branch, teller, and account trees start at address 0. Each tree is stored level
-//! by level from its root. The records of branches, tellers, and accounts follow, without gaps. A node has a
-//! header, `fanout - 1` keys, and `fanout` pointers, of one word each. With the sizes of the paper, these are
-//! 4 B + 31 x 4 B + 32 x 4 B = 256 B, the size of a page of eNVy. Each key is the smallest id below the next
-//! pointer. In a full node of 32 pointers, a search reads 5 of 31 keys. With the header and the pointer, a
-//! search reads 7 words per node. Every node except the last node of its level is full. Nodes are aligned to
-//! their size. Records are not aligned, and some cross a page boundary.
+//! by level from its root. The records of branches, tellers, and accounts follow the trees, without gaps. A
+//! node consists of a header, `fanout - 1` keys, and `fanout` pointers, each of one word. With the sizes of
+//! the paper, a node has 4 B + 31 x 4 B + 32 x 4 B = 256 B, the page size of eNVy. Each key is the smallest
+//! id in the subtree of the next pointer. In a full node of 32 pointers, a search reads 5 of 31 keys. With
+//! the header and the pointer, a search reads 7 words per node. Every node except the last node of its level
+//! is full. Nodes are aligned to their size. Records are not aligned, and some cross a page boundary.
 //!
 //! # Not modeled
 //! - The history record of TPC-A, and the CPU time between accesses. The paper also omits both.
@@ -31,28 +32,29 @@
 //!   this model, as in the paper, a transaction always updates the teller and the branch of the account.
 //!
 //! # Sources
-//! From wu-1994, section 5.2 and figure 12: the number and size of records, 32 pointers per node, 2, 3, and 5
-//! levels, uniform accounts, and exponential gaps.
+//! From wu-1994, section 5.2 and figure 12: the number and size of records, 32 pointers per node, trees with
+//! 2, 3, and 5 levels, uniformly distributed accounts, and exponential times between transactions.
 //!
 //! The paper does not specify the following properties, so they are assumed. Words, keys, and pointers have 4
-//! B, and a header has one word. A node of 32 pointers is then a page, and the database occupies the stated
-//! 80 % of the array. The binary search finds the first greater key and does not stop on equality. The words
-//! that are read from a record, and the order in memory, are also assumed. A transaction accesses the
-//! account, the teller, and the branch in this order, as in TPC-A.
+//! B, and a header has one word. A node of 32 pointers then has the size of a page. The database occupies 78
+//! % of the array, and the paper states 80 %. The binary search finds the first greater key and does not stop
+//! on equality. The words that are read from a record, and the order of the trees and tables in memory, are
+//! also assumed. A transaction accesses first the account, then the teller, and then the branch, as in TPC-A.
 //!
-//! The paper does not give the number of accesses. At 30,000 transactions per second, a transaction takes
-//! 33.3 us. According to the paper, reads of 180 ns take approximately 40 % of this time, which implies about
-//! 74 reads. The 70 reads of this layout would take 38 % of this time. The agreement supports the layout but
-//! does not prove it, so the confidence remains `assumed`.
+//! The paper does not state the number of accesses per transaction. At 30,000 transactions per second, a
+//! transaction takes 33.3 us. According to the paper, reads of 180 ns take approximately 40 % of this time,
+//! which corresponds to about 74 reads. The 70 reads of this layout take 38 % of this time. This agreement
+//! supports the layout but does not prove it, so the confidence remains `assumed`.
 //!
 //! # Checks
-//! - The trees have 2, 3, and 5 levels. Every search reads the words of a binary search over keys and
-//!   pointers in a real memory image.
-//! - Addresses are in bounds and aligned.
-//! - The number of accesses per transaction is within the bounds that follow from the trees. The mean is
-//!   73.01, which follows from the numbers of nodes.
-//! - The selected accounts pass a chi-square test for uniformity. The tests also check the mean and variance
-//!   of the gaps, the boundaries between batches, and the counts of transactions.
+//! - The trees have 2, 3, and 5 levels. Every search reads the same words as a binary search in a memory
+//!   image with real keys and pointers.
+//! - All addresses are within the database and aligned to words.
+//! - The number of accesses per transaction is within the bounds that follow from the tree depths. The mean
+//!   is 73.01, which follows from the number of nodes per level.
+//! - The selected accounts pass a chi-square test for uniformity. The tests also check the mean and the
+//!   variance of the times between transactions, the boundaries between batches, and the number of
+//!   transactions.
 
 mod layout;
 mod probes;

@@ -2,29 +2,29 @@
 //!
 //! # Model
 //! The model reads a trace in any supported format. It issues the requests at their recorded times or
-//! according to another arrival process. The volumes of the trace are mapped into one address space:
+//! according to another arrival process. The setting `placement` determines how the volumes of the trace are
+//! mapped to one address space:
 //!
 //! - `as_recorded`: volume k starts at k times 16 TiB, and addresses within a volume do not change.
 //! - `compact`: extents of 1 MiB are stored contiguously in the order of their first access. The trace then
 //!   fits a device that is only slightly larger than the footprint of the trace. If the extents of a request
-//!   are no longer contiguous, the request is split. The mapping `compact` uses about 32 bytes of memory per
-//!   extent.
+//!   are no longer contiguous, the request is split. This mapping uses about 32 B of memory per extent.
 //!
-//! All requests go to volume 0. Nacre streams traces, so memory use does not depend on their length. A `part`
-//! of a trace has the requests of some of its volumes or extents. Requests of a part arrive at the same times
-//! as in the whole trace.
+//! All requests go to volume 0. Nacre reads a trace during the replay, so memory use does not depend on the
+//! length of the trace. A `part` of a trace consists of the requests to some of its volumes or extents. The
+//! requests of a part arrive at the same times as in the whole trace.
 //!
 //! # Not modeled
-//! The model omits dependencies between requests in the recorded system, and the contents of writes.
-//! `compact` does not preserve alignment to more than 1 MiB, or distances between extents.
+//! The model omits the dependencies between requests in the recorded system, and the contents of writes. With
+//! `compact`, alignment to more than 1 MiB and distances between extents are lost.
 //!
 //! # Sources
 //! snia-traces: the SNIA I/O trace repository and the formats of its traces. Each reader cites its sources.
 //!
 //! # Checks
 //! Each byte of each request is in exactly one part of a trace. The tests check every field of small traces,
-//! both mappings, requests across extents, limits, bad records, and all errors. The mapping `compact` gives
-//! the same addresses as a slow byte-by-byte reference.
+//! both mappings, requests that span extents, limits, bad records, and all errors. The mapping `compact`
+//! gives the same addresses as a slow byte-by-byte reference.
 
 use super::part::Part;
 use super::placement::{Compact, EXTENT_BYTES, Misfit, keep};
