@@ -1,4 +1,4 @@
-//! Tiered storage: extents placed on two to four devices and moved between them.
+//! Tiered storage: extents are placed on two to four devices and moved between them.
 //!
 //! # Model
 //! The address space is divided into extents. There are two to four tiers. Every tier consists of slots, and
@@ -16,8 +16,8 @@
 //! the pairs of extents to exchange. An exchange proceeds in steps of `chunk` bytes, through a buffer in
 //! memory. In each step, a chunk of each extent is read into the buffer and then written to the slot of the
 //! other extent. The reads and writes of an exchange go to the same devices as host requests, and wait while
-//! these devices are busy. The next step starts when both chunks are written. If necessary, the start is
-//! delayed so that the moves in both directions together do not exceed `migration_bandwidth`.
+//! these devices are busy. The next step starts when both chunks have been written. If necessary, the start
+//! is delayed so that the moves in both directions together do not exceed `migration_bandwidth`.
 //!
 //! | stage of a chunk | until | the host |
 //! |---|---|---|
@@ -26,8 +26,9 @@
 //! | in memory | host reads of both locations have completed | reads from memory, and its writes wait |
 //! | written | each chunk is durable in the slot of the other extent. If the tier requires it, the chunk is flushed | reads from memory, and its writes wait |
 //!
-//! The end of an epoch and the start of a step are not events of the device, so they do not extend a run. At
-//! the end of an epoch, exchanges that have not started are dropped. An exchange in progress continues.
+//! After all requests are served, a run does not wait for the end of an epoch or for the next step of an
+//! exchange. At the end of an epoch, exchanges that have not started are dropped. An exchange in progress
+//! continues.
 //!
 //! ## Power loss and errors
 //! Extent locations survive a power loss. The buffer is battery-backed, so a chunk in the buffer also

@@ -2,8 +2,8 @@
 //!
 //! # Model
 //! A directory has 36 files, nine in each of four classes. The file sizes of the classes are n times 102.4 B,
-//! 1 KiB, 10 KiB, and 100 KiB, for n = 1..9. A request selects a directory according to Zipf's law with the
-//! exponent `theta`. The probabilities of the classes are 35 %, 50 %, 14 %, and 1 %. The nine files of a
+//! 1 KiB, 10 KiB, and 100 KiB, for n from 1 to 9. A request selects a directory according to Zipf's law with
+//! the exponent `theta`. The probabilities of the classes are 35 %, 50 %, 14 %, and 1 %. The nine files of a
 //! class also have fixed probabilities. Files are stored contiguously, and each file is aligned to a block.
 //! The directories are stored in random order.
 //!
@@ -17,8 +17,8 @@
 //!
 //! # Sources
 //! Classes, sizes, and probabilities are from specweb99. The probabilities of the files in a class and Zipf's
-//! law for directories are cited from memory. roberts-2009 uses this benchmark, but the paper does not state
-//! the settings.
+//! law for directories are cited from memory. In roberts-2009, this benchmark is used with settings that the
+//! paper does not state.
 //!
 //! # Checks
 //! The request counts of all files pass a chi-square test. The mean size of a reply equals the sum over all

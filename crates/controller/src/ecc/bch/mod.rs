@@ -7,8 +7,8 @@
 //! uses the Berlekamp-Massey algorithm and finds the roots of the error locator with Berlekamp's trace
 //! algorithm.
 //!
-//! The time and energy are those of a hardware decoder that always performs all steps for `t` bit errors.
-//! They are proportional to `t` and to the amount of data in the codeword. One decoder processes the
+//! The decoding time and energy are those of a hardware decoder that always performs all steps for `t` bit
+//! errors. They are proportional to `t` and to the amount of data in the codeword. One decoder processes the
 //! codewords of a page one after the other. In a simulation without data, every codeword with more than `t`
 //! bit errors is uncorrectable.
 //!
@@ -22,9 +22,9 @@
 //! # Sources
 //! roberts-2009, section III, describes BCH and CRC in the controller. According to this paper, the decoding
 //! time is proportional to the number of correctable bits. It is about 30 us for t = 2 and 2 KiB. The code
-//! and the decoder are from lin-costello, chapter 6, and the search for roots is from berlekamp-1970.
-//! roberts-2009 does not report the decoding energy, so `decode_energy` has no default. For comparison, a 65
-//! nm decoder for a concatenated BCH code of 8 KiB uses 2.74 pJ per bit of data (lee-2013).
+//! and the decoder are from lin-costello, chapter 6, and the search for roots is from berlekamp-1970. Because
+//! roberts-2009 does not report the decoding energy, `decode_energy` has no default. For comparison, a 65 nm
+//! decoder for a concatenated BCH code of 8 KiB uses 2.74 pJ per bit of data (lee-2013).
 //!
 //! # Checks
 //! - The decoder corrects any number of bit errors up to `t`, for many combinations of `m`, `t`, and

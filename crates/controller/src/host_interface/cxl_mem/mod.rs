@@ -1,11 +1,11 @@
 //! CXL.mem: the host accesses the device as memory, in cache lines.
 //!
 //! # Model
-//! The host reads and writes cache lines of 64 B. A CPU has at most `lines` outstanding lines. The device
-//! replies to the read of a line with the data. The device acknowledges the write of a line when the data has
-//! arrived. After the last acknowledgement, all data of a write is therefore in the device. The link carries
-//! slots of 16 B. A flit consists of four slots and 4 B of overhead. A request or a reply without data takes
-//! one slot, and the data of a line takes five slots.
+//! The host reads and writes cache lines of 64 B. A CPU has at most `lines` outstanding requests for lines.
+//! The device replies to the read of a line with the data. The device acknowledges the write of a line when
+//! the data has arrived. After the last acknowledgement, all data of a write is therefore in the device. The
+//! link carries slots of 16 B. A flit consists of four slots and 4 B of overhead. A request or a reply
+//! without data takes one slot. A message with the data of a line takes five slots.
 //!
 //! # Not modeled
 //! - The CPU cache, including the read of a line before the line is written.

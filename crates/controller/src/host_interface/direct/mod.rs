@@ -1,8 +1,8 @@
 //! A driver that uses CPU time, and a link that carries only data.
 //!
 //! # Model
-//! The driver takes CPU time per request. The link transfers write data to the device and read data to the
-//! host. The two directions have separate bandwidths. The host receives a completion without delay.
+//! The driver uses CPU time for each request. The link transfers write data to the device and read data to
+//! the host. The two directions have separate bandwidths. The host receives a completion without delay.
 //!
 //! # Not modeled
 //! The model omits packets, commands, doorbells, completions, and interrupts. The driver time includes the

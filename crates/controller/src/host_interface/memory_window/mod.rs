@@ -23,8 +23,8 @@
 //!
 //! # Checks
 //! The latencies of a single store and of a single load equal the sums of their delays, calculated byte by
-//! byte. A read takes one round trip per `loads` loads. With a drive behind the interface, the expected
-//! latency includes the latency of the drive.
+//! byte. For every `loads` loads, a read takes one round trip. With a drive behind the interface, the
+//! expected latency includes the latency of the drive.
 
 use super::HostInterfaceFamily;
 use super::express::ExpressConfig;

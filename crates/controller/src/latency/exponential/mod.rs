@@ -8,7 +8,7 @@
 //! rough approximation of the tail is sufficient.
 //!
 //! # Sources
-//! Kleinrock, *Queueing Systems*, vol. 1, ch. 3 (M/M/1, M/M/c).
+//! Kleinrock, *Queueing Systems*, volume 1, chapter 3 (M/M/1, M/M/c).
 //!
 //! # Checks
 //! The tests compare the mean and the variance of the samples with their formulas. The waits in the device

@@ -1,4 +1,4 @@
-//! A latency distribution measured with fio, from its JSON output.
+//! A latency distribution that was measured with fio, read from the JSON output of fio.
 //!
 //! # Model
 //! With `--output-format=json+`, fio writes every histogram bin of the completion latencies (`clat_ns.bins`).
@@ -13,7 +13,7 @@
 //!   queueing, and the model would add queueing a second time. Nacre therefore rejects a job with more than
 //!   `depth` outstanding requests (by default, one). Nacre calculates the number of outstanding requests from
 //!   `iodepth`, `iodepth_level`, and `numjobs`. With a higher `depth`, the latencies are used without
-//!   correction. Then set the `parallelism` of the device to the same value.
+//!   correction. In this case, set the `parallelism` of the device to the same value.
 //!
 //! # Sources
 //! fio documentation, "JSON output" and "JSON+ output"; fio `stat.c`, `plat_idx_to_val`.

@@ -1,7 +1,7 @@
-//! Latencies measured with fio, one per request, from its latency log.
+//! Latencies of single requests that were measured with fio, read from a latency log of fio.
 //!
 //! # Model
-//! fio with `--write_lat_log` writes the files `*_clat.N.log` and `*_lat.N.log`. The lines of these files
+//! With `--write_lat_log`, fio writes the files `*_clat.N.log` and `*_lat.N.log`. The lines of these files
 //! have the form `time in ms, latency, direction, block size, ...`. Every sample is one of the logged
 //! latencies, and all logged latencies have the same probability. The distribution therefore has exactly the
 //! mean and the percentiles of the log.
@@ -10,9 +10,9 @@
 //! - The order of the latencies: samples are independent.
 //! - Queueing inside the measured device. Latencies that were measured at a queue depth above 1 include
 //!   queueing, and the model would add queueing a second time. Measure with `iodepth=1`.
-//! - Averaged logs. With `log_avg_msec`, fio writes one line per time window, with block size 0. These
-//!   averages vary less than the latencies of single requests, so Nacre rejects the log. Nacre also rejects
-//!   logs of bandwidth, IOPS, and submission latency, which have different file names.
+//! - Averaged logs. With `log_avg_msec`, fio writes one line with the average latency per time window, with
+//!   block size 0. These averages vary less than the latencies of single requests, so Nacre rejects the log.
+//!   Nacre also rejects logs of bandwidth, IOPS, and submission latency, which have different file names.
 //!
 //! # Sources
 //! fio documentation, "Log File Formats".

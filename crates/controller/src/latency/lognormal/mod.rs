@@ -10,7 +10,7 @@
 //! waits for an erase. For these, use `quantiles` or measured data.
 //!
 //! # Sources
-//! Johnson, Kotz and Balakrishnan, *Continuous Univariate Distributions*, vol. 1, ch. 14.
+//! Johnson, Kotz, and Balakrishnan, *Continuous Univariate Distributions*, volume 1, chapter 14.
 //!
 //! # Checks
 //! The tests compare the mean and the variance of the samples with the settings. The mean wait in the device

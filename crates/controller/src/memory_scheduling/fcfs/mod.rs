@@ -12,7 +12,7 @@
 //!
 //! # Checks
 //! A clock-by-clock simulation gives the same completion times. For reads of consecutive banks, the interval
-//! between two accesses is tRCD plus one clock cycle, because no row is opened ahead.
+//! between two accesses is tRCD (row-to-column delay) plus one clock cycle, because no row is opened ahead.
 
 use super::{MemoryScheduler, MemorySchedulingFamily};
 use nacre_config::{Configuration, Descriptor, Model};

@@ -10,8 +10,8 @@
 //! 2. The command that opens the row of an access, or that closes another row in the bank of the access.
 //!    Older accesses come first.
 //!
-//! A row stays open while an older access needs the row. If all rows of a considered access are open, they
-//! also stay open until the access is served. Reads and writes have equal priority.
+//! A row stays open while an older access needs the row. If all rows of one of the considered accesses are
+//! open, they also stay open until this access is served. Reads and writes have equal priority.
 //!
 //! # Not modeled
 //! - A starvation limit: an access waits until its bank has no more row hits.

@@ -39,7 +39,7 @@
 //! - If many writes are recorded at once, the result is the same as for single writes.
 //! - While one row is written repeatedly, the interval follows the formula above. After this attack, the
 //!   interval returns to its original value.
-//! - Under uneven writes, the lifetime is at least 97 % of the ideal lifetime.
+//! - If writes are unevenly distributed, the lifetime is at least 97 % of the ideal lifetime.
 
 mod domain;
 mod feistel;

@@ -3,8 +3,8 @@
 //! # Model
 //! Before simulated time starts, the model reads the whole workload once and counts the reads and writes of
 //! every extent. Then the model assigns the extents to tiers and minimizes the sum of (reads x read latency +
-//! writes x write latency) over all extents. Reads and writes count separately. An extent with more writes
-//! than reads may therefore be better on flash than on PCM.
+//! writes x write latency) over all extents. Reads and writes are counted separately. An extent with more
+//! writes than reads may therefore be better on flash than on PCM.
 //!
 //! For each tier, the model uses the latency of an access of the same size on an idle device. If a request
 //! spans several extents, it counts as one access to each extent, with the size of its part in this extent.
@@ -13,7 +13,7 @@
 //!
 //! # Not modeled
 //! - Queueing: the placement may overload a tier.
-//! - Caches above the tiers: the model counts the requests of the workload, not the requests that pass a
+//! - Caches above the tiers: the model counts the requests of the workload, not the requests that miss in a
 //!   cache.
 //! - Moves: the placement is optimal among placements that never move an extent. If hot data changes over
 //!   time, a placement that moves extents may be better.

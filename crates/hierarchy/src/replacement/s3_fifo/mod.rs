@@ -1,18 +1,18 @@
 //! S3-FIFO: a small queue, a main queue, and a ghost queue, all of which are FIFO.
 //!
 //! # Model
-//! If the ghost of a new block is still tracked, the block enters the main queue. All other new blocks enter
-//! the small queue. A use increments the counter of the block, up to three, and does not move the block. An
-//! eviction has two cases:
+//! The ghost queue tracks blocks that were evicted from the small queue. If a new block is in the ghost
+//! queue, it enters the main queue. All other new blocks enter the small queue. A use increments the counter
+//! of the block, up to three, and does not move the block. An eviction has two cases:
 //!
 //! - If the small queue holds at least its share of the blocks, the policy examines the block at the tail of
 //!   the small queue. If this block was used more than once, it moves to the main queue. Otherwise, it is
-//!   evicted and leaves a ghost.
+//!   evicted, and the ghost queue tracks it.
 //! - If the small queue holds less than its share of the blocks, the policy examines the block at the tail of
 //!   the main queue. If the counter of this block is zero, the block is evicted. If the counter is positive,
 //!   the block moves to the head, and its counter is decremented.
 //!
-//! The maximum number of ghosts equals the number of slots in the main queue.
+//! The ghost queue tracks at most the share `ghosts` of the number of slots in the main queue.
 //!
 //! # Not modeled
 //! The model omits repeated evictions. In the paper, `evictS` can overfill the main queue, evict a block from

@@ -10,14 +10,14 @@
 //! original trace.
 //!
 //! With the probability `follow`, a request continues the previous request and has the same class. If the
-//! previous request accessed a new object, this request accesses the adjacent new object. If the previous
-//! request accessed an old object, this request accesses the object of the same size that is next in the
-//! stack. If these two objects are more than 256 blocks apart in the stack, the model samples a stack
+//! previous request accessed a new object, this request accesses a new object at the next address. If the
+//! previous request accessed an old object, this request accesses the object of the same size that is next in
+//! the stack. If these two objects are more than 256 blocks apart in the stack, the model samples a stack
 //! distance instead. Sequential runs are therefore repeated in the order of their addresses.
 //!
 //! # Not modeled
 //! - Popularity beyond its effect on stack distances.
-//! - Requests that partially overlap, and changes over time.
+//! - Requests that partially overlap, and changes of the workload over time.
 //! - Growth beyond `footprint`. If the footprint is used up, a request accesses the least recently used
 //!   object instead of a new object.
 //!
