@@ -23,9 +23,8 @@
 //!
 //! # Checks
 //! For each number of retries, the tests use a codeword with the maximum number of correctable bit errors,
-//! and a codeword with one more bit error. The second codeword needs one more retry, including its decoding
-//! time. The share of pages that are uncorrectable after the last retry equals the tail of the binomial
-//! distribution.
+//! and another with one more. The second codeword needs one more retry, including its decoding time. The
+//! share of pages that are uncorrectable after the last retry equals the tail of the binomial distribution.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Verdict, Work};
 use nacre_config::{Configuration, Descriptor, ErrorCode, Model, Problem, Reader};

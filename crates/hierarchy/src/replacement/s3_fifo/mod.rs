@@ -12,7 +12,7 @@
 //!   the main queue. If the counter of this block is zero, the block is evicted. If the counter is positive,
 //!   the block moves to the head, and its counter is decremented.
 //!
-//! The ghost queue tracks at most the share `ghosts` of the number of slots in the main queue.
+//! The maximum length of the ghost queue is `ghosts` times the number of slots in the main queue.
 //!
 //! # Not modeled
 //! The model omits repeated evictions. In the paper, `evictS` can overfill the main queue, evict a block from

@@ -14,7 +14,7 @@
 //!
 //! # Sources
 //! wu-1994: Wu and Zwaenepoel, "eNVy: a non-volatile, main memory storage system", ASPLOS 1994, section 4 and
-//! figure 8. The same bimodal distribution is used in rosenblum-1992.
+//! figure 8. A bimodal distribution of this kind is also used in rosenblum-1992.
 //!
 //! # Checks
 //! For localities from 50/50 to 5/95, the fractions of hot reads and hot writes are within the binomial error
