@@ -39,13 +39,13 @@
 //!   written in ascending order, up to `writers` pages in parallel. Transactions continue during the
 //!   checkpoint. After a flush, a checkpoint record is appended to the log, written, and flushed. The log
 //!   region is circular. If the log region is full, new transactions wait for the checkpoint.
-//! - *Threads*: `threads` threads run transactions without pauses. A get or put takes the CPU time
-//!   `operation`, and a commit takes the CPU time `commit`. A thread issues a request when its previous
+//! - *Threads*: `threads` threads run transactions without pauses. A get or put uses the CPU time
+//!   `operation`, and a commit uses the CPU time `commit`. A thread issues a request when its previous
 //!   request has completed. The device therefore determines which threads continue, which threads wait, and
 //!   which commits share a flush.
 //!
-//! *Addresses*: the log region starts at address 0. The database pages follow. Every database request has the
-//! size of a page, and log writes consist of whole log blocks. The unit of work is a transaction. A
+//! *Addresses*: the log region starts at address 0, and the database pages follow it. Every database request
+//! has the size of a page, and log writes consist of whole log blocks. The unit of work is a transaction. A
 //! transaction completes when the flush that makes its commit durable completes.
 //!
 //! # Not modeled

@@ -38,9 +38,9 @@
 //! The paper does not specify the following properties, so they are assumed. Words, keys, and pointers have 4
 //! B each, and a header has one word. A node of 32 pointers then has the size of a page. The database
 //! occupies 78 % of the array, and the paper states 80 %. The binary search finds the first greater key and
-//! does not stop on equality. The words that are read from a record, and the order of the trees and tables in
-//! memory, are also assumed. A transaction accesses first the account, then the teller, and then the branch,
-//! as in TPC-A.
+//! does not stop at an equal key. The words that are read from a record, and the order of the trees and
+//! tables in memory, are also assumed. A transaction accesses first the account, then the teller, and then
+//! the branch, as in TPC-A.
 //!
 //! The paper does not state the number of accesses per transaction. At 30,000 transactions per second, a
 //! transaction takes 33.3 us. According to the paper, reads of 180 ns take approximately 40 % of this time,

@@ -4,9 +4,9 @@
 //! # Model
 //! The decoder first uses the bits of the first read (hard decision). If decoding fails, the page is read
 //! again at other reference voltages (read retry). The codeword is then decoded with the information of all
-//! reads (soft decision). A page has at most `senses` retries. With each retry, the correctable bit error
-//! rate increases by the same amount, from `hard` to `soft`. If a codeword has too many bit errors even for
-//! the last retry, it is uncorrectable. Every decoding attempt takes time. The ECC model determines the
+//! reads (soft decision). A page is read again at most `senses` times. With each retry, the correctable bit
+//! error rate increases by the same amount, from `hard` to `soft`. If a codeword has too many bit errors even
+//! for the last retry, it is uncorrectable. Every decoding attempt takes time. The ECC model determines the
 //! number of reads, and the medium performs them.
 //!
 //! # Not modeled

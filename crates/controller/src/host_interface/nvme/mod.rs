@@ -1,7 +1,7 @@
 //! NVMe: queue pairs in host memory, over PCI Express.
 //!
 //! # Model
-//! 1. The driver takes CPU time, writes a command to a submission queue, and rings the doorbell with a posted
+//! 1. The driver uses CPU time, writes a command to a submission queue, and rings the doorbell with a posted
 //!    write.
 //! 2. The device fetches the 64 B command from host memory.
 //! 3. For a *write*, the device reads each page of data from host memory. The read requests have at most
@@ -9,13 +9,14 @@
 //!    device writes each page to host memory.
 //! 4. The device writes a 16 B completion to host memory and sends an interrupt. If `coalescing` is set, the
 //!    device sends the interrupt when this time has passed since the first completion that the interrupt
-//!    covers. The host takes CPU time for the interrupt and rings the doorbell of the completion queue.
-//! 5. With polling instead of interrupts, the host sees the completion immediately and takes CPU time to
+//!    covers. The host uses CPU time to handle the interrupt and rings the doorbell of the completion queue.
+//! 5. With polling instead of interrupts, the host detects the completion immediately and uses CPU time to
 //!    handle it. A CPU that polls performs no other work.
 //!
-//! Each packet takes transfer time on the link. `credits` limits the data packets in flight in each
-//! direction, and `tags` limits the outstanding reads of host memory. Data packets cross the link in the
-//! order in which they become ready. The host replies to reads of its memory in the order of their arrival.
+//! Every packet uses transfer time of the link, including packets without data. `credits` limits the data
+//! packets in flight in each direction, and `tags` limits the outstanding reads of host memory. Data packets
+//! cross the link in the order in which they become ready. The host replies to reads of its memory in the
+//! order of their arrival.
 //!
 //! *Queue pairs*: with `queue_pairs`, the driver distributes commands over the pairs in round-robin order.
 //! The device fetches one command of each pair at a time. A fetch therefore waits only for earlier commands

@@ -23,8 +23,8 @@
 //!
 //! # Checks
 //! For a few extents, the placement equals the best placement that an exhaustive search finds. `nacre mixes`
-//! computes the placements for all mixes together. For each mix, the result equals a placement that is
-//! computed only for this mix. The mean latencies of simulated runs equal the computed mean latencies.
+//! computes the placements for all mixes of tiers together. For each mix, the result equals a placement that
+//! is computed only for this mix. The mean latencies of simulated runs equal the computed mean latencies.
 
 #[cfg(test)]
 mod tests;

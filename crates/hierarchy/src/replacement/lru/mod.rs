@@ -1,9 +1,9 @@
 //! Least recently used (LRU).
 //!
 //! # Model
-//! The policy evicts the least recently used block. A log of uses, not a linked list, contains the order of
-//! the blocks. In the log, only the last use of each resident block is valid. The victim is the block with
-//! the oldest valid use.
+//! The policy evicts the least recently used block. The order of the blocks is stored as a log of uses, not
+//! as a linked list. Every use appends an entry, and only the last entry of each resident block is valid. The
+//! victim is the block with the oldest valid entry.
 //!
 //! # Not modeled
 //! Nothing is left out: this is exact LRU, without sampling.

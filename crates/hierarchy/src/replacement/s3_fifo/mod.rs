@@ -43,7 +43,7 @@ pub struct Config {
     /// Share of the capacity for the small queue of new blocks.
     #[config(default = "10 %", min = "0 %", max = "100 %", source = "paper: Yang 2023, section 4.1")]
     pub small: Ratio,
-    /// Number of ghosts, as a share of the slots of the main queue.
+    /// Maximum length of the ghost queue, as a share of the slots of the main queue.
     #[config(default = "100 %", min = "0 %", max = "1000 %", source = "paper: Yang 2023, section 4.1")]
     pub ghosts: Ratio,
 }

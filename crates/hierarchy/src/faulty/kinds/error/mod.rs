@@ -7,7 +7,8 @@
 //! lost reply. The data of a failed write is on the medium.
 //!
 //! # Not modeled
-//! The model omits retries by the host. For partly performed writes, use `torn_write`.
+//! The model omits retries by the host. To model writes that are partly performed, use the fault
+//! `torn_write`.
 //!
 //! # Sources
 //! Linux dm-flakey (error_reads, error_writes) and dm-error; the fail_make_request fault of Linux.
