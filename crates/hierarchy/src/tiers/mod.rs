@@ -69,7 +69,7 @@
 //! computes the cost as the sum over the tiers.
 //!
 //! # Checks
-//! - A simple independent simulation gives the same completion times, even while extents move.
+//! - A simple independent simulation computes the same completion times, even while extents move.
 //! - In a closed loop with one outstanding request, the mean latency is the mean of the latencies of the
 //!   tiers, weighted by their accesses.
 //! - The tiers serve every byte of every request exactly once. After any number of exchanges, every extent is

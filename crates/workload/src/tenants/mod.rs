@@ -3,11 +3,11 @@
 //! # Model
 //! Every tenant has a range of the address space, like an NVMe namespace or a logical volume, and a workload
 //! with a separate arrival process. For example, one tenant has a queue depth of 8, and another sends
-//! requests at a fixed rate. All requests are sent to one stack in time order. Simultaneous requests are sent
-//! in the order of their tenants. The record contains the requests, rates, and latencies of each tenant.
-//! Every request includes the number of its tenant, so that a drive with flexible data placement (`fdp`) can
-//! separate the data of the tenants. During preconditioning, the tenants take turns, with `weight` writes of
-//! each tenant per round.
+//! requests at a fixed rate. All requests are sent to one stack in time order. Requests with the same time
+//! are sent in the order of their tenants in the scenario. The record contains the requests, rates, and
+//! latencies of each tenant. Every request includes the number of its tenant, so that a drive with flexible
+//! data placement (`fdp`) can separate the data of the tenants. During preconditioning, the tenants take
+//! turns, with `weight` writes of each tenant per round.
 //!
 //! *Slots*: `places` limits the number of outstanding requests of all tenants, like a controller that fetches
 //! commands from the submission queues of its hosts. All other requests wait in the queues of their tenants.
@@ -24,7 +24,7 @@
 //!
 //! # Not modeled
 //! - Priority of outstanding requests: after a request has a slot, its priority has no effect.
-//! - Units of work of a tenant, e.g. transactions.
+//! - Units of work (e.g. transactions) of a tenant.
 //! - Tenant numbers in the requests that a cache sends to its backing device (fetches and write-backs).
 //! - Nested tenants.
 //!

@@ -11,8 +11,9 @@
 //! rixner-2000 uses this policy as a baseline.
 //!
 //! # Checks
-//! A clock-by-clock simulation gives the same completion times. For reads of consecutive banks, the interval
-//! between two accesses is tRCD (row-to-column delay) plus one clock cycle, because no row is opened ahead.
+//! A clock-by-clock simulation computes the same completion times. For reads of consecutive banks, the
+//! interval between two accesses is tRCD (row-to-column delay) plus one clock cycle, because no row is opened
+//! ahead.
 
 use super::{MemoryScheduler, MemorySchedulingFamily};
 use nacre_config::{Configuration, Descriptor, Model};

@@ -23,8 +23,8 @@
 //! rixner-2000.
 //!
 //! # Checks
-//! An independent clock-by-clock simulation gives the same completion times of random 64 B requests, to the
-//! picosecond. The tests use queues of 1 to 64 accesses, closed loops of 1 to 64 clients, three arrival
+//! For random 64 B requests, an independent clock-by-clock simulation computes the same completion times, to
+//! the picosecond. The tests use queues of 1 to 64 accesses, closed loops of 1 to 64 clients, three arrival
 //! rates, and the row policies `open` and `closed`. In one workload, 25 % of the accesses are row hits. In
 //! another workload, all accesses are row hits, and 70 % are reads. With several ranks, the request rates are
 //! within 1.5 % of the rates of a clock-by-clock scheduler.

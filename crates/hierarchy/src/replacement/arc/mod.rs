@@ -16,7 +16,7 @@
 //! paper, the target size is a real number.
 //!
 //! # Checks
-//! A simple implementation of figure 4 with lists has the same hits and victims. If a Zipf sequence is
+//! A simple implementation of figure 4 with lists produces the same hits and evictions. If a Zipf sequence is
 //! interrupted by scans, ARC has fewer misses than LRU.
 
 use super::ReplacementFamily;

@@ -16,8 +16,8 @@
 //! is also clear.
 //!
 //! # Checks
-//! A simple reference implementation with a ring has the same hits and victims. If no block is used again,
-//! CLOCK evicts the same blocks as FIFO.
+//! A simple reference implementation with a ring produces the same hits and evictions. If no block is used
+//! again, CLOCK evicts the same blocks as FIFO.
 
 use super::ReplacementFamily;
 use super::ring::{Ring, Turn};

@@ -12,8 +12,8 @@
 //! None: the caller provides the policy.
 //!
 //! # Checks
-//! A policy that implements LRU has the same hits and victims as `lru`. If no policy has the configured name,
-//! Nacre reports an error.
+//! A policy that implements LRU produces the same hits and evictions as `lru`. If no policy has the
+//! configured name, Nacre reports an error.
 
 use super::ReplacementFamily;
 use nacre_config::{Configuration, Descriptor, Model};

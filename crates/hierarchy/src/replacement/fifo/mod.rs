@@ -12,8 +12,8 @@
 //! 1966.
 //!
 //! # Checks
-//! A simple reference implementation with a queue has the same hits and victims. In Belady's example, FIFO
-//! has 9 misses with three slots and 10 misses with four slots (Belady's anomaly).
+//! A simple reference implementation with a queue produces the same hits and evictions. In Belady's example,
+//! FIFO has 9 misses with three slots and 10 misses with four slots (Belady's anomaly).
 
 use super::ReplacementFamily;
 use super::ring::{Ring, Turn};

@@ -20,8 +20,8 @@
 //! cache performance", SIGMETRICS'02, section 3. The HIR share of 1 % is from section 4 of this paper.
 //!
 //! # Checks
-//! A simple implementation with lists, which distinguishes the cases of the paper, has the same hits and
-//! victims. If a loop accesses slightly more blocks than the cache holds, LIRS has fewer misses than LRU.
+//! A simple implementation with lists, which distinguishes the cases of the paper, produces the same hits and
+//! evictions. If a loop accesses slightly more blocks than the cache holds, LIRS has fewer misses than LRU.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};

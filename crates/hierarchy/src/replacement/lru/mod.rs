@@ -16,7 +16,7 @@
 //! # Checks
 //! For every capacity, the number of hits equals the number that Mattson's stack algorithm computes. A larger
 //! cache holds every block that a smaller cache holds. The hit ratio is within 0.005 of Che's approximation.
-//! A simple reference implementation with a list has the same hits and victims.
+//! A simple reference implementation with a list produces the same hits and evictions.
 
 use super::ReplacementFamily;
 use super::arena::Slot;

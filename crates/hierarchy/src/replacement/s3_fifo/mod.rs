@@ -23,7 +23,7 @@
 //! Yang et al., "FIFO queues are all you need for cache eviction", SOSP'23, algorithm 1 and section 4.1.
 //!
 //! # Checks
-//! A simple reference implementation with queues has the same hits and victims. If a Zipf sequence is
+//! A simple reference implementation with queues produces the same hits and evictions. If a Zipf sequence is
 //! interrupted by scans, S3-FIFO has fewer misses than LRU.
 
 use super::ReplacementFamily;

@@ -14,8 +14,8 @@
 //! NSDI'24, algorithm 1.
 //!
 //! # Checks
-//! A simple reference implementation with a list and a hand has the same hits and victims. If a Zipf sequence
-//! is interrupted by scans, SIEVE has fewer misses than LRU.
+//! A simple reference implementation with a list and a hand produces the same hits and evictions. If a Zipf
+//! sequence is interrupted by scans, SIEVE has fewer misses than LRU.
 
 use super::ReplacementFamily;
 use super::ring::{Ring, Turn};

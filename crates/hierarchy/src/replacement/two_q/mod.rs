@@ -16,7 +16,7 @@
 //! section.
 //!
 //! # Checks
-//! A simple implementation of the procedure in the paper has the same hits and victims.
+//! A simple implementation of the procedure in the paper produces the same hits and evictions.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};

@@ -18,8 +18,8 @@
 //! 2017: section 3 (sketch, reset, doorkeeper) and section 4 (window of 1 %, 80 % protected).
 //!
 //! # Checks
-//! A simple implementation of these rules with lists and counters has the same hits and victims. Between two
-//! halvings, the estimated count of a block is never below its true count.
+//! A simple implementation of these rules with lists and counters produces the same hits and evictions.
+//! Between two halvings, the estimated count of a block is never below its true count.
 
 use super::ReplacementFamily;
 use super::arena::{Arena, Slot};

@@ -23,8 +23,8 @@
 //!
 //! # Checks
 //! Each byte of each request is in exactly one part of a trace. The tests check every field of small traces,
-//! both mappings, requests that span extents, limits, bad records, and all errors. The mapping `compact`
-//! gives the same addresses as a slow byte-by-byte reference.
+//! both mappings, requests that span extents, limits, bad records, and all errors. With `compact`, the
+//! addresses equal those of a slow byte-by-byte reference implementation.
 
 use super::part::Part;
 use super::placement::{Compact, EXTENT_BYTES, Misfit, keep};

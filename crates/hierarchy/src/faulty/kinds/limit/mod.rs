@@ -1,10 +1,10 @@
 //! Limit: the device serves a limited number of requests or bytes per second.
 //!
 //! # Model
-//! The fault sends requests to the device in the order of their arrival. The interval between two requests is
-//! at least `1 / iops`. It is also at least the time in which the data of the first request is transferred at
-//! `bandwidth`. The first request after a pause is sent immediately. When the fault ends, all waiting
-//! requests are sent immediately.
+//! The fault sends requests to the device in the order of their arrival. The interval between consecutive
+//! requests is at least `1 / iops`. It is also at least the time in which the data of the earlier request is
+//! transferred at `bandwidth`. The first request after a pause is sent immediately. When the fault ends, all
+//! waiting requests are sent immediately.
 //!
 //! # Not modeled
 //! Burst credits.

@@ -6,8 +6,8 @@
 //! the stall.
 //!
 //! # Not modeled
-//! The model omits stalls in which the device itself stops working. For a device with a backlog after the
-//! stall, use the fault `limit`.
+//! The model omits stalls in which the device itself stops working. To model a backlog after the stall, add
+//! the fault `limit`.
 //!
 //! # Sources
 //! Linux dm suspend and resume; Amazon EBS "pause I/O" in AWS Fault Injection Service.
