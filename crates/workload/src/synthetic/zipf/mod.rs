@@ -10,9 +10,9 @@
 //! The model omits changes of popularity over time and correlations between consecutive requests.
 //!
 //! # Sources
-//! ycsb-2010: B. Cooper et al., Benchmarking cloud serving systems with YCSB, SoCC 2010, uses a theta of
-//! 0.99, which is the default. breslau-1999: L. Breslau et al., Web caching and Zipf-like distributions,
-//! INFOCOM 1999, measures a theta of 0.64 to 0.83.
+//! The default theta of 0.99 is from ycsb-2010: Cooper et al., "Benchmarking cloud serving systems with
+//! YCSB", SoCC 2010. Values of 0.64 to 0.83 were measured in breslau-1999: Breslau et al., "Web caching and
+//! Zipf-like distributions", INFOCOM 1999.
 //!
 //! # Checks
 //! Chi-square tests compare the access counts of the blocks with the exact probabilities, for values of theta
