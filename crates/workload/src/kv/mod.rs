@@ -76,8 +76,8 @@
 //! - After a power loss at any time, recovery restores all committed data, regardless of which unflushed
 //!   writes survive.
 //! - With a single thread, the model issues the same requests as a simple reference implementation.
-//! - If the cache holds a fraction of the pages, the hit ratio equals a closed form. The log bytes and the
-//!   page writes per transaction, the number of group commits, and the throughput of several threads also
+//! - If the cache holds only a fraction of the pages, the hit ratio equals a closed form. The log bytes and
+//!   the page writes per transaction, the number of group commits, and the throughput of several threads also
 //!   equal values that were calculated by hand.
 
 mod btree;

@@ -21,7 +21,8 @@
 //! *Queue pairs*: with `queue_pairs`, the driver distributes commands over the pairs in round-robin order.
 //! The device fetches one command of each pair at a time. A fetch therefore waits only for earlier commands
 //! of the same pair. `queue_depth` and `coalescing` apply to each pair separately. The CPUs handle
-//! submissions and completions in the order of arrival, and no CPU is idle while one is waiting.
+//! submissions and completions in the order of arrival, and no CPU is idle while a submission or a completion
+//! waits.
 //!
 //! # Not modeled
 //! - Physical page lists: in real NVMe, a request of more than two pages needs an additional read of host

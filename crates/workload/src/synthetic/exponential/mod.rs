@@ -15,7 +15,7 @@
 //! footprint.
 //!
 //! # Checks
-//! A chi-square test compares the requests with the exact probabilities.
+//! A chi-square test compares the access counts of the blocks with the exact probabilities.
 
 use super::{
     Pattern, PatternFamily, access::Access, area::Area, operations::Operations, scatter::Scatter, timed,

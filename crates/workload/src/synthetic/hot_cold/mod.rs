@@ -2,11 +2,11 @@
 //!
 //! # Model
 //! Requests are independent, have equal sizes, and are aligned to their size. Blocks are either hot or cold.
-//! All hot blocks have the same probability, and so do all cold blocks. The notation is from the eNVy paper.
-//! With `"10/90"`, 90 % of the accesses go to 10 % of the data. With `"50/50"`, access is uniform. The
-//! locality of reads can differ from the locality of writes. Trims have the locality of writes. Unless
-//! `scatter` is on, hot data is at the beginning of the footprint. The hot data of reads therefore overlaps
-//! the hot data of writes.
+//! All hot blocks have the same probability, and so do all cold blocks. The notation of `locality` is from
+//! the eNVy paper. With `"10/90"`, 90 % of the accesses go to 10 % of the data. With `"50/50"`, access is
+//! uniform. The locality of reads can differ from the locality of writes. Trims have the locality of writes.
+//! Unless `scatter` is on, hot data is at the beginning of the footprint. The hot data of reads therefore
+//! overlaps the hot data of writes.
 //!
 //! # Not modeled
 //! The model omits more than two classes of data, and hot data that changes over time. For these, use a `mix`
