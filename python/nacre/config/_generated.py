@@ -13,7 +13,7 @@ from nacre.config.base import Preset, Table
 
 @dataclass(frozen=True, kw_only=True)
 class UniformWorkload(Table):
-    """All blocks have the same probability."""
+    """All blocks are equally likely to be accessed."""
 
     requests: int
     """Total number of requests."""
@@ -35,7 +35,7 @@ class UniformWorkload(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ZipfWorkload(Table):
-    """Few blocks are popular: rank k has a probability proportional to k^-theta."""
+    """Few blocks are popular: the popularity of rank k is proportional to k^-theta."""
 
     requests: int
     """Total number of requests."""
@@ -207,7 +207,7 @@ class BirthdayWorkload(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class MixWorkloadPart(Table):
-    """The patterns, at most 256."""
+    """Patterns of the mix, at most 256."""
 
     share: str | float | None = None
     """Fraction of the requests. If one pattern omits its share, it receives the remainder."""
@@ -222,7 +222,7 @@ class MixWorkload(Table):
     requests: int
     """Total number of requests."""
     part: list[MixWorkloadPart]
-    """The patterns, at most 256. Add new patterns at the end, so that the random streams of the others do not change."""
+    """Patterns of the mix, at most 256. Add new patterns at the end, so that the random streams of the others do not change."""
     arrival: Arrival | None = None
     """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["mix"] = "mix"
@@ -441,7 +441,7 @@ class TraceWorkload(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class TenantsWorkloadTenant(Table):
-    """The tenants, at most 256."""
+    """Tenants that share the stack, at most 256."""
 
     name: str
     """Name of the tenant in the record."""
@@ -457,7 +457,7 @@ class TenantsWorkloadTenant(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class TenantsWorkloadWeights(Table):
-    """Weighted round robin among the classes below urgent for requests that wait for `places`."""
+    """Weights of the classes below urgent."""
 
     high: int
     """Weight of the high class."""
@@ -472,18 +472,18 @@ class TenantsWorkload(Table):
     """Several hosts on one stack, each with its own addresses, workload, and arrivals."""
 
     tenant: list[TenantsWorkloadTenant]
-    """The tenants, at most 256. Add new tenants at the end, so that the addresses and random streams of the others do not change."""
+    """Tenants that share the stack, at most 256. Add new tenants at the end, so that the addresses and random streams of the others do not change."""
     places: int | None = None
     """Maximum number of outstanding requests of all tenants. Absent means no limit. The `queue_depth` of the device should be at least as large."""
     weights: TenantsWorkloadWeights | None = None
-    """Weighted round robin among the classes below urgent for requests that wait for `places`. By default, priority is strict."""
+    """Weights of the classes below urgent. If requests wait because `places` requests are outstanding, these classes take turns by weighted round robin. By default, priority is strict."""
     kind: Literal["tenants"] = "tenants"
     """Kind of the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class UniformPattern(Table):
-    """All blocks have the same probability."""
+    """All blocks are equally likely to be accessed."""
 
     footprint: str
     """Size of the address space used, in bytes; a multiple of the request size."""
@@ -501,7 +501,7 @@ class UniformPattern(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ZipfPattern(Table):
-    """Few blocks are popular: rank k has a probability proportional to k^-theta."""
+    """Few blocks are popular: the popularity of rank k is proportional to k^-theta."""
 
     footprint: str
     """Size of the address space used, in bytes; a multiple of the request size."""
@@ -645,7 +645,7 @@ class BirthdayPattern(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class MixPatternPart(Table):
-    """The patterns, at most 256."""
+    """Patterns of the mix, at most 256."""
 
     share: str | float | None = None
     """Fraction of the requests. If one pattern omits its share, it receives the remainder."""
@@ -658,7 +658,7 @@ class MixPattern(Table):
     """Several patterns, each with a share of the requests."""
 
     part: list[MixPatternPart]
-    """The patterns, at most 256. Add new patterns at the end, so that the random streams of the others do not change."""
+    """Patterns of the mix, at most 256. Add new patterns at the end, so that the random streams of the others do not change."""
     kind: Literal["mix"] = "mix"
     """Kind of the model."""
 
@@ -977,14 +977,14 @@ class FlashDiskCacheDevice(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class PcmDiskCacheDeviceController(Table):
-    """Programmable controller, which can switch rows to SLC mode and use stronger codes."""
+    """Programmable controller, which can switch rows of cells to SLC mode and use stronger codes."""
 
     slc_read: str | None = None
     """Time to read a page in SLC mode. Default: 62.5 ns."""
     slc_write: str | None = None
     """Time to write a page in SLC mode. Default: 13.9 us."""
     slc_endurance: int | None = None
-    """Rated writes of a row in SLC mode. Default: 100000000000."""
+    """Rated number of writes of a row in SLC mode. Default: 100000000000."""
     slc_read_energy: str | None = None
     """Energy to read a page in SLC mode."""
     slc_write_energy: str | None = None
@@ -1020,21 +1020,21 @@ class PcmDiskCacheDevice(Table):
     lookup: str | None = None
     """Time to look up a page in the tables. Default: 125 ns."""
     update: str | None = None
-    """Time to update the entry of a page in the tables. Updates do not delay their page, but later lookups. Default: 0 s."""
+    """Time to update the entry of a page in the tables. Updates delay later lookups, but not the write of the page. Default: 0 s."""
     tables: Tables | None = None
     """Location of the tables. Default: pcm."""
     ecc: Ecc
     """Error-correcting code of a page."""
     endurance: int | None = None
-    """Rated writes of a frame. Default: 10000000000."""
+    """Rated number of writes of a frame. Default: 10000000000."""
     bit_error_rate: float | None = None
-    """Bit error rate at the rated writes of a frame. Default: 1e-6."""
+    """Bit error rate at the rated number of writes of a frame. Default: 1e-6."""
     error_exponent: float | None = None
-    """Exponent of the writes in the bit error rate. Default: 3.0."""
+    """Exponent of the number of writes in the bit error rate. Default: 3.0."""
     endurance_spread: float | None = None
     """Standard deviation of the logarithm of the endurance of frames. Default: 0.1."""
     controller: PcmDiskCacheDeviceController | None = None
-    """Programmable controller, which can switch rows to SLC mode and use stronger codes. The cells are then in MLC mode at first. Absent means one mode and one code."""
+    """Programmable controller, which can switch rows of cells to SLC mode and use stronger codes. With a controller, all cells start in MLC mode. By default, there is one mode and one code."""
     wear_leveling: WearLeveling | None = None
     """Wear leveling of frames. Default: start_gap."""
     read_energy: str | None = None
@@ -1110,7 +1110,7 @@ class FaultyDevice(Table):
     """Fault injection: a device that is slow, stalls, fails, or corrupts data as configured."""
 
     device: Device
-    """The device that has the faults."""
+    """The device into which the faults are injected."""
     fault: list[Fault] | None = None
     """Faults, in the order in which requests pass them; by default, there are none."""
     kind: Literal["faulty"] = "faulty"
@@ -1138,7 +1138,7 @@ class MeasuredDevice(Table):
     parallelism: int | None = None
     """Number of units served in parallel. Default: 1."""
     bandwidth: str | None = None
-    """Bandwidth shared by all units. Absent means no limit."""
+    """Bandwidth shared by all units. By default, the bandwidth is not limited."""
     read_energy: str | None = None
     """Energy to read one unit, in addition to idle power."""
     write_energy: str | None = None
@@ -1157,7 +1157,7 @@ class MeasuredDevice(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class HddDeviceStandby(Table):
-    """Spin-down of an idle drive, with its time and energy."""
+    """Spin-down of an idle drive: its delay, and the time and energy to spin up."""
 
     after: str
     """Idle time before the platters stop."""
@@ -1210,7 +1210,7 @@ class HddDevice(Table):
     write_cache: str | None = None
     """Size of the write cache; 0 B disables it. Default: 0 B."""
     standby: HddDeviceStandby | None = None
-    """Spin-down of an idle drive, with its time and energy. By default, the drive does not spin down."""
+    """Spin-down of an idle drive: its delay, and the time and energy to spin up. By default, the drive does not spin down."""
     drive: str | None = None
     """Capacity of the whole drive, to which the idle powers apply. If `capacity` is smaller, the device is a share of a pool of such drives. The default is `capacity`."""
     price: str | None = None
@@ -1360,7 +1360,7 @@ class OnyxDevice(Table):
     link: str | None = None
     """Bandwidth of the link to the host, in each direction. Default: 2 GB/s."""
     ring: str | None = None
-    """Bandwidth of the ring between pipeline and controllers. Default: 4 GB/s."""
+    """Bandwidth of the ring between the pipeline and the controllers. Default: 4 GB/s."""
     ring_stations: int | None = None
     """Number of stations of the ring. Controllers are distributed evenly over the stations. The pipeline is at the first station. Default: 4."""
     ring_hop: str | None = None
@@ -1422,7 +1422,7 @@ class NvramCardDevice(Table):
     four_activates: str
     """Time window in which at most four rows are opened: tFAW."""
     access_to_access: int | None = None
-    """Clocks between two reads, or between two writes: tCCD. With bank groups, they are in different groups. Default: 4."""
+    """Clocks between two reads, or between two writes: tCCD. With bank groups, the two accesses are in different groups. Default: 4."""
     access_to_access_in_group: str | None = None
     """Time between two reads, or between two writes, in one group: tCCD_L."""
     write_recovery: str
@@ -1860,7 +1860,7 @@ class S3FifoReplacement(Table):
     small: str | float | None = None
     """Share of the capacity for the small queue of new blocks. Default: 10 %."""
     ghosts: str | float | None = None
-    """Number of ghosts, as a share of the slots of the main queue. Default: 100 %."""
+    """Maximum length of the ghost queue, as a share of the slots of the main queue. Default: 100 %."""
     kind: Literal["s3_fifo"] = "s3_fifo"
     """Kind of the model."""
 
@@ -2282,9 +2282,9 @@ class LocalityGatheringCleaning(Table):
     exchange: str | float | None = None
     """Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment. The value applies to partitions of one segment; it grows with the square root of the number of segments in a partition. Default: 0.6 %."""
     balance: str | float | None = None
-    """Share moved by one cleaning, relative to the pages that should cross a boundary between partitions. Default: 10 %."""
+    """Number of pages that one cleaning moves across a boundary between partitions, as a share of the pages that should cross it. Default: 10 %."""
     most_moved: str | float | None = None
-    """Maximum valid pages that one cleaning moves in each direction, as a share of a segment. Default: 30 %."""
+    """Maximum number of valid pages that one cleaning moves in each direction, as a share of a segment. Default: 30 %."""
     reserve: str | float | None = None
     """Free pages that a neighboring partition keeps, as a share of its target number. Default: 50 %."""
     first_reserve: str | float | None = None
@@ -2320,9 +2320,9 @@ class HybridCleaning(Table):
     exchange: str | float | None = None
     """Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment. The value applies to partitions of one segment; it grows with the square root of the number of segments in a partition. Default: 0.6 %."""
     balance: str | float | None = None
-    """Share moved by one cleaning, relative to the pages that should cross a boundary between partitions. Default: 10 %."""
+    """Number of pages that one cleaning moves across a boundary between partitions, as a share of the pages that should cross it. Default: 10 %."""
     most_moved: str | float | None = None
-    """Maximum valid pages that one cleaning moves in each direction, as a share of a segment. Default: 30 %."""
+    """Maximum number of valid pages that one cleaning moves in each direction, as a share of a segment. Default: 30 %."""
     reserve: str | float | None = None
     """Free pages that a neighboring partition keeps, as a share of its target number. Default: 50 %."""
     first_reserve: str | float | None = None
@@ -2631,7 +2631,7 @@ class LognormalLatency(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class QuantilesLatencyPoints(Table):
-    """Points of the distribution, from share 0 (the smallest latency) to share 1 (the largest)."""
+    """Points of the cumulative distribution, from share 0 (the smallest latency) to share 1 (the largest)."""
 
     share: str | float
     """Share of the requests that take `latency` or less."""
@@ -2644,7 +2644,7 @@ class QuantilesLatency(Table):
     """A latency given by points of its cumulative distribution."""
 
     points: list[QuantilesLatencyPoints]
-    """Points of the distribution, from share 0 (the smallest latency) to share 1 (the largest)."""
+    """Points of the cumulative distribution, from share 0 (the smallest latency) to share 1 (the largest)."""
     kind: Literal["quantiles"] = "quantiles"
     """Kind of the model."""
 
@@ -2683,7 +2683,7 @@ class LatencyLogLatency(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class PcmTables(Table):
-    """Tables in the phase-change memory, next to the pages."""
+    """The tables of the cache are in phase-change memory, next to the cached pages."""
 
     lookup_energy: str | None = None
     """Energy of a lookup."""
@@ -2698,7 +2698,7 @@ class DramTables(Table):
     """Tables in DRAM."""
 
     idle_power: str | None = None
-    """Idle power of a DRAM chip, including refresh. The tables take their share of it."""
+    """Idle power of a DRAM chip, including refresh. The tables use a share of this power, in proportion to their size."""
     chip: str | None = None
     """Capacity of a DRAM chip. Default: 128 MiB."""
     lookup_energy: str | None = None
@@ -2711,7 +2711,7 @@ class DramTables(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadPriorityFlashScheduling(Table):
-    """Host reads go before all other operations that wait for their die."""
+    """A host read starts before all other operations that wait for the same die."""
 
     independent_planes: bool | None = None
     """Whether the planes of a die serve host reads independently (asynchronous independent plane reads). Default: false."""
@@ -2721,7 +2721,7 @@ class ReadPriorityFlashScheduling(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class SuspensionFlashScheduling(Table):
-    """Host reads also suspend programs and erases."""
+    """Host reads go first, and they also suspend programs and erases in progress."""
 
     suspend: str
     """Time to suspend a program or an erase for a read."""
@@ -2745,7 +2745,7 @@ class InOrderFlashScheduling(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class UnlimitedQueue(Table):
-    """The number of requests is not limited."""
+    """The drive processes any number of requests at the same time."""
 
     kind: Literal["unlimited"] = "unlimited"
     """Kind of the model."""
@@ -2753,7 +2753,7 @@ class UnlimitedQueue(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class SharedQueue(Table):
-    """All tenants share the slots, first come, first served."""
+    """All tenants share `depth` request slots, first come, first served."""
 
     depth: int
     """Number of slots."""
@@ -2763,7 +2763,7 @@ class SharedQueue(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ByTenantQueue(Table):
-    """Each tenant has separate slots; its further requests wait for a free slot."""
+    """Each tenant has separate slots."""
 
     depths: list[int]
     """Number of slots of each tenant of a workload, in the order of the tenants. If there are more tenants than entries, the list repeats."""
@@ -2783,7 +2783,7 @@ class RoundRobinQueue(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedRoundRobinQueueWeights(Table):
-    """Number of slots per turn for each class below urgent."""
+    """Number of slots that each priority class below urgent gets per turn."""
 
     high: int
     """Weight of the high class."""
@@ -2802,7 +2802,7 @@ class WeightedRoundRobinQueue(Table):
     classes: list[Literal["urgent", "high", "medium", "low"]]
     """Priority class of each tenant of a workload, in the order of the tenants. If there are more tenants than entries, the list repeats."""
     weights: WeightedRoundRobinQueueWeights
-    """Number of slots per turn for each class below urgent."""
+    """Number of slots that each priority class below urgent gets per turn."""
     kind: Literal["weighted_round_robin"] = "weighted_round_robin"
     """Kind of the model."""
 
@@ -2817,7 +2817,7 @@ class SuperblockAllocationParity(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class SuperblockAllocation(Table):
-    """Writes go round robin over the dies, in superblocks that span all dies."""
+    """The drive distributes writes round robin over the dies, in superblocks that span all dies."""
 
     parity: SuperblockAllocationParity | None = None
     """Parity within superblocks, like Micron's RAIN and SandForce's RAISE: uncorrectable units are rebuilt from the other dies. Parity reduces the over-provisioning. By default, there is no parity."""
@@ -2843,7 +2843,7 @@ class StaticAllocation(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class DynamicAllocation(Table):
-    """Pages go to the die that is free first; each plane has separate garbage collection."""
+    """A page goes to the die that is free first."""
 
     copyback: bool | None = None
     """Whether garbage collection copies pages inside their die. Only the commands then cross the channel, and bit errors are not corrected. Copies inside a die require `unit` = `page`. Default: false."""
@@ -2853,7 +2853,7 @@ class DynamicAllocation(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class InDramMappingTable(Table):
-    """The whole table is in DRAM."""
+    """The whole mapping table is in DRAM."""
 
     entry: str | None = None
     """Size of one mapping in bytes. Default: 4 B."""
@@ -2865,10 +2865,10 @@ class InDramMappingTable(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class CachedPagesMappingTable(Table):
-    """The table is in flash, with an LRU cache of its pages in DRAM (DFTL)."""
+    """The mapping table is in flash, and DRAM holds an LRU cache of the table pages (DFTL)."""
 
     size: str
-    """Size of the DRAM cache of mappings, without their keys. If the cache is larger than the table, it holds the whole table."""
+    """Size of the DRAM cache of mappings, not including the keys of the mappings. If the cache is larger than the table, it holds the whole table."""
     entry: str | None = None
     """Size of one mapping in bytes. Default: 4 B."""
     checkpoint_every: str | None = None
@@ -2879,10 +2879,10 @@ class CachedPagesMappingTable(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class CachedEntriesMappingTable(Table):
-    """The table is in flash, with an LRU cache of single mappings in DRAM, as in MQSim."""
+    """The mapping table is in flash, and DRAM holds an LRU cache of single mappings, as in MQSim."""
 
     size: str
-    """Size of the DRAM cache of mappings, without their keys. If the cache is larger than the table, it holds the whole table."""
+    """Size of the DRAM cache of mappings, not including the keys of the mappings. If the cache is larger than the table, it holds the whole table."""
     entry: str | None = None
     """Size of one mapping in bytes. Default: 4 B."""
     checkpoint_every: str | None = None
@@ -2901,7 +2901,7 @@ class FirstComeHostScheduler(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class DeadlineHostScheduler(Table):
-    """Reads or writes are sent in batches in address order until a deadline passes, as in Linux mq-deadline."""
+    """The host sends batches of reads or of writes in address order."""
 
     read_expire: str | None = None
     """Time from the arrival of a read until its deadline. Default: 500 ms."""
@@ -2929,7 +2929,7 @@ class RunFill(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class RunUntilSteady(Table):
-    """Continue the writes of `precondition` before simulated time starts until write amplification is steady and valid data no longer grows."""
+    """Continue the writes of `precondition` until write amplification is steady and the amount of valid data no longer grows."""
 
     window: str | float | None = None
     """Host data of one window, as a share of the stack's capacity. Default: 100 %."""
@@ -2952,7 +2952,7 @@ class Run(Table):
     precondition: int | Workload | None = None
     """Writes before simulated time starts, after `fill`. They take no time, and only their wear is counted. A number uses that many writes of the workload, generated separately, or from the start of the trace; the measured requests do not change. A separate workload gives as many writes as it has requests, or all writes of a trace. Default: 0."""
     until_steady: RunUntilSteady | None = None
-    """Continue the writes of `precondition` before simulated time starts until write amplification is steady and valid data no longer grows."""
+    """Continue the writes of `precondition` until write amplification is steady and the amount of valid data no longer grows. Simulated time starts after these writes."""
     warm_up: int | None = None
     """Requests served before measurement starts, to warm up caches. Default: 0."""
     wear_out: bool | None = None
@@ -2979,7 +2979,7 @@ class ScenarioHostTimeout(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ScenarioHost(Table):
-    """Request handling in the host of the workload."""
+    """How the host sends requests."""
 
     timeout: str | ScenarioHostTimeout | None = None
     """Timeout of a request, and retries after the timeout. By default, the host waits without limit. A duration without a table sets `after`."""
@@ -3006,7 +3006,7 @@ class Scenario(Table):
     stack: Device
     """Device that serves the requests."""
     host: ScenarioHost | None = None
-    """Request handling in the host of the workload. By default, the host submits each request immediately and waits without limit."""
+    """How the host sends requests. By default, the host submits each request immediately and waits for its completion without limit."""
     run: Run | None = None
     """Settings of the run (optional)."""
 
