@@ -7,21 +7,21 @@ use nacre_media::dram::Location;
 /// Maps addresses to locations. All sizes and counts are powers of two.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Map {
-    /// Size of a burst in bytes, as a shift.
+    /// Base-2 logarithm of the burst size in bytes.
     burst: u32,
-    /// Size of a span within a bank in bytes, as a shift.
+    /// Base-2 logarithm of the size in bytes of a span within a bank.
     span: u32,
-    /// Size of a row in bytes, as a shift.
+    /// Base-2 logarithm of the row size in bytes.
     row: u32,
-    /// Number of bank groups that adjacent bursts use alternately, as a shift.
+    /// Base-2 logarithm of the number of bank groups that adjacent bursts use in turn.
     in_turn: u32,
-    /// Number of channels, as a shift.
+    /// Base-2 logarithm of the number of channels.
     channels: u32,
-    /// Number of bank groups that adjacent spans use alternately, as a shift.
+    /// Base-2 logarithm of the number of bank groups that adjacent spans use in turn.
     groups: u32,
-    /// Number of banks per group, as a shift.
+    /// Base-2 logarithm of the number of banks per bank group.
     banks: u32,
-    /// Number of ranks, as a shift.
+    /// Base-2 logarithm of the number of ranks.
     ranks: u32,
 }
 
@@ -69,7 +69,8 @@ impl Map {
         (channel, Access { location, groups: groups.min(bursts as u32), bursts })
     }
 
-    /// Calls `add` with the channel and access of each portion of `bytes` bytes from `address`.
+    /// Splits the `bytes` bytes from `address` at span boundaries. Calls `add` with the channel and access
+    /// of each portion.
     #[inline]
     pub(super) fn split(&self, address: u64, bytes: u64, mut add: impl FnMut(usize, Access)) {
         let (first, last) = (address >> self.burst, (address + bytes - 1) >> self.burst);
@@ -83,7 +84,7 @@ impl Map {
         }
     }
 
-    /// Number of bursts per span, as a shift.
+    /// Base-2 logarithm of the number of bursts per span.
     #[inline]
     fn in_span(&self) -> u32 {
         self.span - self.burst + self.in_turn

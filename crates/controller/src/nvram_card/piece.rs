@@ -12,9 +12,9 @@ pub(super) struct Piece {
     pub(super) address: u64,
     pub(super) bytes: u64,
     pub(super) is_write: bool,
-    /// Time at which the piece started on the card.
+    /// Time at which the card started to process the piece.
     pub(super) brought: Time,
-    /// Latency breakdown until the piece started on the card.
+    /// Latency breakdown up to the time at which the card started to process the piece.
     pub(super) spent: Spent,
     /// Channels that the piece uses, as a bit mask.
     pub(super) channels: u64,
@@ -26,7 +26,7 @@ pub(super) struct Piece {
     pub(super) done: Time,
     /// Time at which the rows are closed, if the accesses close them.
     pub(super) closed: Time,
-    /// Time at which the piece ends, if known.
+    /// Time at which the memory has completed the piece, if known.
     pub(super) served: Time,
     /// Duration of the piece's last access without contention.
     alone: Time,
@@ -75,7 +75,7 @@ impl Piece {
         self.accesses == 0
     }
 
-    /// Time of the piece in the memory, without waiting.
+    /// Time that the piece needs in the memory, without waits.
     pub(super) fn medium(&self) -> Time {
         (self.alone + (self.served - self.done)).min(self.served - self.brought)
     }

@@ -1,4 +1,5 @@
-//! The memory controller of one channel: selects the next command among the waiting accesses, and its time.
+//! The memory controller of one channel: selects the next command for the waiting accesses, and the clock
+//! at which it is issued.
 
 use super::clocks::{COUNTED, Clocks, Counters};
 use super::config::{Config, RowPolicy};
@@ -10,12 +11,13 @@ use std::collections::VecDeque;
 
 /// A channel and its queue. The scheduler decides in whole clocks of the channel.
 ///
-/// The scheduler considers the oldest accesses, up to the size of its queue, and issues the command with the
-/// earliest possible clock. At the same clock, the order is: a due refresh, the read or write of the oldest
-/// access whose rows are open, and the command that opens or closes a row for the oldest access. A row is not
-/// closed while an access in the window with all its rows open needs it, or while an older access needs it.
-/// Otherwise, each of two accesses could have a row open that the other must close, and both would wait
-/// forever. The bursts of an access are consecutive, and the last burst frees the queue slot of the access.
+/// The scheduler considers the oldest accesses, up to the size of its queue (the window), and issues the
+/// command with the earliest possible clock. The order of commands with the same clock is: a due refresh,
+/// the read or write of the oldest access whose rows are open, and the command that opens or closes a row
+/// for the oldest access. A row is not closed while it is needed by an older access, or by an access in the
+/// window whose rows are all open. Otherwise, each of two accesses could have a row open that the other
+/// must close, and both would wait forever. The bursts of an access are consecutive, and the last burst
+/// frees the queue slot of the access.
 #[derive(Debug, State)]
 pub(super) struct Scheduler {
     channel: InOrder,
@@ -47,7 +49,7 @@ pub(super) struct Scheduler {
     #[state(skip = "scratch")]
     wanted: Vec<u64>,
     pub(super) counts: Counters,
-    /// Bursts read and written that were requested but not yet issued.
+    /// Numbers of bursts to read and to write that were requested but not yet issued.
     outstanding: [u64; 2],
     /// Numbers of requested bursts that a power loss dropped.
     dropped: [u64; 2],
@@ -82,14 +84,14 @@ enum Choice {
     /// Closes an open row of a rank whose refresh is due, or refreshes the rank.
     Close(Location),
     Refresh(u32),
-    /// Reads or writes the access at this position.
+    /// Reads or writes the data of the access at this position in the queue.
     Burst(u32),
-    /// Opens or closes a row for the access at this position.
+    /// Opens or closes a row for the access at this position in the queue.
     Activate(u32, Location),
     Precharge(u32, Location),
 }
 
-/// Bursts in transfer.
+/// A transfer of bursts on the data lines.
 #[derive(Clone, Copy, Debug, Value)]
 struct Moving {
     begin: Time,
@@ -195,7 +197,7 @@ impl Scheduler {
         found
     }
 
-    /// Returns the command with the earliest possible clock from `from`, for the oldest `seen` accesses.
+    /// Returns the command with the earliest possible clock from `from`, for the `seen` oldest accesses.
     /// `None` if there are no accesses.
     fn scan(&mut self, seen: usize, from: u64) -> Option<Next> {
         self.mark_wanted(seen, from);

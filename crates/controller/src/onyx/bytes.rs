@@ -8,7 +8,7 @@ use nacre_kernel::event::Payload;
 use nacre_media::store::Store;
 
 impl<S: Store> Drive<S> {
-    /// Number of the stored page of a physical row.
+    /// Index in the store of the page that contains a physical row.
     fn page(&self, controller: u32, physical: u64) -> u64 {
         u64::from(controller) * self.controllers[controller as usize].rows.count() + physical
     }

@@ -226,7 +226,7 @@ impl Config {
         }
     }
 
-    /// The rows of controller `number`, as wear leveling needs them.
+    /// Region of controller `number`, for its wear leveling.
     pub(super) fn region(&self, number: u32) -> Region {
         Region { number, rows: self.rows(), endurance: self.chips.cells.endurance }
     }
@@ -241,7 +241,7 @@ impl Config {
         self.chips.rank(self.read_control)
     }
 
-    /// Number of row writes in full buffers of all controllers.
+    /// Number of row writes that the buffers of all controllers hold together.
     pub(super) fn buffered_rows(&self) -> u64 {
         u64::from(self.controllers) * u64::from(self.buffered_writes)
     }

@@ -8,8 +8,8 @@ use crate::ecc::{Ecc, Verdict, binomial_tail};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Energy, Ledger, Random, Time};
 
-/// If fewer than this share of the codewords with bit errors have more than `n` bit errors, the numbers above
-/// `n` are treated as one case.
+/// Limit for the table of error numbers. The table ends at the first `n` for which the share of codewords
+/// with more than `n` bit errors, among the codewords with bit errors, is below this limit.
 const NEGLIGIBLE: f64 = 1e-15;
 
 /// The decoder of one controller.
@@ -22,10 +22,11 @@ pub(super) struct Decoder {
     beat: Time,
     #[state(skip = "from the configuration")]
     energy: Option<Energy>,
-    /// Element `n` is the probability that a codeword with bit errors has at most `n + 1` of them.
+    /// Element `n` is the probability that a codeword with bit errors has at most `n + 1` bit errors.
     #[state(skip = "from the configuration")]
     at_most: Vec<f64>,
-    /// Mean number of codewords between two codewords with bit errors, which is exponentially distributed.
+    /// Mean of an exponential distribution. Rounded down, a random value of this distribution is the number
+    /// of codewords between two codewords with bit errors.
     #[state(skip = "from the configuration")]
     gap: f64,
     /// Number of codewords before the next codeword with bit errors.
@@ -105,8 +106,8 @@ impl Decoder {
         self.code.encoding().time
     }
 
-    /// Time of the decoder after the last of `beats` beats has arrived, if the decoder was idle. `read` is
-    /// the time to read one beat.
+    /// Time that the decoder still needs after the last of `beats` beats has arrived, if the decoder was
+    /// idle before the first. `read` is the time to read one beat.
     pub(super) fn tail(&self, beats: u64, read: Time) -> Time {
         self.beat.max((self.beat * beats).saturating_sub(read * (beats - 1)))
     }
@@ -139,7 +140,7 @@ impl Decoder {
         decoded
     }
 
-    /// Decodes a codeword with bit errors. Returns the decoding time in addition to that of a codeword
+    /// Decodes a codeword with bit errors. Returns the decoding time minus the decoding time of a codeword
     /// without bit errors.
     fn wrong(&mut self, decoded: &mut Decoded) -> Time {
         let place = self.random.unit();

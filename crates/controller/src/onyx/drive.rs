@@ -139,7 +139,8 @@ impl SlotPool {
         SlotPool { free: count, waiting: VecDeque::new() }
     }
 
-    /// Whether user `number` gets a slot now. Otherwise, the user is added to the queue.
+    /// Takes a slot for user `number`, and returns true. If no slot is free, adds the user to the queue and
+    /// returns false.
     pub(super) fn take(&mut self, number: u32) -> bool {
         if self.free > 0 {
             self.free -= 1;

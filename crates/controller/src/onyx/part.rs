@@ -16,7 +16,7 @@ pub(super) struct Row {
     pub(super) offset: u64,
     pub(super) bytes: u64,
     pub(super) is_write: bool,
-    /// Times between host and drive, on the ring, and on the medium.
+    /// Times that the part has spent between host and drive, on the ring, and on the medium.
     pub(super) spent: Spent,
     pub(super) carried: Time,
     pub(super) medium: Time,

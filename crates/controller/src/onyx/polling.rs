@@ -21,7 +21,7 @@ pub(super) struct Polling {
     poll: Time,
     /// Start time of the last program of each rank.
     starts: Vec<Time>,
-    /// Time at which the controller detects the end of that program, for each rank.
+    /// Time at which the controller detects the end of the last program of each rank.
     ends: Vec<Time>,
 }
 

@@ -69,7 +69,7 @@ struct Task {
     ranks: Ranks,
     /// Number of beats of a read.
     beats: u64,
-    /// Time before the first fill.
+    /// Setup time before the buffers of the chips are first filled.
     lead: Time,
     since: Time,
     done: Time,
@@ -145,7 +145,7 @@ impl Scoreboard {
         }
     }
 
-    /// Adds a read of `bytes` bytes from `offset` of a physical row, which may start at `now`.
+    /// Adds a read of `bytes` bytes at offset `offset` of physical row `row`. The read may start at `now`.
     pub(super) fn read(&mut self, now: Time, job: Job, row: u64, offset: u64, bytes: u64) {
         let (beats, (first, count)) =
             (self.timing.rank.beats(offset, bytes), self.timing.rank.chunks(offset, bytes));
@@ -226,7 +226,8 @@ impl Scoreboard {
         }
     }
 
-    /// Considers operation `number` as the next one, after all operations before it were considered.
+    /// Makes operation `number` the next operation if it can start earlier than the current candidate. All
+    /// older operations must already have been considered.
     #[inline]
     fn consider(&mut self, number: usize) {
         let task = &self.waiting[number];
@@ -379,8 +380,8 @@ impl Scoreboard {
         }
     }
 
-    /// Applies the wear of a write to logical row `row`, which is in `physical`. Returns the row copy that
-    /// wear leveling requires, if any.
+    /// Applies the wear of a write to logical row `row`, which is stored in physical row `physical`.
+    /// Returns the row copy that wear leveling requires, if any.
     pub(super) fn wear(&mut self, row: u64, physical: u64) -> Option<Move> {
         self.rows.program(physical);
         self.counts.host_rows += 1;

@@ -135,8 +135,8 @@ pub trait WearLeveller: State + Send {
     fn written(&mut self, row: u64) -> Option<Move>;
 
     /// Records at least one and at most `most` writes to `row`, like repeated calls of
-    /// [`WearLeveller::written`]. Stops after a write that moves `row`, or when the next copy would not
-    /// continue to the preceding row.
+    /// [`WearLeveller::written`]. Stops after a write that moves `row`, or before a copy whose destination
+    /// is not the row before the previous destination.
     fn written_often(&mut self, row: u64, most: u64) -> Written;
 
     /// Current number of writes between two moves, or `None` if the scheme moves no rows.

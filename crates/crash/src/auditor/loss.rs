@@ -154,7 +154,8 @@ impl Auditor {
 }
 
 impl Block {
-    /// Whether a write submitted at `began` overwrote the content at this index, which counts from the base.
+    /// Whether a write submitted at `began` overwrote content `position`. Position 0 is the base content,
+    /// and versions count from 1.
     fn is_older(&self, position: usize, began: LogicalTime) -> bool {
         position == 0 || self.versions[position - 1].ended < began
     }

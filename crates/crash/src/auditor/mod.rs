@@ -43,7 +43,7 @@ const NEVER: LogicalTime = LogicalTime::MAX;
 
 #[derive(Clone, Debug)]
 struct Block {
-    /// Content before `base`. It is store if reported losses are allowed: recovery may have written `base`
+    /// Content before `base`. It is stored if reported losses are allowed: recovery may have written `base`
     /// with only stored energy as protection, so the next power loss may drop it.
     earlier: Vec<Content>,
     /// Content of the block before the first of its `versions`.
@@ -98,7 +98,7 @@ struct Commit {
 pub struct Audit {
     /// Number of blocks that do not have their latest write.
     pub behind: u64,
-    /// Number of these blocks that lost an acknowledged write.
+    /// Number of blocks that lost an acknowledged write, out of the blocks in `behind`.
     pub lost: u64,
     /// Number of blocks with parts of several writes.
     pub torn: u64,

@@ -11,8 +11,8 @@ const IN_ORDER: &str = "open\"\nscheduler = \"fcfs";
 
 type Requests<'a> = &'a dyn Fn(u64) -> (Op, u32, u64);
 
-/// Address of request `number`, in the next row of the same bank. The functions below return addresses in
-/// rows of consecutive banks, and in bursts of one row.
+/// Address of request `number`, in the next row of the same bank. The next two functions use consecutive
+/// banks, and consecutive bursts of one row.
 fn row_of_bank(number: u64) -> u64 {
     number % 8192 * (64 << 10)
 }
@@ -72,7 +72,7 @@ fn constraints_of_rows_bind_where_they_are_the_longest() {
     binds("tRRD", 16, "closed", &banks, &settings);
 }
 
-/// One request at a time takes tRCD, the latency, and four clocks of data.
+/// If one request is outstanding, each request takes tRCD, the latency, and four clocks of data.
 #[test]
 fn latencies_bind_where_one_waits_for_the_other() {
     let reads = |number| (Op::Read, 64, banks_in_turn(number));
@@ -98,8 +98,9 @@ fn latencies_bind_where_one_waits_for_the_other() {
     binds("tRCD", 1, "closed", &reads, &settings);
 }
 
-/// Two writes and two reads of one open row alternate and take two times tCCD. A write followed by a read
-/// takes CWL, data, and tWTR. A read followed by a write takes CL + tCCD + 2 - CWL clocks.
+/// Two writes and two reads of one open row alternate, so tCCD applies twice per four requests. A write
+/// followed by a read takes CWL, data, and tWTR. A read followed by a write takes CL + tCCD + 2 - CWL
+/// clocks.
 #[test]
 fn turns_of_the_bus_bind_where_reads_follow_writes() {
     let in_turn = |number: u64| (if number % 4 < 2 { Op::Write } else { Op::Read }, 64, same_row(number));

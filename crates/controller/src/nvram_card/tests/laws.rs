@@ -54,8 +54,8 @@ fn with_memory_that_takes_no_time_the_card_is_its_link() {
     }
 }
 
-/// In a closed loop limited by CPUs, the rate is the number of CPUs divided by the CPU time of driver and
-/// completion.
+/// In a closed loop limited by CPUs, the rate is the number of CPUs divided by the CPU time that a request
+/// takes in the driver and at completion.
 #[test]
 fn processors_of_the_host_are_never_idle_while_there_is_work() {
     for (notice, software_ns) in [("polling", 1500.0), ("interrupt", 3000.0)] {
@@ -179,7 +179,8 @@ fn an_idle_card_is_refreshed_as_often_as_one_at_work() {
     assert_close("refreshes in 100 s", refreshes as f64, 100.0 / 7.8e-6, 1e-6);
 }
 
-/// A store of a line of 64 B through a window is one packet. A read of the device follows the last store.
+/// A store of a 64 B line through a window is one packet. After the last store of a request, the host reads
+/// from the device.
 #[test]
 fn a_window_pays_for_a_packet_and_the_way_back() {
     let toml = format!("{INSTANT}[device.host]\nkind = \"memory_window\"\n");
@@ -199,7 +200,7 @@ fn a_window_pays_for_a_packet_and_the_way_back() {
     assert_close("64 stores, as fast as they cross", write(4096), stores(64) + issue, 0.02);
 }
 
-/// Ten lines are outstanding. The latency of each line is that of the path.
+/// A request of several lines has up to ten lines outstanding. Each line has the latency of the whole path.
 #[test]
 fn cxl_has_lines_under_way() {
     let toml = format!("{INSTANT}[device.host]\nkind = \"cxl_mem\"\n");

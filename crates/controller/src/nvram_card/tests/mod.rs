@@ -96,7 +96,7 @@ fn it_keeps_the_contract() {
     }
 }
 
-/// Eight transfers over four data lines are four bytes.
+/// A channel of four data lines transfers four bytes in a burst of eight.
 #[test]
 fn a_channel_may_be_narrower_than_a_byte() {
     let narrow = format!("{}chips = 1\nwidth = 4\n", unrefreshed());

@@ -4,8 +4,8 @@ use super::*;
 use crate::crashes::crash;
 use nacre_kernel::{Energy, Persistence, Recovery};
 
-/// A card of 64 MiB. A dump takes 1 ms and 4,096 pages of 40.96 us, because the flash writes 400 MB/s. At 10
-/// W, the dump needs 1.6877 J.
+/// A card of 64 MiB. A dump takes 1 ms, plus 40.96 us for each of 4,096 pages, because the flash writes 400
+/// MB/s. At 10 W, the dump needs 1.6877 J.
 const SMALL: &str = "chips = 8\nflash_page = \"16 KiB\"\nwrite_latency = 6\n";
 
 fn small(settings: &str) -> String {
@@ -155,8 +155,9 @@ fn the_report_says_what_a_capacitor_saves() {
     assert!((value("dump.saves_share") - 0.5).abs() < 1e-6);
 }
 
-/// A page has eight codewords of 2 KiB, each with a BCH code over GF(2^15) that corrects two bits with 30
-/// bits of parity.
+/// Tests the effect of error correction on the time and energy of a dump, and the count of unreadable
+/// pages. A page has eight codewords of 2 KiB, each with a BCH code over GF(2^15) that corrects two bits
+/// with 30 bits of parity.
 #[test]
 fn error_correction_takes_its_share_of_the_dump_and_what_it_cannot_put_right_is_counted() {
     let column = |settings: &str, name: &str| {

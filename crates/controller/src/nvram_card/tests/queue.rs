@@ -40,7 +40,7 @@ fn by_the_clock(part: &Part, ranks: u32, op: Op, entries: usize) -> f64 {
     clock as f64 / COUNT as f64
 }
 
-/// The cards include several ranks, which [`nacre_testkit::oracle::dram_channel`] does not support.
+/// Some of the cards have several ranks, which [`nacre_testkit::oracle::dram_channel`] does not support.
 #[test]
 fn small_requests_at_random_reach_what_a_queue_reaches_that_serves_ready_banks_first() {
     let host = format!("processing = \"0 s\"\n{NO_HOST}");

@@ -29,7 +29,7 @@ fn read(onyx: &mut dyn Device, ms: u64, bytes: u32) -> Answer {
     ask(onyx, Time::from_ms(ms), &request(Op::Read, 0, bytes), Payload::NONE)
 }
 
-/// A chunk has 32 words of 8 B. Each nonzero word adds 2 us.
+/// Each nonzero word of a write adds 2 us to the program time. A chunk has 32 words of 8 B.
 #[test]
 fn a_program_takes_longer_with_every_written_word() {
     let mut onyx = with_bytes("completion = \"late\"\nlate_refill = \"0 s\"\nprogram_zeros = \"56 us\"\n");
@@ -158,7 +158,7 @@ fn an_uncorrectable_read_fails_and_an_undetected_one_is_wrong() {
     assert!(failed > 100 && wrong > 190, "{failed} failed, {wrong} wrong");
 }
 
-/// The energy is 8 controllers * 3 writes * 16 chunks * 5 chips * 2 uJ = 3.84 mJ.
+/// The energy to program full buffers is 8 controllers * 3 writes * 16 chunks * 5 chips * 2 uJ = 3.84 mJ.
 #[test]
 fn acknowledged_writes_survive_if_the_capacitors_cover_full_buffers() {
     for (held, may_lose, persistence) in

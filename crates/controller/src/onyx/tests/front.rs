@@ -30,8 +30,8 @@ fn alone(host: &str, op: Op, bytes: u64) -> Time {
     served_at_once(&mut *built(host), &[issued], Some(4096))[0].0
 }
 
-/// Other tests cover the latency of NVMe. This test checks that it is added to the latency of the drive
-/// without driver and link.
+/// Other tests cover the latency of NVMe. This test checks that the total latency is the NVMe latency plus
+/// the latency of the drive without driver and link.
 #[test]
 fn behind_nvme_it_takes_driver_queues_and_link_on_top() {
     let bare = "driver = \"0 s\"\nlink = \"100000 GB/s\"\n";

@@ -302,8 +302,8 @@ fn a_controller_is_as_far_as_the_ring_has_stations_on_the_way() {
     }
 }
 
-/// A read waits for its rank behind a program. If requests are not in order, a read of another group of ranks
-/// overtakes it.
+/// A read waits for its rank behind a program. If the controller does not serve requests in order, a read
+/// of another group of ranks overtakes the waiting read.
 #[test]
 fn what_finds_its_ranks_free_passes_what_waits_unless_all_go_in_order() {
     let (busy, beat) = (Time::from_ns(3_200 + 120_000), Time::from_ps(410_300));

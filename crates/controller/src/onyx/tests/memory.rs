@@ -5,10 +5,10 @@ use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::state::{State, StateReader, StateWriter};
 use nacre_kernel::{Op, Random, Recovery, Request, Streams, Time};
 
-/// Two controllers of two ranks and 32 rows.
+/// Two controllers, each with two ranks and 32 rows.
 const TINY: &str = "controllers = 2\nranks = 2\nrow_ranks = 2\nchip = \"4 KiB\"\nrow = \"1 KiB\"\n\
     buffered_writes = 3\nwear_leveling = { kind = \"start_gap\", interval = 2, domains = 2, randomize = true }\n";
-/// Capacitors for ten programs of five chips.
+/// Capacitors with energy for ten programs, each of five chips.
 const SHORT: &str = "program_energy = \"1 uJ\"\ncapacitors = \"50 uJ\"\nmay_lose_writes = true\n";
 
 /// A drive, and a plain memory with the expected data.
@@ -44,7 +44,7 @@ impl Pair {
         data
     }
 
-    /// Writes, and returns the completion time.
+    /// Writes `count` bytes at `address`. Returns the completion time.
     fn write(&mut self, address: usize, count: usize) -> Time {
         let data = self.stamped(address, count);
         let request = self.request(Op::Write, address, data.len());
@@ -78,7 +78,7 @@ impl Pair {
         writer.finish()
     }
 
-    /// Ends the process, and continues with the saved state in another one.
+    /// Simulates a restart of the process: saves the state, and restores it in a new drive.
     fn restart(&mut self) {
         let state = self.state();
         self.workbench.again();
@@ -141,7 +141,8 @@ fn long_random_sequences_leave_the_bytes_of_a_naive_memory() {
     assert!(repeated > 50, "copies of rows were interrupted, and repeated: {repeated}");
 }
 
-/// Every write is a separate chunk of 256 B. A program takes 120 us, so no program has ended.
+/// The capacitors have energy for some of ten writes. Each write is a separate chunk of 256 B. A program
+/// takes 120 us, so no program has ended at the power loss.
 #[test]
 fn capacitors_program_as_many_writes_as_they_have_energy_for_and_the_rest_is_lost() {
     for programs in [0, 1, 5, 10, 11] {

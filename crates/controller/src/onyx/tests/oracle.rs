@@ -267,8 +267,8 @@ impl Naive {
         }
     }
 
-    /// Ranks that `operation` uses together, each with the earliest time after the start at which the
-    /// operation uses it.
+    /// Ranks that `operation` uses together, each with the delay from the start of the operation to the
+    /// first use of the rank.
     fn needs(&self, operation: &Operation) -> Vec<(usize, u64)> {
         let row_ranks = self.rules.row_ranks;
         let rank =

@@ -34,7 +34,8 @@ fn large_requests_run_at_1_1_gb_reading_and_470_mb_writing() {
     assert_close("large writes", bandwidth(ONYX, "", Op::Write, 1 << 20), 470e6, 0.1);
 }
 
-/// Section 3.1 gives 174 % for small requests and 32 % for large requests.
+/// Section 3.1: early completion increases the write bandwidth by 174 % for small requests and by 32 % for
+/// large requests.
 #[test]
 fn early_completion_gains_most_for_small_writes() {
     let gains: Vec<f64> = [512, 1024, 4096, 16384, 1 << 20]
@@ -73,7 +74,7 @@ fn moneta_reads_twice_and_writes_five_times_as_fast() {
     assert_close("512 B reads a second", small.per_second(), 1.1e6, 0.02);
 }
 
-/// Section 3.3, figure 6. With smaller intervals, bandwidth falls, and latency rises less.
+/// Section 3.3, figure 6. If rows move more often, bandwidth falls by a larger factor than latency rises.
 #[test]
 fn moving_rows_often_costs_more_bandwidth_than_latency() {
     let seen = |interval: u32, depth| {

@@ -204,7 +204,7 @@ fn the_interval_follows_the_share_of_the_row_written_most_and_goes_back() {
     assert_eq!(seen, [244, 488, 976, 1000, 1000], "even writes: it doubles until it is what it was");
 }
 
-/// Four counters detect every row with a share above 1/5.
+/// Four counters detect every row that receives more than 1/5 of the writes.
 #[test]
 fn a_row_with_many_writes_is_found_among_others() {
     let mut watch = Watch::new(4);

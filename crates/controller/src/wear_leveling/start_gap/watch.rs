@@ -3,7 +3,7 @@
 use nacre_kernel::state::State;
 
 /// Counters of the most-written rows in one window (Misra and Gries 1982). Every row with more than `1 /
-/// (counters + 1)` of the writes has a counter. The counter is too low by at most this share of the writes.
+/// (counters + 1)` of the writes has a counter. The count is too low by at most this share of the writes.
 #[derive(Clone, Debug, State)]
 pub(super) struct Watch {
     rows: Vec<u64>,
