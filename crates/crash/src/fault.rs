@@ -5,8 +5,8 @@ use nacre_kernel::Capabilities;
 /// A class of faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// Power loss between or during operations of the medium, or during a recovery. Programs and erases in
-    /// progress are interrupted as the device models it.
+    /// Power loss between or during operations of the medium, or during a recovery. The device model
+    /// determines how programs and erases in progress are interrupted.
     PowerLoss,
     /// Insufficient stored energy for the programs of acknowledged data.
     SmallCapacitor,
@@ -50,7 +50,7 @@ pub enum Guarantee {
     Detects,
     /// The device cannot detect the fault. Losses are counted and are not a violation.
     Blind,
-    /// The fault is impossible for this device.
+    /// The fault cannot occur in this device.
     Absent,
 }
 
@@ -70,8 +70,8 @@ impl Fault {
         Fault::DeviceFault,
     ];
 
-    /// Faults that are injected into operations of a medium. The others, which are power losses and the end
-    /// of run, are part of the device model.
+    /// Lying flushes, and faults that are injected into operations of a medium. The other classes are part
+    /// of the device model or of a `faulty` device.
     pub const INJECTED: [Fault; 6] = [
         Fault::LyingFlush,
         Fault::LostProgram,

@@ -10,10 +10,9 @@ use nacre_kernel::{Op, Status, Streams, Time};
 
 /// Number of blocks that are written after a recovery, when faults are disabled.
 const BLOCKS_WRITTEN: usize = 4;
-/// On average, one of this number of final power losses is followed by reads of other blocks, which evict cached
-/// copies.
+/// Average number of final power losses per test that reads other blocks to evict cached copies.
 const READS_ELSEWHERE: u64 = 8 * CHECKED_ONE_IN;
-/// Total number of bytes of these reads.
+/// Total number of bytes of the reads of other blocks.
 const ELSEWHERE_BYTES: u64 = 128 << 10;
 /// Number of bytes in each read of other blocks.
 const ELSEWHERE_AT_ONCE: u64 = 16 << 10;
@@ -24,7 +23,7 @@ const RESTS_WITHIN: usize = 20_000_000;
 
 impl DeviceRun<'_> {
     /// Performs the tests without faults: the device accepts and returns writes, becomes idle, and keeps
-    /// flushed data at another power loss.
+    /// flushed data across another power loss.
     pub(crate) fn check_works(&mut self, ready: Time, loss: &PowerLoss) -> Result<(), Violation> {
         self.media.inject(None);
         self.device.check_invariants();

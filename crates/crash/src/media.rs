@@ -36,7 +36,8 @@ impl Media {
         stores.stores[stores.given - 1].clone()
     }
 
-    /// Makes the next build reuse the stores of the previous build, like another process with the same image.
+    /// Makes the next build reuse the stores of the previous build, as if another process used the same
+    /// image.
     pub fn again(&self) {
         self.stores().given = 0;
     }
@@ -62,7 +63,7 @@ impl Media {
         }
     }
 
-    /// Restores all data to the state at the mark. The mark is store.
+    /// Restores all data to the state at the mark. The mark remains set.
     pub fn roll_back(&self) {
         self.stores().stores.iter().for_each(|store| store.inner().roll_back());
     }

@@ -20,7 +20,7 @@ pub struct MediumFaults {
 const PAGES_STUCK: u64 = 4;
 
 impl MediumFaults {
-    /// Creates the faults of a store, without occurrences so far.
+    /// Creates the faults of a store. No operation has been affected yet.
     pub fn new(fault: InjectedFault) -> MediumFaults {
         let random = Streams::new(fault.seed).stream("medium");
         MediumFaults { fault, random, programs: BTreeMap::new(), struck: 0 }
@@ -74,8 +74,8 @@ impl MediumFaults {
     }
 }
 
-/// Content of `page` of `store` after a torn program of `bytes`, which changes only the first half of the
-/// page.
+/// Content of `page` of `store` after a torn program of `bytes`. A torn program changes only the first half
+/// of the page.
 pub(crate) fn torn(store: &impl Store, page: u64, bytes: &[u8]) -> Vec<u8> {
     let mut torn = vec![0; bytes.len()];
     Store::read(store, page, 0, &mut torn);
@@ -104,7 +104,7 @@ impl SharedFaults {
     }
 }
 
-/// A store with injected faults, which it shares with other stores.
+/// A store that injects faults into its operations. Several stores may share the faults.
 pub struct FaultyPages<S> {
     store: S,
     pages: u64,

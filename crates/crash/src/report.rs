@@ -18,7 +18,7 @@ pub struct Report {
     pub has_device_faults: bool,
     /// Results of the power losses, by the fault that was injected in addition to the power loss.
     pub faults: BTreeMap<Fault, FaultResult>,
-    /// Number of new devices.
+    /// Number of runs. Each run starts with a new device.
     pub device_runs: u64,
     /// Number of restarts from a saved state.
     pub restarts: u64,
@@ -39,9 +39,9 @@ pub struct Report {
 pub struct FaultResult {
     /// Number of power losses.
     pub points: u64,
-    /// Number of events that the fault affected: operations of the medium, lying flushes, writes rejected by
-    /// a worn-out medium, and requests to a `faulty` device. Also the number of power losses that damaged
-    /// other pages or had too little energy.
+    /// Number of events that the fault affected: operations of the medium, lying flushes, writes rejected
+    /// by a worn-out medium, and requests to a `faulty` device. For `PairedPage`, number of power losses
+    /// that damaged other pages. For `SmallCapacitor`, number of power losses with too little energy.
     pub injected: u64,
     /// Number of blocks without their latest write.
     pub stale_blocks: u64,

@@ -55,9 +55,10 @@ const STATE_MAX: usize = 1 << 20;
 const LARGE_RESTARTS: u64 = 8;
 /// Maximum number of additional runs for a fault that did not occur.
 const RUNS_MORE: u64 = 64;
-/// Maximum number of power losses in each of these runs.
+/// Maximum number of power losses in each additional run for a fault that did not occur.
 const POINTS_MORE: u64 = 100;
-/// The run does not undo 1 in `STAYS` power losses, on average, and continues after it.
+/// On average, a run does not undo 1 in `STAYS` power losses, but continues from the state after the
+/// recovery.
 const STAYS: u64 = 16;
 
 /// Tests the device of `stack`. Calls `watch` with the number of points tested so far. `watch` may stop the
@@ -92,7 +93,7 @@ pub fn crash(
     report
 }
 
-/// Performs one run with a number of power losses, and adds violations to the report.
+/// Performs one run with a number of power losses, and adds a violation to the report, if there is one.
 fn run_device(stack: &mut dyn Stack, (fault, until): (Fault, u64), options: &Options, report: &mut Report) {
     let number = report.device_runs;
     report.device_runs += 1;

@@ -57,7 +57,7 @@ pub enum Action {
 /// A power loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PowerLoss {
-    /// Time after the submission of the step.
+    /// Time from the submission of the step to the power loss.
     pub after: Time,
     /// Random seed for the device.
     pub seed: u64,
@@ -198,7 +198,7 @@ fn read_number(words: &mut SplitWhitespace<'_>) -> Option<u64> {
     words.next()?.parse().ok()
 }
 
-/// Consumes the next word if it is `word`. Returns whether it was.
+/// Consumes the next word if it is `word`. Returns true if the word was consumed.
 fn read_word(words: &mut SplitWhitespace<'_>, word: &str) -> bool {
     let mut rest = words.clone();
     let is_next = rest.next() == Some(word);

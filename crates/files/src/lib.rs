@@ -95,9 +95,8 @@ fn located(error: &io::Error, path: &Path) -> io::Error {
     io::Error::new(error.kind(), format!("{error}, at {}", path.display()))
 }
 
-/// Opens `path` for reading, and decompresses gzip, zstd, and xz according to the content. `share` counts the
-/// bytes
-/// that are read.
+/// Opens `path` for reading, and decompresses gzip, zstd, and xz according to the content. `share` counts
+/// the bytes that are read.
 ///
 /// Errors: the file does not exist, is a directory, cannot be read, or has damaged compressed content.
 pub fn open(path: &Path, share: &ShareRead) -> io::Result<Box<dyn BufRead + Send>> {

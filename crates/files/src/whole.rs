@@ -39,13 +39,11 @@ impl WholeFile {
         Ok(WholeFile { target, temporary, content })
     }
 
-    /// Makes the file durable and moves it to its target, replacing an existing file if allowed. Returns the
-    /// size of the
-    /// file.
+    /// Makes the file durable and moves it to its target, replacing an existing file if allowed. Returns
+    /// the size of the file.
     ///
     /// Errors: the disk is full or fails, or another file was created at the target in the meantime. In the
-    /// latter case,
-    /// the other file remains, and the new file gets a similar name, which the error contains.
+    /// latter case, the other file remains, and the new file gets a similar name, which the error contains.
     pub fn finish(self) -> io::Result<u64> {
         self.end(|target, temporary, error| match target.take_other(temporary) {
             Ok(other) => {

@@ -34,7 +34,7 @@ fn a_network_store_keeps_its_bytes() {
     );
 }
 
-/// The tiers continuously exchange extents of 64 KiB.
+/// Tests power losses of tiers that continuously exchange extents of 64 KiB.
 #[test]
 fn tiers_keep_their_bytes_while_extents_move() {
     let tiers = |fast: &str, slow: &str| {
@@ -83,8 +83,8 @@ fn a_mirror_keeps_its_bytes_while_it_resyncs() {
     }
 }
 
-/// Two tiers exchange extents continuously. The second tier rejects writes after some erases, during an
-/// exchange.
+/// Tests power losses of two tiers that continuously exchange extents. After some erases, the second tier
+/// rejects writes during an exchange.
 #[test]
 fn tiers_over_a_drive_that_wears_out_lose_nothing_silently() {
     let ssd = "{ kind = \"ssd\", channels = 1, ways = 1, planes = 1, blocks = 12, pages = 64, page = \"4 KiB\", \
@@ -128,8 +128,9 @@ fn cache(settings: &str, levels: &[String], backing: &str) -> String {
     format!("kind = \"server_cache\"\n{settings}\n{levels}[device.backing]\n{backing}")
 }
 
-/// The caches are so small that they replace blocks continuously. Their backing is either write-through or
-/// loses unflushed data. Requests cover partial and whole blocks, which are in flight or cached.
+/// Tests power losses of caches that are so small that they replace blocks continuously. Their backing is
+/// either write-through or loses unflushed data. Requests cover partial and whole blocks, which are in
+/// flight or cached.
 #[test]
 fn a_server_cache_keeps_its_bytes_while_blocks_move() {
     for backing in [NETWORK, DISK] {
@@ -148,8 +149,8 @@ fn a_server_cache_keeps_its_bytes_while_blocks_move() {
     }
 }
 
-/// A power loss loses dirty blocks, or the persistent table preserves them, while writes and write-backs are
-/// in progress.
+/// Tests power losses while writes and write-backs are in progress. A power loss destroys dirty blocks, or
+/// the persistent table preserves them.
 #[test]
 fn a_write_back_server_cache_keeps_its_guarantees() {
     let write_back = |settings: &str| format!("block = \"1 KiB\"\nwrite_back = {{ {settings} }}");

@@ -40,8 +40,8 @@ fn a_part_of_the_energies_is_an_error() {
 }
 
 /// Measures the coding energy of `cache`, whose encoding and decoding take 40 us each. Returns the energy
-/// after a page write, the additional energy of a request 10 ms later, and the duration of this request. With
-/// `failure`, a power loss interrupts the request this long after its start.
+/// after a page write, the additional energy of a request 10 ms later, and the duration of this request.
+/// With `failure`, a power loss interrupts this request at the time `failure` after its start.
 fn coded(cache: &str, op: Op, failure: Option<Time>) -> (f64, f64, Time) {
     let code = "kind = \"bch\"\nt = 1\ndecode = \"40 us\"\nencode = \"40 us\"\ndecode_energy = \"8 nJ\"\nencode_energy = \"2 nJ\"\n";
     let built = Workbench::new(MODELS, 1)

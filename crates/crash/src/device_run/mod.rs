@@ -19,11 +19,12 @@ pub trait Stack {
     fn build(&mut self, media: &Media) -> Box<dyn Device>;
 }
 
-/// Maximum duration of a request or a recovery. Without faults, all of them end.
+/// Maximum duration of a request or a recovery. Without faults, every request and recovery ends within this
+/// time.
 pub const ENDS_WITHIN: Time = Time::from_s(3600);
-/// On average, one of this number of final power losses is followed by a test that the device still works.
+/// Average number of final power losses per test that the device still works.
 pub(crate) const CHECKED_ONE_IN: u64 = 8;
-/// Number of events that are examined for starts and ends of operations.
+/// Maximum number of events in which [`DeviceRun::look_ahead`] looks for starts and ends of operations.
 const EVENTS_AHEAD: usize = 32;
 
 pub(crate) struct DeviceRun<'a> {
@@ -34,7 +35,7 @@ pub(crate) struct DeviceRun<'a> {
     pub(crate) auditor: Auditor,
     /// Whether flushes are acknowledged without reaching the device.
     ignores_flushes: bool,
-    /// Number of such flushes.
+    /// Number of flushes that were acknowledged without reaching the device.
     pub(crate) ignored_flushes: u64,
     /// Current time. All earlier events were processed.
     pub(crate) now: Time,
@@ -48,13 +49,13 @@ pub(crate) struct DeviceRun<'a> {
     pub(crate) outstanding: Vec<OutstandingRequest>,
     pub(crate) ids: u32,
     pub(crate) completions: Completions,
-    /// Status of the completed request of a waiting caller.
+    /// Status of the last completed request for which a caller waited.
     pub(crate) answer: Status,
     pub(crate) requests: u64,
     pub(crate) restarts: u64,
     /// Number of rejected writes.
     pub(crate) refusals: u64,
-    /// Number of reads of one block that failed because of an injected fault.
+    /// Number of single-block reads that failed because of an injected fault.
     pub(crate) failed_reads: u64,
     pub(crate) bytes: Vec<u8>,
     /// Time of the power loss before the last audit.
@@ -128,7 +129,8 @@ impl<'a> DeviceRun<'a> {
         }
     }
 
-    /// Makes flushes lie from the first step on if `fault` is the lying flush.
+    /// If `fault` is the lying flush, acknowledges flushes without sending them to the device, from the
+    /// first step on.
     pub(crate) fn set_lying_flushes(&mut self, fault: Fault) {
         self.ignores_flushes = fault == Fault::LyingFlush;
         if self.ignores_flushes {
@@ -276,7 +278,7 @@ impl<'a> DeviceRun<'a> {
         Ok(recovery)
     }
 
-    /// Continues with the saved state in a new device, like another process.
+    /// Simulates a restart: builds a new device that continues with the saved state.
     fn restart(&mut self) -> Result<(), Violation> {
         let saved = state::saved(&*self.device).map_err(|error| Violation(error.to_string()))?;
         self.media.again();
@@ -300,7 +302,7 @@ impl<'a> DeviceRun<'a> {
         self.device.check_invariants();
     }
 
-    /// Saves the state of the device at the mark. Returns its size in bytes.
+    /// Sets a mark: saves the state of the device. Returns the size of the state in bytes.
     pub(crate) fn mark(&mut self) -> Result<usize, Violation> {
         let state = state::saved(&*self.device).map_err(|error| Violation(error.to_string()))?;
         let bytes = state.len();
@@ -391,7 +393,7 @@ impl<'a> DeviceRun<'a> {
     }
 }
 
-/// Writes random blocks of 4 KiB all over the device without simulated time.
+/// Writes random blocks of 4 KiB across the whole device, without advancing simulated time.
 fn precondition(device: &mut dyn Device, writes: u64) {
     const BYTES: u32 = 4096;
     let places = device.capacity().map_or(1, |capacity| capacity.0 / u64::from(BYTES)).max(1);

@@ -161,7 +161,7 @@ pub const MODEL: Model<DeviceFamily> = Model {
 };
 
 impl Config {
-    /// The frames, with the layout of their data.
+    /// Settings of the frames, and the layout of their data.
     fn frames(&self, path: &str, builder: &mut dyn Builder) -> Result<(Settings, Layout), Problems> {
         let frames = (self.capacity.0 / self.page.0) as u32;
         // Each frame takes memory for its page, its arrival time, its positions in two lists, and the index.

@@ -21,7 +21,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Creates the part for the fault that was `built`, with its random stream.
+    /// Creates a fault from its parts in `built`. It uses the random stream `random`.
     pub(super) fn new(path: String, kind: &'static str, built: Built, random: Random) -> Part {
         Part {
             path,

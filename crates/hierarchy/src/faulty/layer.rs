@@ -84,7 +84,7 @@ impl Below for Box<dyn Device> {
 /// Faults, and the requests that pass through them.
 #[derive(State)]
 pub struct Layer {
-    /// Component that is charged the time added by faults.
+    /// Component to which the time added by faults is charged.
     #[state(skip = "from the configuration")]
     id: ComponentId,
     pub(super) faults: Vec<Part>,
@@ -110,7 +110,7 @@ impl Layer {
         &self.faults
     }
 
-    /// Adds a fault after the others.
+    /// Adds a fault after the existing faults.
     pub fn add(&mut self, fault: Part) {
         self.faults.push(fault);
     }

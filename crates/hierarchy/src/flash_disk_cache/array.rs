@@ -54,11 +54,11 @@ struct Service {
 /// Precomputed durations and powers that are needed often.
 #[derive(Clone, Debug)]
 struct Spans {
-    /// Number of used bits of a page, by code.
+    /// Number of used bits of a page, for each code.
     bits: Vec<u32>,
-    /// Decoding time and energy of an error-free page, by code.
+    /// Decoding time and energy of an error-free page, for each code.
     clean: Vec<Work>,
-    /// Encoding time and energy of a page, by code.
+    /// Encoding time and energy of a page, for each code.
     encode: Vec<Work>,
     /// Power of an active die in addition to idle power.
     draw: Power,
@@ -142,8 +142,8 @@ impl<S: Store> Array<S> {
         end
     }
 
-    /// Ends the operation of `die` at `now`. Returns its number, and the end time of the next operation, if
-    /// any.
+    /// Ends the operation of `die` at `now`. Returns the number of this operation. If another operation
+    /// waits for the die, also starts this operation and returns its end time.
     #[inline]
     pub(super) fn die_ends(&mut self, now: Time, die: u32) -> (u32, Option<Time>) {
         let of = &mut self.dies[die as usize];
@@ -182,7 +182,8 @@ impl<S: Store> Array<S> {
         self.coder.encode(now, self.spans.encode[code as usize])
     }
 
-    /// Computes the result of reading `page` without simulated time, and decodes its data into the buffer.
+    /// Computes the result of reading `page` without advancing simulated time, and decodes its data into
+    /// the buffer.
     #[inline]
     pub(super) fn look_at(&mut self, page: u32, code: u8, now: Time) -> Sensed {
         let wrong = self.flash.wrong_bits(page, now);
@@ -270,7 +271,7 @@ impl<S: Store> Array<S> {
         ]
     }
 
-    /// Idle energy of all dies during `elapsed`; `None` without idle power.
+    /// Idle energy of all dies during `elapsed`; `None` if the idle power is unknown.
     pub(super) fn idle_energy(&self, elapsed: Time) -> Option<Energy> {
         let dies = f64::from(self.cells.dies);
         self.cells.nand.idle_power.map(|power| Energy(power.over(elapsed).0 * dies))

@@ -42,8 +42,8 @@ pub(super) struct Counts {
     pub(super) erases: u64,
 }
 
-/// Lifetime of the flash. Times are numbers of pages written by the host or filled from the backing since the
-/// flash was new.
+/// Lifetime of the flash. Times are measured in pages written by the host or filled from the backing since
+/// the flash was new.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Life {
     /// Number of pages written or filled so far.

@@ -44,7 +44,7 @@ impl<S: Store> FlashCache<S> {
         self.ask_backing(now, number);
     }
 
-    /// Looks the pages of a fetch up again, one by one.
+    /// Looks up the pages of a fetch again, one by one.
     #[cold]
     fn look_again(&mut self, now: Time, number: u32) {
         let Operation { key: first, pages, .. } = self.operations[number];

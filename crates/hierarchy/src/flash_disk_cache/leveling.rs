@@ -40,8 +40,8 @@ impl<S: Store> FlashCache<S> {
         (best != NO_BLOCK).then_some((best, programmed, valid))
     }
 
-    /// Selects the next block of `region` to fill and removes it from the free blocks. The wear of this block
-    /// exceeds the wear of every other free block by at most the gap.
+    /// Selects the next block of `region` to fill and removes it from the free blocks. The wear of this
+    /// block exceeds the wear of every other free block by at most `wear_gap`.
     pub(super) fn take_least_worn(&mut self, region: usize) -> Option<u32> {
         let of_region = &self.regions[region];
         let least = of_region.free.iter().map(|&block| self.wear_of(block)).fold(f64::INFINITY, f64::min);
@@ -83,7 +83,8 @@ impl<S: Store> FlashCache<S> {
         young
     }
 
-    /// Finds the least worn block, if the wear of `worn` exceeds its wear by more than the gap.
+    /// Finds the least worn block. Returns `None` unless the wear of `worn` exceeds the wear of this block
+    /// by more than `wear_gap`.
     fn worn_much_less(&mut self, worn: u32) -> Option<u32> {
         let most = self.wear_of(worn) - self.config.wear_gap as f64;
         if self.least_wear >= most {

@@ -38,7 +38,7 @@ pub(super) enum Purpose {
     Flush,
 }
 
-/// Version of a page before a host write. A power loss restores it if the write is incomplete.
+/// Version of a page before a host write. If a power loss interrupts the write, this version is restored.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) enum Before {
     /// The version is in the backing.
@@ -66,8 +66,8 @@ pub(super) struct Operation {
     pub(super) page: u32,
     /// Block that contains the flash page.
     pub(super) block: u32,
-    /// Block of the page that this operation replaces or writes back. The block is erased after the
-    /// operation.
+    /// Block of the page that this operation replaces or writes back. The block is not erased before the
+    /// operation has ended.
     pub(super) supersedes: u32,
     /// Number of operations that were created earlier.
     pub(super) serial: u64,
@@ -82,7 +82,7 @@ pub(super) struct Operation {
     pub(super) is_hit: bool,
     /// Operation that supplies the data of a program, or [`NONE`] if the data is available.
     pub(super) source: u32,
-    /// Time at which the block of a program was erased, if the program waited for it.
+    /// Time at which the block of a program was erased, if the program waited for the erase.
     pub(super) erased: Time,
     pub(super) before: Before,
     /// First page of the backing that the operation accesses.
@@ -171,7 +171,8 @@ impl Waiter {
         }
     }
 
-    /// Charges the time between the look-up and `now` that the breakdown does not cover to `rest`.
+    /// Charges the time from the look-up to `now` that the breakdown does not cover yet. The time is
+    /// charged to `rest`.
     pub(super) fn fill_up(&mut self, component: ComponentId, now: Time, rest: Activity) {
         let told = total(&self.spans);
         self.add(component, rest, (now - self.since) - told);

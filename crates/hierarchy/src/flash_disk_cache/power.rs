@@ -64,7 +64,8 @@ impl<S: Store> FlashCache<S> {
         rescued
     }
 
-    /// Undoes writes that are not programmed: restores the version before the first of them for each page.
+    /// Undoes host writes that were not completely programmed. For each page, restores the version before
+    /// the first of these writes.
     fn undo_writes(&mut self, rescued: &mut BTreeMap<u64, Payload>) {
         for (key, versions) in std::mem::take(&mut self.versions) {
             let first = &self.operations[versions[0]];

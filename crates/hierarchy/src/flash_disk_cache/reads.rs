@@ -40,7 +40,8 @@ pub(super) enum Found {
 }
 
 impl<S: Store> FlashCache<S> {
-    /// The range of page `key` that `visit` requests, as bytes within the page and within the request.
+    /// The range of page `key` that request `visit` covers, as bytes within the page and within the
+    /// request.
     #[inline]
     pub(super) fn part(&self, key: u64, visit: u32) -> (Range<usize>, Range<usize>) {
         let request = self.visits.request(visit);

@@ -89,7 +89,7 @@ impl<S: Store> FlashCache<S> {
         self.take_least_worn(region)
     }
 
-    /// Frees a full block of `region`. Returns whether there was one.
+    /// Frees a full block of `region`. Returns false if no block is full.
     fn reclaim(&mut self, region: usize, now: Time) -> bool {
         let Some((most_invalid, programmed, valid)) = self.survey(region) else { return false };
         let invalid = (programmed - valid) as f64;
@@ -208,7 +208,7 @@ impl<S: Store> FlashCache<S> {
         self.drop_page(page, leaves);
     }
 
-    /// Computes the result of reading `page` without simulated time.
+    /// Computes the result of reading `page` without advancing simulated time.
     pub(super) fn look_at(&mut self, page: u32, now: Time) -> Sensed {
         self.array.look_at(page, self.tables.pages[page as usize].code, now)
     }

@@ -33,7 +33,7 @@ impl Default for PageStatus {
 }
 
 impl PageStatus {
-    /// Use of the page.
+    /// Number of hits of the page, and number of cache accesses when the page entered the cache.
     #[inline]
     pub(super) fn used(&self) -> PageUse {
         PageUse { since: self.since, hits: self.hits }

@@ -36,8 +36,8 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Registers operation `number` as the latest change of backing page `key`. It waits for the change
-    /// before.
+    /// Registers operation `number` as the latest change of backing page `key`. The operation waits for the
+    /// previous change of this page.
     pub(super) fn change(&mut self, number: u32, key: u64) {
         self.behind_changes(number, key);
         self.changing.set(key, u64::from(number));

@@ -147,9 +147,9 @@ impl<M: Memory> FrameCache<M> {
         self.visits.leave(visit);
     }
 
-    /// Drops page `key` for a trim, after earlier operations on the page, if the page is clean. A dirty page
-    /// exists only in the cache and keeps its data, because the backing has an older version. A page that is
-    /// busy again is ordered after the trim.
+    /// Drops page `key` for a trim, after earlier operations on the page, if the page is clean. A dirty
+    /// page exists only in the cache and keeps its data, because the backing has an older version. If the
+    /// page is busy again, a later request uses it, and the trim does not drop it.
     pub(super) fn trim_page(&mut self, now: Time, trim: u32, key: u64) {
         if let Some(frame) = self.find(key)
             && self.busy_of(frame).is_none()

@@ -94,7 +94,7 @@ impl Wait {
 /// A fetch of adjacent pages from the backing.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Fetch {
-    /// Visit of the read that requested the pages, or [`NONE`](super::operation::NONE).
+    /// Number of the read request that requested the pages, or [`NONE`](super::operation::NONE).
     pub(super) visit: u32,
     pub(super) since: Time,
     pub(super) first: u64,

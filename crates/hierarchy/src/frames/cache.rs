@@ -96,9 +96,10 @@ pub(crate) struct FrameCache<M> {
     pub(super) leaving: VecDeque<u32>,
     /// Number of write-backs in progress.
     pub(super) on_their_way: u32,
-    /// Host writes to a volatile memory, which host flushes wait for. Each has its visit and its start.
+    /// Host writes to a volatile memory that are in progress, and host flushes that wait for them. Each
+    /// flush has its request number and the time since which it waits.
     pub(super) writing: Barriers<(u32, Time)>,
-    /// Host flushes that wait for write-backs.
+    /// Write-backs in progress, and host flushes that wait for them.
     pub(super) flushing: Barriers<(u32, Time)>,
     /// Request parts that wait because every frame is busy, in order of arrival.
     #[state(varies)]
@@ -271,7 +272,8 @@ impl<M: Memory> FrameCache<M> {
         Some((frame, behind))
     }
 
-    /// The range of page `key` that `visit` requests, as bytes within the page and within the request.
+    /// The range of page `key` that request `visit` covers, as bytes within the page and within the
+    /// request.
     #[inline]
     pub(super) fn part(&self, key: u64, visit: u32) -> (Range<usize>, Range<usize>) {
         let request = self.visits.request(visit);

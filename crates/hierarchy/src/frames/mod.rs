@@ -98,7 +98,7 @@ pub(crate) trait Memory: State + Send {
 
     fn restart_ledger(&mut self);
 
-    /// When rows of two frames change their mode or code, if they can.
+    /// Rules for mode and code changes of rows, which have two frames each. `None` if rows cannot change.
     fn mode_rules(&self) -> Option<ModeRules> {
         None
     }
@@ -118,8 +118,8 @@ pub(crate) trait Memory: State + Send {
         unreachable!("the code is fixed")
     }
 
-    /// Switches the row of `frame` to SLC mode. If the frame `has_page`, it is rewritten until the returned
-    /// time.
+    /// Switches the row of `frame` to SLC mode. If the frame `has_page`, this page is rewritten. Returns
+    /// the end time.
     fn to_slc(&mut self, _frame: u32, _has_page: bool, _now: Time) -> Time {
         unreachable!("the mode is fixed")
     }
@@ -146,7 +146,7 @@ pub(crate) struct Access {
     pub(crate) done: Time,
     /// Time at which the memory has also done the work that the access caused.
     pub(crate) rests: Time,
-    /// Durations of waiting, the memory, and the code.
+    /// Times spent waiting, in the memory, and in the error-correcting code.
     pub(crate) spans: [(Activity, Time); 3],
     /// Whether the data read is correct.
     pub(crate) is_good: bool,

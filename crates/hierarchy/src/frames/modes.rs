@@ -11,7 +11,8 @@ use nacre_kernel::state::{State, Value};
 pub(crate) struct ModeRules {
     /// Whether rows with pages at the limit of their code change to SLC mode.
     pub(crate) lowers_density: bool,
-    /// Number of hits after which the row of a page changes to SLC mode, if any.
+    /// Number of hits after which the row of a page changes to SLC mode. `None` if hits do not change the
+    /// mode.
     pub(crate) promotes_at: Option<u16>,
     /// Times to read a page in SLC and in MLC mode.
     pub(crate) reads: [Time; 2],

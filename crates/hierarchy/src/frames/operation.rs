@@ -27,7 +27,7 @@ pub(super) enum Purpose {
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Operation {
     pub(super) purpose: Purpose,
-    /// The fetch or the visit that the operation belongs to.
+    /// Number of the fetch or the request to which the operation belongs.
     pub(super) owner: u32,
     /// The first page.
     pub(super) key: u64,

@@ -81,7 +81,7 @@ impl<M: Memory> FrameCache<M> {
         pages
     }
 
-    /// Interrupts a fetch into a frame, or a write to it.
+    /// Interrupts a fetch into a frame, or a write to a frame.
     fn interrupt(&mut self, busy: Busy, at: Time, chance: &mut Random) {
         let Busy { why, frame, is_new, began, page, .. } = busy;
         match why {

@@ -15,8 +15,8 @@ use crate::programmable::Remedy;
 use nacre_kernel::Time;
 
 impl<M: Memory> FrameCache<M> {
-    /// Records that the page of `frame` leaves. If it was alone in its row because of its hits, the row returns
-    /// to MLC mode.
+    /// Records that the page of `frame` leaves. If the page was alone in its row because of its hits, the
+    /// row returns to MLC mode.
     #[inline]
     pub(super) fn leave_row(&mut self, frame: u32) {
         if !self.modes.is_programmable() {
@@ -32,7 +32,8 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Adapts the row of `frame`, whose page was used: to its bit errors, then to its hits.
+    /// Adapts the row of `frame` after its page was used: first to the bit errors of the page, then to its
+    /// hits.
     #[inline]
     pub(super) fn adapt(&mut self, now: Time, frame: u32) {
         if !self.modes.is_programmable() {
@@ -60,7 +61,8 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Change for the bit errors of the page of `frame`, which reach or exceed the limit of its code.
+    /// Selects the change for the page of `frame` after its bit errors have reached or exceeded the limit
+    /// of its code. `None` if no change is possible.
     pub(super) fn remedy(&self, frame: u32) -> Option<Remedy> {
         let rules = self.modes.rules?;
         let stronger = self.memory.stronger(frame);
@@ -72,7 +74,7 @@ impl<M: Memory> FrameCache<M> {
         })
     }
 
-    /// Adapts the row of `frame`, whose page was unreadable and has left.
+    /// Adapts the row of `frame` after the unreadable page of this frame has left.
     #[cold]
     pub(super) fn adapt_empty(&mut self, now: Time, frame: u32, remedy: Option<Remedy>) {
         match remedy {
@@ -88,7 +90,7 @@ impl<M: Memory> FrameCache<M> {
         self.modes.counts.strength_raised += 1;
     }
 
-    /// Switches the row of `keep` to SLC mode for good.
+    /// Switches the row of `keep` to SLC mode permanently.
     fn lower(&mut self, now: Time, keep: u32) {
         if self.switch(now, keep) {
             self.modes.rows[(keep >> 1) as usize].is_worn = true;
@@ -141,7 +143,8 @@ impl<M: Memory> FrameCache<M> {
         true
     }
 
-    /// A frame for the page of `gone`, or `gone` itself if its page was evicted instead.
+    /// Provides a frame for the page of `gone`. Returns `gone` itself if its page was evicted instead, and
+    /// `None` if no page can be evicted now.
     fn frame_to_move_to(&mut self, now: Time, gone: u32) -> Option<u32> {
         if let Some(frame) = self.free.pop() {
             return Some(frame);

@@ -94,13 +94,13 @@ pub(super) fn latency(device: &mut dyn Device, now: Time, op: Op) -> Time {
     at - now
 }
 
-/// Writes 4 KiB filled with `value` at 64 KiB. Returns the status.
+/// At `turn` milliseconds, writes 4 KiB filled with `value` to address 64 KiB. Returns the status.
 pub(super) fn write(device: &mut dyn Device, turn: u64, value: u8) -> Status {
     let data = Payload::from(vec![value; BYTES]);
     ask(device, Time::from_ms(turn), request(Op::Write, 65536, BYTES as u32), data).status
 }
 
-/// Reads 4 KiB at `address`. Returns the data.
+/// At `turn` milliseconds, reads 4 KiB at `address`. Returns the data.
 pub(super) fn read(device: &mut dyn Device, turn: u64, address: u64) -> Vec<u8> {
     let answer = ask(device, Time::from_ms(turn), request(Op::Read, address, BYTES as u32), Payload::NONE);
     assert_eq!(answer.status, Status::Done);

@@ -1,4 +1,4 @@
-//! Zone commands and appends through faults.
+//! Tests of zone commands and appends that pass through faults.
 
 use super::{counts, text};
 use crate::workbench::{self, MODELS};
@@ -21,8 +21,8 @@ fn zone(device: &dyn Device, number: u64) -> Zone {
     device.zones().expect("it has zones").zone(number * ZONE)
 }
 
-/// Sends `command` to zone `number` and waits for its completion. An append writes `count` units of `byte`.
-/// Returns the time, the status, and the zone reply.
+/// Sends `command` to zone `number` and waits for its completion. An append writes `count` units filled
+/// with `byte`. Returns the time, the status, and the zone reply.
 fn give(
     device: &mut dyn Device,
     now: Time,
@@ -48,7 +48,8 @@ fn give(
     (completed.at, completed.status, completed.zone.as_deref().copied().unwrap_or_default())
 }
 
-/// Appends `count` units of `byte` to zone `number`. Returns the time, the status, and the zone reply.
+/// Appends `count` units filled with `byte` to zone `number`. Returns the time, the status, and the zone
+/// reply.
 fn append(
     device: &mut dyn Device,
     now: Time,

@@ -1,4 +1,4 @@
-//! Tests of the number of decoders.
+//! Tests of caches with different numbers of decoders.
 
 use super::{build, request, settings, submit};
 use crate::workbench::MODELS;

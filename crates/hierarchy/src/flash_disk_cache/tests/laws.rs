@@ -62,7 +62,8 @@ fn acknowledged_data_survives() {
     }
 }
 
-/// Without bit errors, the cache keeps all data. A code at its limit loses data and reports the loss.
+/// With low wear, bit errors stay below the limit of the code, and the cache keeps all data across restarts
+/// and power losses.
 #[test]
 fn it_keeps_its_bytes_while_pages_move() {
     for (options, ecc) in KINDS {
@@ -139,7 +140,8 @@ fn a_hit_takes_the_read_and_the_decoder() {
     }
 }
 
-/// The numbers of programs and erases are conserved, and every program has one cause.
+/// The counters of programs and erases agree with the wear of the blocks, and every program has exactly one
+/// cause.
 #[test]
 fn programs_have_causes() {
     let mut leveled = 0;

@@ -25,7 +25,8 @@ struct Load {
     cold: u64,
 }
 
-/// Loads with only hot pages, hot among cold pages, rarely used open blocks, and a single open block.
+/// Loads with only hot pages, with hot pages among cold pages, with rarely used open blocks, and with a
+/// single open block.
 const LOADS: [Load; 6] = [
     Load { hot: 1, streams: 1, share: 1.0, others: 0, cold: 0 },
     Load { hot: 4, streams: 1, share: 1.0, others: 0, cold: 0 },
@@ -65,11 +66,11 @@ fn widest(device: &mut Host, load: Load, writes: u64) -> u64 {
     widest
 }
 
-/// Let the least worn block have `m` erases. An erased block beyond `m + gap` is exchanged. A free block is
-/// filled only if its wear exceeds that of another free block by at most `gap`, so it has at most `m + 2 gap`
-/// erases. It is then erased once and exchanged, and the content that moves into it stays. This also applies
-/// to empty blocks, free blocks on a die with an open block, open blocks that are not filled, and blocks of
-/// an unused region.
+/// Let the least worn block have `m` erases. An erased block with more than `m + gap` erases is exchanged.
+/// A free block is filled only if its wear exceeds the wear of every other free block by at most `gap`, so
+/// it has at most `m + 2 gap` erases. It is then erased once and exchanged, and the content that moves into
+/// it stays. This also applies to empty blocks, free blocks on a die with an open block, open blocks that
+/// receive no pages, and blocks of an unused region.
 #[test]
 fn no_block_is_worn_more_than_another_by_more_than_twice_the_gap_and_one_erase() {
     for (region, gap) in [("0 %", 2), ("0 %", 8), ("25 %", 8), ("50 %", 8)] {
@@ -83,9 +84,9 @@ fn no_block_is_worn_more_than_another_by_more_than_twice_the_gap_and_one_erase()
     }
 }
 
-/// Without cold data, content that moves into a block leaves it as soon as other content does, and the block
-/// was neither free nor open in between. If the block were then exchanged again, it would always be erased
-/// more often than other blocks.
+/// Tests wear leveling without cold data. Content that moves into a worn block then leaves this block as
+/// soon as the content of other blocks leaves them, and the block is neither free nor open in the meantime.
+/// If the block were exchanged again, it would always be erased more often than other blocks.
 #[test]
 fn leveling_is_even_without_cold_data() {
     let cells = "blocks = 16\ndies = 2\nwrite_region = \"0 %\"\nwear_gap = 2\ncollects_above = \"50 %\"";

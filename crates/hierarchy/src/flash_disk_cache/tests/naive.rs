@@ -365,7 +365,7 @@ impl Naive {
         }
     }
 
-    /// Frees a full block. Returns whether there was one.
+    /// Frees a full block. Returns false if no block is full.
     fn reclaim(&mut self, now: u64, region: usize) -> bool {
         let (mut programmed, mut invalid, mut best): (usize, usize, Option<usize>) = (0, 0, None);
         for (number, block) in self.blocks.iter().enumerate() {

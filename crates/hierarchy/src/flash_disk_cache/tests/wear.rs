@@ -1,4 +1,4 @@
-//! Tests of wear: reactions of the controller, and reports after its options are exhausted.
+//! Tests of wear: reactions of the controller, and reports when no slot can be adapted any more.
 
 use super::{BCH, build, column, device, request, settings, submit};
 use nacre_kernel::event::Payload;
