@@ -9,10 +9,10 @@
 //! ```
 //!
 //! `write`, `read`, and `trim` are followed by the first block and the number of blocks. Zone commands are
-//! followed by a block of their zone, and `append` also by the number of blocks. `power_loss` is followed by the
-//! time from its submission to the power loss, the seed of its random stream, and the time without power.
-//! With `again`, power fails again after this number of 65536ths of the recovery. With `early`, reads arrive
-//! before the recovery ends.
+//! followed by a block of their zone, and `append` also by the number of blocks. `power_loss` is followed
+//! by the time from its submission to the power loss, the seed of its random stream, and the time without
+//! power. With `again`, power fails again after this number of 65536ths of the recovery. With `early`,
+//! reads arrive before the recovery ends.
 
 use nacre_kernel::{Time, ZoneCommand};
 use std::fmt;

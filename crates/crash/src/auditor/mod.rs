@@ -215,8 +215,8 @@ impl Auditor {
         blocks.filter_map(move |(_, block)| block.versions.iter_mut().find(|version| version.began == began))
     }
 
-    /// Records a flush that was submitted at `submitted` (logical time `began`) and completed at `done`, when the
-    /// device counted `lost_pages` lost pages.
+    /// Records a flush that was submitted at `submitted` (logical time `began`) and completed at `done`,
+    /// when the device counted `lost_pages` lost pages.
     pub fn flushed(&mut self, (began, submitted): (LogicalTime, Time), done: Time, lost_pages: u64) {
         let open = if self.is_open { self.transactions } else { u32::MAX };
         let versions = self.blocks.values_mut().flat_map(|block| &mut block.versions);

@@ -162,8 +162,8 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Number of pages of a fetch that were lost while the fetch waited for their write-backs. The backing has
-    /// older versions of them.
+    /// Number of pages of a fetch that were lost while the fetch waited for their write-backs. The backing
+    /// has older versions of them.
     fn pages_behind_a_loss(&self, fetch: u32) -> u64 {
         let Fetch { first, pages, .. } = self.fetches[fetch];
         if self.lost.is_empty() {

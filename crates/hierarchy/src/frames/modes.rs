@@ -1,5 +1,5 @@
-//! Modes of rows, and the use of their pages. A row of two frames holds two pages in MLC mode, or one page in SLC
-//! mode.
+//! Modes of rows, and the use of their pages. A row of two frames holds two pages in MLC mode, or one page
+//! in SLC mode.
 
 use super::operation::NONE;
 use crate::programmable::{GlobalStatus, PageUse};
