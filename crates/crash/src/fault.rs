@@ -103,8 +103,8 @@ impl Fault {
         Fault::ALL.into_iter().find(|fault| fault.name() == name)
     }
 
-    /// Returns the fault to inject into the medium in one run; `None` if the fault is part of the device
-    /// model.
+    /// Returns the fault to inject into the medium in one run; `None` if faults of this class are not
+    /// injected into a medium.
     pub fn injected(self, seed: u64) -> Option<InjectedFault> {
         let one_in = match self {
             Fault::LostProgram | Fault::TornProgram | Fault::MisdirectedProgram => 40,

@@ -1,5 +1,5 @@
-//! Tests after a recovery, without further faults. The device must return its data even after cached copies
-//! were evicted, serve requests, become idle, and keep its data.
+//! Checks of a device after a recovery, without further faults. The device must return its data even after
+//! cached copies were evicted, serve requests, become idle, and keep its data.
 
 use crate::auditor::Violation;
 use crate::device_run::requests::{By, NewRequest};
@@ -17,8 +17,8 @@ const ELSEWHERE_BYTES: u64 = 128 << 10;
 /// Number of bytes in each read of other blocks.
 const ELSEWHERE_AT_ONCE: u64 = 16 << 10;
 /// Maximum number of events until a device without requests is idle. The resync of a mirror over caches and
-/// memory cards of 8 MiB takes more than a million events, because each burst of a card causes several
-/// events.
+/// NVRAM cards of 8 MiB takes more than a million events, because each memory burst of a card causes
+/// several events.
 const RESTS_WITHIN: usize = 20_000_000;
 
 impl DeviceRun<'_> {

@@ -1,4 +1,4 @@
-//! Reads of a run, and blocks that the device reports as lost.
+//! Handling of the reads of a run, and of blocks that the device reports as lost.
 //!
 //! A stack with a worn-out medium loses data that a cache cannot write back. The report counts a lost page,
 //! and reads of the page fail. A read that fails without such a count is a violation.

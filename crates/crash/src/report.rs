@@ -28,7 +28,7 @@ pub struct Report {
     pub blocks_audited: u64,
     /// Distribution of the times from restored power until the device was ready.
     pub recoveries: LatencyHistogram,
-    /// Coverage: number of times that each branch of power loss and recovery was executed.
+    /// Coverage: number of times that each branch of the power-loss and recovery code was executed.
     pub branches: BTreeMap<&'static str, u64>,
     /// The first violated guarantee.
     pub finding: Option<Finding>,
@@ -63,7 +63,8 @@ pub struct Finding {
     pub sequence: Sequence,
     /// Number of steps before shortening.
     pub steps_generated: usize,
-    /// Whether the same steps reproduce it on a new device. If not, the saved state is incomplete.
+    /// Whether the same steps reproduce the violation on a new device. If not, the saved state is
+    /// incomplete.
     pub is_reproducible: bool,
 }
 

@@ -75,7 +75,8 @@ pub struct PowerLoss {
 pub struct Sequence {
     /// Size of a block in bytes.
     pub block_bytes: usize,
-    /// Number of writes of zeros over the whole device before the first step, without simulated time.
+    /// Number of random writes of zeros over the whole device before the first step, without simulated
+    /// time.
     pub preconditioned: u64,
     /// The steps.
     pub steps: Vec<Step>,

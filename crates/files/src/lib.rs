@@ -45,7 +45,7 @@ impl ScenarioFiles {
         ScenarioFiles { folder: folder.into(), shipped_traces, share: ShareRead::default() }
     }
 
-    /// Returns the share of the opened traces that has been read.
+    /// Returns the counter of the bytes that have been read from the opened traces.
     pub fn share_read(&self) -> &ShareRead {
         &self.share
     }

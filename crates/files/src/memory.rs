@@ -3,8 +3,8 @@
 use nacre_machine::HostMemory;
 use std::fs::read_to_string;
 
-/// Unit of the values in `statm` in bytes, on all tested processors. If pages are larger, available memory is
-/// overestimated.
+/// Page size in bytes on all tested processors. A page is the unit of the values in `statm`. If pages are
+/// larger, available memory is overestimated.
 const PAGE_BYTES: u64 = 4096;
 
 /// Returns the memory that is available without swapping and with swapping, within the limits of the control

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 /// Number of files that this process has started. It makes temporary names unique.
 static STARTED: AtomicU64 = AtomicU64::new(0);
 
-/// A file that is written under a temporary name next to its target. Dropping it before it is finished
-/// removes it.
+/// A file that is written under a temporary name next to its target. If the value is dropped before it is
+/// finished, the temporary file is removed.
 ///
 /// The content is compressed if the name ends in `.gz`, `.zst` or `.xz`.
 pub struct WholeFile {

@@ -7,7 +7,7 @@ use nacre_testkit::{Workbench, keeps_its_bytes};
 /// Number of power losses per stack.
 const POINTS: u64 = 2_000;
 
-/// Tests a variant of a device with fewer power losses.
+/// Tests a variant of a device. Uses fewer power losses than [`POINTS`].
 #[track_caller]
 fn crash_briefly(toml: &str) {
     let report = keeps_its_bytes(Workbench::new(MODELS, 1), toml, 200);
@@ -53,8 +53,8 @@ fn tiers_keep_their_bytes_while_extents_move() {
     crash(&tiers(fast, disk));
 }
 
-/// The members of the mirror differ in content after most power losses. They also differ in speed, durability
-/// guarantees, and trims.
+/// Tests power losses of a mirror. Its members differ in content after most power losses. They also differ
+/// in speed, durability guarantees, and trims.
 #[test]
 fn a_mirror_keeps_its_bytes_while_it_resyncs() {
     let fast = "{ kind = \"measured\", read = \"5 us\", write = \"10 us\", capacity = \"1 MiB\" }";
@@ -149,8 +149,8 @@ fn a_server_cache_keeps_its_bytes_while_blocks_move() {
     }
 }
 
-/// Tests power losses while writes and write-backs are in progress. A power loss destroys dirty blocks, or
-/// the persistent table preserves them.
+/// Tests power losses while writes and write-backs are in progress. Dirty blocks survive only with a
+/// persistent table.
 #[test]
 fn a_write_back_server_cache_keeps_its_guarantees() {
     let write_back = |settings: &str| format!("block = \"1 KiB\"\nwrite_back = {{ {settings} }}");

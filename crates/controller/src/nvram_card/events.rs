@@ -12,7 +12,7 @@ use nacre_kernel::{
 use nacre_media::store::Store;
 
 impl<S: Store> Card<S> {
-    /// Time of the next command of any channel, and the index of this channel.
+    /// Earliest time of the next command of any channel, and the index of this channel.
     #[inline]
     fn next_command(&self) -> (Time, usize) {
         let nexts = self.channels.iter().map(Scheduler::next_event).zip(0..);

@@ -17,7 +17,7 @@ pub(super) struct Figures<'a> {
     pub(super) capacity: u64,
     pub(super) interface: Vec<Resource>,
     pub(super) processors: Resource,
-    /// Activity of each channel, and its number of commands of each kind in [`COUNTED`].
+    /// Counters of each channel, and its number of commands for each kind in [`COUNTED`].
     pub(super) channels: Vec<(&'a Counters, [u64; 5])>,
     pub(super) host: &'a HostCounts,
     pub(super) backup: &'a Backup,

@@ -51,13 +51,13 @@ pub(super) struct Scheduler {
     pub(super) counts: Counters,
     /// Numbers of bursts to read and to write that were requested but not yet issued.
     outstanding: [u64; 2],
-    /// Numbers of requested bursts that a power loss dropped.
+    /// Numbers of requested read and write bursts that a power loss dropped.
     dropped: [u64; 2],
-    /// Numbers of bursts requested since the start of the run.
+    /// Numbers of read and write bursts requested since the start of the run.
     asked: [u64; 2],
 }
 
-/// A waiting access. If a command was not needed, its clock is zero.
+/// A waiting access. The clock of a command that was not needed is zero.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Waiting {
     access: Access,
@@ -246,8 +246,8 @@ impl Scheduler {
         self.wanted[bank / 64] >> (bank % 64) & 1 == 1
     }
 
-    /// Offers the next command for a rank whose refresh is due, if an access in the window would wait for the
-    /// refresh.
+    /// Calls `offer` with the next command for a rank whose refresh is due, if an access in the window
+    /// would wait for the refresh.
     fn offer_refresh(&self, rank: u32, seen: usize, from: u64, offer: &mut impl FnMut(u64, u8, Choice)) {
         if self.interval == u64::MAX {
             return;
@@ -266,7 +266,7 @@ impl Scheduler {
         }
     }
 
-    /// Offers the command that the access at `number` needs next.
+    /// Calls `offer` with the command that the access at `number` needs next.
     fn offer_access(&self, number: u32, from: u64, offer: &mut impl FnMut(u64, u8, Choice)) {
         let Waiting { access, is_write, .. } = self.waiting[number as usize];
         let due = self.due[access.location.rank as usize];

@@ -1,4 +1,4 @@
-//! Components of the drive. Every wait of a request is an event.
+//! Components of the drive. Every wait of a request ends with an event.
 
 use super::config::Config;
 use super::part::Row;

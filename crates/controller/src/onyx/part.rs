@@ -8,7 +8,7 @@ use nacre_kernel::state::Value;
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Row {
     pub(super) request: u32,
-    /// Start address for the host, in bytes.
+    /// Start address of the part in the address space of the host, in bytes.
     pub(super) address: u64,
     /// Controller, logical row in the controller, and byte range in the row.
     pub(super) controller: u32,

@@ -1,15 +1,15 @@
 //! Status polling: chips without a ready line. The controller detects the end of a program by polling.
 //!
-//! A rank is polled every `interval` from the start of its program. The poll that finds the program ended
-//! takes `poll`, and then the rank is free. Polls do not wait for the data lines. They interrupt a transfer
-//! between two bus cycles, and each poll lengthens the transfer by `poll`. Simultaneous polls of several
+//! A rank is polled every `interval` from the start of its program. When a poll has detected the end of the
+//! program, the rank is free. Polls do not wait for the data lines. They interrupt a transfer between two
+//! bus cycles, and each poll lengthens the transfer by its duration `poll`. Simultaneous polls of several
 //! ranks do not wait for each other. A poll does not delay a transfer that starts during the poll.
 
 use super::Config;
 use nacre_kernel::Time;
 use nacre_kernel::state::State;
 
-/// Polls of one controller.
+/// State of the polls of one controller.
 #[derive(Clone, Debug, State)]
 pub(super) struct Polling {
     /// Time between two polls of a rank. Zero means that the controller sees the end of a program

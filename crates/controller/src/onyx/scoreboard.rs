@@ -13,9 +13,9 @@ use std::collections::VecDeque;
 /// Resources and queue of one controller.
 ///
 /// The next operation is the waiting operation whose lines and ranks are free first. In a tie, it is the
-/// oldest. No operation overtakes an older one that needs one of its ranks, so operations on the same bytes
-/// keep their order. With `scheduling = "in_order"`, only the oldest operation may start. Row copies of wear
-/// leveling start before waiting operations.
+/// oldest. No operation overtakes an older operation that needs one of the same ranks, so operations on the
+/// same bytes keep their order. With `scheduling = "in_order"`, only the oldest operation may start. Row
+/// copies of wear leveling start before waiting operations.
 #[derive(State)]
 pub(super) struct Scoreboard {
     #[state(skip = "from the configuration")]
@@ -32,8 +32,8 @@ pub(super) struct Scoreboard {
     /// All ranks of the controller.
     #[state(skip = "from the configuration")]
     all: Ranks,
-    /// Periods in which lines or ranks are occupied, and which may not have ended. A power loss reverts the
-    /// rest of these periods.
+    /// Periods in which lines or ranks are occupied, if they may not have ended yet. A power loss reverts
+    /// the rest of these periods.
     #[state(varies)]
     begun: Vec<Span>,
     pub(super) polling: Polling,
@@ -97,7 +97,7 @@ pub(super) struct Begun {
     pub(super) decoded: Decoded,
 }
 
-/// Time for which the lines or ranks are occupied.
+/// Period in which the lines or ranks are occupied.
 #[derive(Clone, Copy, Debug, Value)]
 struct Span {
     activity: Activity,

@@ -1,4 +1,4 @@
-//! Checks of the content after a power loss.
+//! Content checks after a power loss.
 
 use super::{Audit, Auditor, Block, Commit, Kind, LogicalTime, Version, Violation, is_trimmed_in_part};
 use crate::contents::Content;

@@ -419,7 +419,7 @@ impl Block {
         self.floor(|version| version.safe <= at)
     }
 
-    /// Versions that no write submitted at or before `floor` overwrote.
+    /// Versions that were not overwritten by a write submitted at or before `floor`.
     fn behind(&self, floor: Option<LogicalTime>) -> impl Iterator<Item = &Version> {
         self.versions.iter().filter(move |version| floor.is_none_or(|floor| version.ended >= floor))
     }

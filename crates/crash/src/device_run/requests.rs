@@ -1,4 +1,4 @@
-//! Requests of a run: submission, and results at completion.
+//! Handling of the requests of a run: submission, and results at completion.
 
 use crate::auditor::{LogicalTime, Violation};
 use crate::device_run::{DeviceRun, ENDS_WITHIN};

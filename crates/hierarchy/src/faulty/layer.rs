@@ -34,7 +34,7 @@ pub trait Below {
         None
     }
 
-    /// Converts the number with which a request completes to its number in the layer.
+    /// Converts the ID of a completed request to the number of the request in the layer.
     fn number_of(&self, id: RequestId) -> u32 {
         id.0
     }
@@ -105,7 +105,7 @@ impl Layer {
         Layer { id, faults, active, agenda, capacity, completed: Completions::new() }
     }
 
-    /// The faults, in the order in which requests pass them.
+    /// The faults, in the order in which requests pass through them.
     pub fn faults(&self) -> &[Part] {
         &self.faults
     }
@@ -236,7 +236,7 @@ impl Layer {
         }
     }
 
-    /// Runs the device below up to a time before which no request completes.
+    /// Runs the device below up to `until`. No request may complete before this time.
     fn run_quietly(&mut self, below: &mut dyn Below, until: Time) {
         below.run(until, &mut self.completed);
         assert!(self.completed.is_empty(), "nothing is due before {until}");

@@ -58,7 +58,7 @@ pub(super) struct FlashCache<S> {
     /// Pages that are being fetched from the backing, or written to the backing without entering the flash.
     #[state(varies)]
     pub(super) busy: BTreeMap<u64, Busy>,
-    /// Latest operation in progress that changes each page of the backing.
+    /// For each page of the backing, the latest operation in progress that changes the page.
     pub(super) changing: Map,
     /// Host writes in progress: for each page, the numbers of their operations, in order.
     #[state(varies)]

@@ -171,7 +171,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// Checks that the area of additional decoders is given if the area of the cells is given, and vice versa.
+/// Checks that `area` is given if `decoder_area` is given. With several decoders, also checks the reverse.
 fn check_area(config: &Config, reader: &mut Reader<'_>) {
     match (config.cells.area, config.decoder_area) {
         (Some(area), None) if config.decoders > 1 => {

@@ -1,4 +1,4 @@
-//! Fetches of pages from the backing, and the request parts that wait for them.
+//! Handling of page fetches from the backing, and of the request parts that wait for the pages.
 
 use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};

@@ -28,7 +28,7 @@ pub(super) enum Purpose {
     Back,
     /// Flushes the backing after a write-back.
     Safe,
-    /// Writes a page of the host to the backing, without entering the flash.
+    /// Writes a page of the host to the backing. The page does not enter the flash.
     Through,
     /// Flushes the backing after a write that did not enter the flash.
     ThroughSafe,

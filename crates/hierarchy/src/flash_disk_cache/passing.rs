@@ -1,4 +1,4 @@
-//! Trims and flushes, which are passed to the backing.
+//! Handling of trims and flushes, which are passed to the backing.
 
 use super::FLASH_PAGE;
 use super::cache::FlashCache;

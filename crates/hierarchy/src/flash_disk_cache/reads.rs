@@ -1,4 +1,4 @@
-//! Reads, page by page.
+//! Handling of reads, page by page.
 
 use super::FLASH_PAGE;
 use super::array::Sensed;

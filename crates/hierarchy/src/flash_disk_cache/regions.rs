@@ -148,7 +148,7 @@ impl<S: Store> FlashCache<S> {
     }
 
     /// Programs the buffer at `target`. Returns the page and the number of the operation. The operation
-    /// starts when `source` has ended and its wait count is zero.
+    /// starts when its wait count reaches zero and operation `source` has ended.
     fn program(
         &mut self,
         target: Target,
@@ -179,7 +179,7 @@ impl<S: Store> FlashCache<S> {
     }
 
     /// Programs the buffer as the uncached page `key`. Returns the number of the operation. The operation
-    /// starts when `source` has ended and its wait count is zero.
+    /// starts when its wait count reaches zero and operation `source` has ended.
     pub(super) fn bring_in(
         &mut self,
         key: u64,

@@ -1,4 +1,4 @@
-//! Start and end of operations.
+//! Handling of the start and end of operations.
 
 use super::cache::{FlashCache, SHIFT};
 use super::operation::{Event, NONE, Operation, Purpose, Waiter, total};

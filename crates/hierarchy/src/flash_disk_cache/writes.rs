@@ -1,4 +1,4 @@
-//! Writes, page by page: full pages, or parts that are merged with the rest of the page.
+//! Handling of writes, page by page. A write of a part of a page is merged with the rest of the page.
 
 use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
@@ -119,8 +119,8 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, number);
     }
 
-    /// Returns the version of page `key` before a write, which is used to undo the write. `old` is its
-    /// location in flash, if it is cached.
+    /// Returns the version of page `key` before a write, which is used to undo the write. `old` is the
+    /// location of the page in flash, if the page is cached.
     fn before(&mut self, now: Time, key: u64, old: Option<u32>) -> Before {
         if let Some(page) = old.filter(|&page| self.tables.pages[page as usize].is_dirty) {
             if !S::CARRIES_BYTES {

@@ -1,4 +1,4 @@
-//! Write-backs, trims, and flushes.
+//! Handling of write-backs, trims, and flushes.
 
 use super::busy::{Waiter, Why};
 use super::cache::{Event, FrameCache, total};

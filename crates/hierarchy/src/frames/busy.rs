@@ -27,7 +27,7 @@ pub(super) struct Busy {
     pub(super) why: Why,
     pub(super) frame: u32,
     pub(super) key: u64,
-    /// The operation that writes back the previous page, until it has left the frame, or
+    /// The operation that writes back the previous page, until the previous page has left the frame, or
     /// [`NONE`](super::operation::NONE) afterwards.
     pub(super) behind: u32,
     /// Number of the fetch that supplies the page.
@@ -57,10 +57,10 @@ pub(super) struct Waiter {
     pub(super) since: Time,
     /// Condition that the part waited for.
     pub(super) waited: Wait,
-    /// Whether this part requested the fetch. If so, it fails with the fetch.
+    /// Whether this part requested the fetch. If so, the part fails if the fetch fails.
     pub(super) asked: bool,
-    /// Whether the part's page was unreadable before. It is then written with the fetched data, because it
-    /// may never become readable.
+    /// Whether the part's page was unreadable before. If so, the rest of the page is rewritten with the
+    /// fetched data, because it may never become readable.
     pub(super) is_unreadable: bool,
     /// Whether the part was counted as a hit or miss.
     pub(super) is_counted: bool,

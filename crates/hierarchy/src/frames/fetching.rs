@@ -1,4 +1,4 @@
-//! Fetches of pages from the backing.
+//! Handling of page fetches from the backing.
 
 use super::Memory;
 use super::busy::{Fetch, Wait, Waiter, Why};
@@ -10,8 +10,8 @@ use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 
 impl<M: Memory> FrameCache<M> {
-    /// Fetches the pages of `run`, which request `visit` needs since `since`. Pages for which no frame is
-    /// available wait for a frame.
+    /// Fetches the pages of `run`, which were requested at `since` by request `visit`. Pages for which no
+    /// frame is available wait for a frame.
     pub(super) fn fetch(&mut self, now: Time, visit: u32, since: Time, run: Run) {
         if run.pages == 0 {
             return;

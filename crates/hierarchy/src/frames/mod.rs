@@ -62,8 +62,8 @@ pub(crate) trait Memory: State + Send {
     /// Whether the memory stores data.
     fn carries_bytes(&self) -> bool;
 
-    /// Whether a code covers a frame. If so, writing a portion of a page requires reading the rest of the
-    /// page.
+    /// Whether an error-correcting code covers each frame. If so, writing a portion of a page requires
+    /// reading the rest of the page.
     fn has_code(&self) -> bool;
 
     /// Reads `frame` into `into`, starting at `now`. `into` is empty in a simulation without data.
@@ -141,10 +141,10 @@ pub(crate) trait Memory: State + Send {
 /// Times and outcome of reading or writing a frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
-    /// Start of the work of the memory.
+    /// Time at which the memory starts its work.
     pub(crate) begin: Time,
     pub(crate) done: Time,
-    /// Time at which the memory has also done the work that the access caused.
+    /// Time at which the memory has also done additional work that the access caused, e.g. wear leveling.
     pub(crate) rests: Time,
     /// Times spent waiting, in the memory, and in the error-correcting code.
     pub(crate) spans: [(Activity, Time); 3],

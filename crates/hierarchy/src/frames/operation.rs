@@ -1,4 +1,4 @@
-//! Requests of the cache to the backing.
+//! Operations of the cache on the backing.
 
 use nacre_kernel::event::{Payload, Ticket};
 use nacre_kernel::state::Value;

@@ -9,7 +9,7 @@ const LINK: Pcie = Pcie { generation: 3, lanes: 8, payload: 256, read_request: 5
 const FLIGHT_NS: f64 = 150.0;
 const HOST_MEMORY_NS: f64 = 240.0;
 
-/// Transfer time of `bytes` bytes, including packet headers, in seconds.
+/// Transfer time in seconds of `bytes` bytes, which include packet headers.
 fn crossing(bytes: u64) -> f64 {
     bytes as f64 / LINK.raw().0
 }
@@ -137,7 +137,8 @@ fn accesses_one_after_the_other_take_what_the_constraint_that_binds_takes() {
     }
 }
 
-/// 1066 MT/s over 64 data lines are 8.53 GB/s, regardless of row hits.
+/// Random 4 KiB requests reach the bandwidth of the data lines, regardless of row hits. 1066 MT/s over 64
+/// data lines are 8.53 GB/s.
 #[test]
 fn four_kibibytes_at_random_take_the_time_of_their_data() {
     let host = format!("processing = \"0 s\"\n{NO_HOST}");
@@ -179,8 +180,8 @@ fn an_idle_card_is_refreshed_as_often_as_one_at_work() {
     assert_close("refreshes in 100 s", refreshes as f64, 100.0 / 7.8e-6, 1e-6);
 }
 
-/// A store of a 64 B line through a window is one packet. After the last store of a request, the host reads
-/// from the device.
+/// A write through a memory window sends one packet per line of 64 B. After the last store of a request,
+/// the host reads from the device.
 #[test]
 fn a_window_pays_for_a_packet_and_the_way_back() {
     let toml = format!("{INSTANT}[device.host]\nkind = \"memory_window\"\n");
@@ -200,7 +201,8 @@ fn a_window_pays_for_a_packet_and_the_way_back() {
     assert_close("64 stores, as fast as they cross", write(4096), stores(64) + issue, 0.02);
 }
 
-/// A request of several lines has up to ten lines outstanding. Each line has the latency of the whole path.
+/// A CXL request of several lines has up to ten lines outstanding. Each line has the latency of the whole
+/// path.
 #[test]
 fn cxl_has_lines_under_way() {
     let toml = format!("{INSTANT}[device.host]\nkind = \"cxl_mem\"\n");

@@ -96,7 +96,7 @@ fn it_keeps_the_contract() {
     }
 }
 
-/// A channel of four data lines transfers four bytes in a burst of eight.
+/// A channel may be narrower than a byte. With four data lines, a burst of eight transfers four bytes.
 #[test]
 fn a_channel_may_be_narrower_than_a_byte() {
     let narrow = format!("{}chips = 1\nwidth = 4\n", unrefreshed());
@@ -139,7 +139,7 @@ fn what_cannot_be_is_refused() {
     }
 }
 
-/// Acknowledged or flushed data survives power losses, word by word. The energy of the capacitor is
+/// Acknowledged or flushed data survives power losses, word by word, if the energy of the capacitor is
 /// sufficient to save the memory.
 #[test]
 fn it_keeps_what_it_guarantees() {

@@ -57,7 +57,7 @@ fn on_card(queue: usize, closes_rows: bool, requests: &[Request], load: Load<'_>
     visits(&mut *built(&toml), requests, load)
 }
 
-/// Checks that every completion time equals that of the simulation exactly.
+/// Checks that every completion time is exactly equal to the completion time in the simulation.
 #[track_caller]
 fn agree(what: &str, queue: usize, closes_rows: bool, accesses: &[Access], load: Load<'_>) {
     let right = serve(&controller(queue, closes_rows), accesses, load);

@@ -121,7 +121,7 @@ fn a_capacitor_grows_old() {
     assert!(problems.to_string().contains("capacitor"), "{problems}");
 }
 
-/// The row is closed after tRTP or tWR, and the data is durable after tRP.
+/// The row of an MRAM write is closed after tRTP or tWR, and the data is durable after tRP.
 #[test]
 fn a_write_to_mram_is_safe_when_its_row_is_closed() {
     let closing_ns = 15.0 + 67.536;
@@ -237,7 +237,8 @@ fn pages_that_cannot_be_read_back_are_drawn_told_and_not_read() {
     assert!((variance - expected_variance).abs() < 4.0 * of_variance, "{variance} of {expected_variance}");
 }
 
-/// Pages that the host never wrote have no data to lose. A page that the host writes again is readable again.
+/// Pages that the host never wrote are not lost. If the host rewrites a lost page, the page is readable
+/// again.
 #[test]
 fn only_pages_that_were_written_are_lost_and_only_until_they_are_written_again() {
     let mut device = with_bytes(&small("flash_error_rate = \"10 %\"\n"));
@@ -257,9 +258,9 @@ fn only_pages_that_were_written_are_lost_and_only_until_they_are_written_again()
     assert_eq!(status(&mut *device, 500, 12_288), Status::MediaError);
 }
 
-/// If a power loss undoes a write that replaces lost data, that data stays lost, and reads do not return the
-/// data from before the loss. Each page is lost with a probability of 1/2, so that some rounds do not lose
-/// it.
+/// If a power loss undoes a write that replaces lost data, that data stays lost, and reads do not return
+/// the data from before the loss. Each page is lost with a probability of 1/2, so some rounds lose the page
+/// and others do not.
 #[test]
 fn what_is_lost_stays_lost_where_the_write_that_was_to_replace_it_is_undone() {
     let mut tried = 0;

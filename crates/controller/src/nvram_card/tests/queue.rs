@@ -1,4 +1,5 @@
-//! Compares the throughput of a queue that prefers ready banks with a scheduler that examines every clock.
+//! Compares the throughput of a queue that prefers ready banks with the throughput of a scheduler that
+//! examines every clock.
 
 use super::*;
 use nacre_media::dram::{Channel, Command, Kind, Location, Part};
@@ -40,7 +41,8 @@ fn by_the_clock(part: &Part, ranks: u32, op: Op, entries: usize) -> f64 {
     clock as f64 / COUNT as f64
 }
 
-/// Some of the cards have several ranks, which [`nacre_testkit::oracle::dram_channel`] does not support.
+/// The reference is [`by_the_clock`], because some cards have several ranks, which
+/// [`nacre_testkit::oracle::dram_channel`] does not support.
 #[test]
 fn small_requests_at_random_reach_what_a_queue_reaches_that_serves_ready_banks_first() {
     let host = format!("processing = \"0 s\"\n{NO_HOST}");

@@ -178,8 +178,8 @@ fn loads_and_stores_tell_their_stages_too() {
     }
 }
 
-/// The first refresh is due at 7.8 us and takes 110 ns. A read that arrives 40 ns later waits for the
-/// remaining time.
+/// Tests the reported wait for a refresh. The first refresh is due at 7.8 us and takes 110 ns. A read that
+/// arrives 40 ns after the start of the refresh waits for the remaining time.
 #[test]
 fn a_wait_for_a_refresh_is_told() {
     let at = (Op::Read, 8192, 4096);

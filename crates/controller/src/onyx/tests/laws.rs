@@ -78,8 +78,8 @@ fn bandwidths_are_the_products_of_the_parts() {
     }
 }
 
-/// IOPS = min(Q / T0, capacity), latency = Q / IOPS. All reads go to one controller, whose lines serve one
-/// read at a time.
+/// With Q outstanding requests, IOPS = min(Q / T0, capacity) and latency = Q / IOPS. T0 is the latency of a
+/// single request. All reads go to one controller, whose lines serve one read at a time.
 #[test]
 fn a_closed_loop_is_bounded_by_its_depth_and_by_the_lines() {
     let lines = 3e-6 + 64.0 * 410.3e-9;
@@ -104,6 +104,7 @@ fn tags_bound_what_is_under_way() {
     assert!(counter(&onyx.report(seen.end), "tag_waits") > 7900);
 }
 
+/// With start-gap, the write bandwidth is interval / (interval + 1) of the bandwidth without wear leveling.
 /// Filling and reading take no time, so moving a row takes as long as writing a row.
 #[test]
 fn start_gap_leaves_g_of_g_plus_one_of_the_bandwidth() {
@@ -165,8 +166,8 @@ fn uniform_writes_wear_all_rows_alike() {
     assert!(most.iter().all(|&most| (most - mean).abs() < 5.0 * mean.sqrt()), "mean {mean}: {most:?}");
 }
 
-/// With wear leveling, writes to one row are spread over all rows of its domain. Without wear leveling, one
-/// row receives all of them.
+/// With wear leveling, writes to one row are spread over all rows of its domain. Without wear leveling, the
+/// row receives all writes.
 #[test]
 fn hammering_one_row_wears_its_whole_domain() {
     let most = |wear_leveling: &str| {
@@ -211,8 +212,8 @@ fn programs_energy_and_lifetime_follow_from_counts() {
     assert_close("lifetime", report.lifetime_days.expect("rows wear"), days, 1e-9);
 }
 
-/// Sixty-four ranks program for more than three days each. Their total busy time exceeds the maximum of
-/// simulated time.
+/// The busy time of all ranks may exceed the maximum of simulated time. Sixty-four ranks program for more
+/// than three days each.
 #[test]
 fn busy_time_of_many_ranks_does_not_end_with_simulated_time() {
     let mut onyx =
@@ -286,8 +287,8 @@ fn mistakes_are_named_with_what_is_allowed() {
     drive("program_energy = \"2 uJ\"\ncapacitors = \"1 mJ\"\ncompletion = \"late\"");
 }
 
-/// Eight controllers are at four stations, two at each station. Packets use the shorter direction of the
-/// ring.
+/// Tests the ring latency to each controller. Eight controllers are at four stations, two at each station.
+/// Packets use the shorter direction of the ring.
 #[test]
 fn a_controller_is_as_far_as_the_ring_has_stations_on_the_way() {
     let alone = |hop: &str, number: u64, op: Op| {

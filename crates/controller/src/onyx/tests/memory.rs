@@ -98,7 +98,7 @@ impl Pair {
     }
 }
 
-/// If the energy is sufficient for all writes, acknowledged data is never lost, regardless of the moves of
+/// If the energy is sufficient for all writes, acknowledged data is never lost, even if wear leveling moves
 /// rows.
 #[test]
 fn long_random_sequences_leave_the_bytes_of_a_naive_memory() {

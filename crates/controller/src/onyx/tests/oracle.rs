@@ -312,8 +312,8 @@ impl Naive {
         self.decoder
     }
 
-    /// Index of the oldest operation that can start at `now`, if any. An operation must not overtake an older
-    /// one that needs one of its ranks.
+    /// Index of the oldest operation that can start at `now`, if any. An operation must not overtake an
+    /// older operation that needs one of the same ranks.
     fn decide(&self, now: u64) -> Option<usize> {
         let mut older = [false; 16];
         for (number, operation) in self.waiting.iter().enumerate() {
@@ -403,7 +403,7 @@ impl Naive {
     }
 }
 
-/// Random reads and writes, each within one row or over several rows.
+/// Random reads and writes that cover a part of one row or several rows.
 fn mixed(seed: u64, count: u64, reads: f64) -> Vec<Request> {
     let mut random = Streams::new(seed).stream("requests");
     let draw = |_| {

@@ -47,8 +47,8 @@ fn early_completion_gains_most_for_small_writes() {
 }
 
 /// Section 2.3 gives 156 MB/s for reads of a DIMM pair. For writes, the 120 us of the data sheet give 33.2
-/// MB/s for sixteen ranks, including the time to fill. The 47.1 MB/s of the paper do not follow from its
-/// parts. Neither value includes rows that wear leveling moves; `oracle` tests their cost.
+/// MB/s for sixteen ranks, including the time to fill. The 47.1 MB/s in the paper cannot be derived from
+/// the times in the paper. Neither value includes rows that wear leveling moves; `oracle` tests their cost.
 #[test]
 fn a_controller_reads_at_156_mb() {
     for (settings, op, expected) in [

@@ -126,7 +126,7 @@ fn uneven(path: &str, rows: u64, domains: u32) -> Problem {
     .remedy(format!("use {below}{nearest}, the nearest that divide them"))
 }
 
-/// The rows of one controller.
+/// Start-gap for the rows of one controller.
 #[derive(State)]
 #[state(after = "StartGap::check")]
 struct StartGap {

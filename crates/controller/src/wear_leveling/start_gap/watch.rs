@@ -1,4 +1,4 @@
-//! Detects the most-written rows of a domain with little memory.
+//! Detects the most-written rows of a domain, using little memory.
 
 use nacre_kernel::state::State;
 

@@ -1,8 +1,8 @@
 //! Faults of a device: one component per kind.
 //!
 //! A fault decides about requests on arrival ([`Fault::arrives`]) or about replies of the device
-//! ([`Fault::answers`]). It receives only requests that its common settings select. It changes no request
-//! itself: the faulty device applies its decision.
+//! ([`Fault::answers`]). It receives only requests that its common settings select. The fault itself
+//! changes no request. The faulty device applies the decision of the fault.
 
 pub mod bit_rot;
 pub mod delay;

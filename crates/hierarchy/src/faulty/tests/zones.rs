@@ -6,7 +6,7 @@ use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Op, Request, Status, Time, Zone, ZoneAnswer, ZoneCommand, ZoneRefusal, ZoneState};
 use nacre_testkit::{Workbench, conformance};
 
-/// Zones of 256 KiB in units of 4 KiB.
+/// A device with zones of 256 KiB and units of 4 KiB.
 const ZONED: &str = "kind = \"zns_ssd\"\nchannels = 1\nways = 1\nblocks = 64\npages = 64\npage = \"4 KiB\"\n\
     read = [\"50 us\"]\nprogram = [\"500 us\"]\nerase = \"3 ms\"\nbus = \"400 MB/s\"\nbuffer = \"64 KiB\"\n\
     link = \"4 GB/s\"\nover_provisioning = \"20 %\"\nactive_zones = 3\nopen_zones = 2\n";

@@ -14,8 +14,8 @@ use nacre_kernel::{Op, Request, Status, Time};
 use nacre_testkit::Host;
 use nacre_testkit::Workbench;
 
-/// TOML of a cache over a store with a read latency of one millisecond. `options` are settings of the cache,
-/// and `ecc` of its code.
+/// TOML of a cache over a store with a read latency of one millisecond. `options` contains settings of the
+/// cache, and `ecc` contains the settings of its code.
 fn settings(options: &str, ecc: &str) -> String {
     format!(
         "kind = \"flash_disk_cache\"\n{options}\n[device.ecc]\n{ecc}\n[device.backing]\nkind = \"measured\"\n\
