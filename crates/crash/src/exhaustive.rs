@@ -44,7 +44,7 @@ pub fn exhaust(stack: &mut dyn Stack, block_bytes: usize, actions: &[Action], le
 }
 
 /// Cuts power after every step of `actions` from index `fresh` on. The caller has already tested the
-/// earlier steps.
+/// earlier steps. Returns the first violation, if any.
 fn try_all(
     stack: &mut dyn Stack,
     block_bytes: usize,

@@ -42,7 +42,8 @@ impl Media {
         self.stores().given = 0;
     }
 
-    /// Injects this fault into the operations of all stores.
+    /// Injects this fault into the operations of all stores. With `None`, later operations are not
+    /// affected.
     pub fn inject(&self, fault: Option<InjectedFault>) {
         let mut stores = self.stores();
         stores.fault = fault;

@@ -30,7 +30,7 @@ pub struct Report {
     pub recoveries: LatencyHistogram,
     /// Coverage: number of times that each branch of the power-loss and recovery code was executed.
     pub branches: BTreeMap<&'static str, u64>,
-    /// The first violated guarantee.
+    /// The first violated guarantee, if any.
     pub finding: Option<Finding>,
 }
 

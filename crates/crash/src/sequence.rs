@@ -63,8 +63,8 @@ pub struct PowerLoss {
     pub seed: u64,
     /// Time without power.
     pub off: Time,
-    /// A second power loss during the recovery: its time in 65536ths of the duration of the recovery, and the
-    /// time without power.
+    /// A second power loss during the recovery, if any: its time in 65536ths of the duration of the
+    /// recovery, and the time without power.
     pub again: Option<(u16, Time)>,
     /// Whether requests arrive before the recovery ends.
     pub is_early: bool,

@@ -22,7 +22,8 @@ pub(crate) fn of_this_machine() -> Option<HostMemory> {
     Some(HostMemory { free: system.free.min(limit.saturating_sub(used)), all: system.all.min(limit) })
 }
 
-/// Returns the available memory according to the text of `/proc/meminfo`.
+/// Returns the available memory according to the text of `/proc/meminfo`, or `None` if the text does not
+/// contain it.
 fn of_system(text: &str) -> Option<HostMemory> {
     let line = |name: &str| -> Option<u64> {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;
@@ -34,7 +35,8 @@ fn of_system(text: &str) -> Option<HostMemory> {
 }
 
 /// Returns the address space that the process may still use (`ulimit -v`), from the texts of `limits` and
-/// `statm`. Reserved memory counts as used.
+/// `statm`. Reserved memory counts as used. Returns `None` if the address space is not limited, or if the
+/// texts cannot be read.
 fn of_process(limits: &str, sizes: &str) -> Option<u64> {
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     let most: u64 = line.split_whitespace().next()?.parse().ok()?;

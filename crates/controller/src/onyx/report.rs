@@ -168,8 +168,8 @@ fn counters(onyx: &Figures<'_>) -> Vec<(&'static str, u64)> {
     counters
 }
 
-/// Columns with the mean and maximum number of programs per row since the drive was new. Each entry covers
-/// a group of adjacent physical rows. All groups have equally many rows.
+/// Columns with the mean and maximum number of programs per row since the drive was new, for groups of
+/// adjacent physical rows, and with the intervals of wear leveling.
 fn columns(controllers: &[OfController<'_>]) -> Vec<Column> {
     let bins = (BINS_MAX / controllers.len() as u64).max(1);
     let (mut owners, mut firsts, mut means, mut mosts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());

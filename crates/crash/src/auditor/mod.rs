@@ -31,7 +31,7 @@ pub struct Auditor {
     transactions: u32,
     /// Whether a transaction is open.
     is_open: bool,
-    /// The last committed transaction.
+    /// The last committed transaction, if any.
     committed: Option<Commit>,
 }
 
@@ -394,7 +394,7 @@ impl Block {
     }
 
     /// Records a power loss at `now` while the block was unreadable. Data without a guarantee at `at` may
-    /// be lost, and later flushes do not guarantee its durability.
+    /// be lost, or all data if `at` is `None`. Later flushes do not guarantee the durability of this data.
     fn doubt(&mut self, at: Option<Time>, now: LogicalTime) {
         for version in &mut self.versions {
             version.is_given_up = true;
@@ -408,13 +408,14 @@ impl Block {
         }
     }
 
-    /// Submission time of the newest of the selected writes. Writes that completed earlier are overwritten.
+    /// Submission time of the newest of the selected writes, or `None` if no write is selected. Writes that
+    /// completed earlier are overwritten.
     fn floor(&self, are: impl Fn(&Version) -> bool) -> Option<LogicalTime> {
         let writes = self.versions.iter().filter(|version| version.kind == Kind::Write && are(version));
         writes.map(|version| version.began).max()
     }
 
-    /// Submission time of the newest write that survives a power loss at `at`.
+    /// Submission time of the newest write that survives a power loss at `at`. `None` if no write survives.
     fn safe_floor(&self, at: Time) -> Option<LogicalTime> {
         self.floor(|version| version.safe <= at)
     }

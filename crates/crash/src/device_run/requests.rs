@@ -40,7 +40,7 @@ pub(crate) struct NewRequest {
     /// First block and number of blocks.
     pub(crate) blocks: (u64, u64),
     pub(crate) data: Payload,
-    /// Zone command and address of the first byte of its zone.
+    /// Zone command, and address of the first byte of its zone. `None` for other requests.
     pub(crate) command: Option<(ZoneCommand, u64)>,
 }
 
@@ -134,7 +134,8 @@ impl DeviceRun<'_> {
         Ok(())
     }
 
-    /// Runs the device to `until`, or to the first completion, whose time is returned.
+    /// Runs the device to `until`, or to the first completion. Returns the time of this completion, or
+    /// `None` if no request completed.
     fn run_once(&mut self, until: Time) -> Result<Option<Time>, Violation> {
         let mut completions = std::mem::take(&mut self.completions);
         completions.clear();

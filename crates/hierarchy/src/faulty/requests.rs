@@ -39,9 +39,9 @@ pub(super) struct Active {
     pub(super) released: Time,
     /// Delays of the reply, each with the number of the fault.
     pub(super) later: Vec<(u32, Later)>,
-    /// Number of the fault that loses the reply, and the delay of the error.
+    /// Number of the fault that loses the reply, if any, and the delay of the error.
     pub(super) lost: Option<(u32, Time)>,
-    /// Number of the fault that replaces the reply with old data.
+    /// Number of the fault that replaces the reply with old data, if any.
     pub(super) stale: Option<u32>,
     /// Time added by each fault, with the number of the fault.
     pub(super) added: Vec<(u32, Time)>,

@@ -54,13 +54,15 @@ pub(super) struct Life {
     pub(super) erased: u64,
     /// Maximum number of pages in flash, given the current modes of its slots.
     pub(super) usable: u64,
-    /// Number of pages written or filled when the first page of flash was retired.
+    /// Number of pages written or filled when the first page of flash was retired. `None` before this
+    /// event.
     pub(super) first_gone: Option<u64>,
-    /// Number of pages written or filled when data was lost for the first time.
+    /// Number of pages written or filled when data was lost for the first time. `None` before this event.
     pub(super) first_lost: Option<u64>,
-    /// Number of pages written or filled when the flash could store at most half of its initial pages.
+    /// Number of pages written or filled when the flash could first store at most half of its initial
+    /// pages. `None` before this event.
     pub(super) half: Option<u64>,
-    /// Number of pages written or filled when the last block was retired.
+    /// Number of pages written or filled when the last block was retired. `None` before this event.
     pub(super) end: Option<u64>,
 }
 

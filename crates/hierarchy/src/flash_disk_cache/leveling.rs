@@ -18,9 +18,9 @@ impl<S: Store> FlashCache<S> {
             + self.config.density_weight * f64::from(status.lowered)
     }
 
-    /// Finds the full block of `region` with the most invalid pages. Among blocks without valid pages, this
-    /// is the least worn block. Also returns the numbers of programmed and of valid pages in the full blocks
-    /// of the region.
+    /// Finds the full block of `region` with the most invalid pages. Returns `None` if no block is full.
+    /// Among blocks without valid pages, this is the least worn block. Also returns the numbers of
+    /// programmed and of valid pages in the full blocks of the region.
     pub(super) fn survey(&self, region: usize) -> Option<(u32, u64, u64)> {
         let (mut best, mut most) = (NO_BLOCK, 0);
         let (mut programmed, mut valid) = (0, 0);
@@ -41,7 +41,8 @@ impl<S: Store> FlashCache<S> {
     }
 
     /// Selects the next block of `region` to fill and removes it from the free blocks. The wear of this
-    /// block exceeds the wear of every other free block by at most `wear_gap`.
+    /// block exceeds the wear of every other free block by at most `wear_gap`. Returns `None` if no block
+    /// is free.
     pub(super) fn take_least_worn(&mut self, region: usize) -> Option<u32> {
         let of_region = &self.regions[region];
         let least = of_region.free.iter().map(|&block| self.wear_of(block)).fold(f64::INFINITY, f64::min);

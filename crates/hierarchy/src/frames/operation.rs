@@ -54,7 +54,7 @@ pub(super) struct Back {
     pub(super) ticket: Ticket,
     /// Busy frame whose new page waits until this write-back has a slot, or [`NONE`].
     pub(super) frame_of: u32,
-    /// Host write that completes when this write-back has a slot.
+    /// Host write that completes when this write-back has a slot, if any.
     pub(super) holds_up: Option<HeldUp>,
 }
 

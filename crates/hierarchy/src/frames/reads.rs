@@ -64,8 +64,9 @@ impl<M: Memory> FrameCache<M> {
         self.read_frame(now, frame, visit, key, (now, None))
     }
 
-    /// Reads page `key`, which was requested at `since`, from `frame`. If the page is unreadable and must be
-    /// fetched, cancels this read and returns the time at which the fetch can start.
+    /// Reads page `key`, which was requested at `since`, from `frame`. If the page is unreadable and must
+    /// be fetched, cancels this read and returns the time at which the fetch can start. Otherwise, returns
+    /// `None`.
     #[inline]
     pub(super) fn read_frame(
         &mut self,

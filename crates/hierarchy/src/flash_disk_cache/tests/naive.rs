@@ -33,9 +33,9 @@ struct Work {
     then: Vec<usize>,
     is_over: bool,
     block: Option<usize>,
-    /// Block of the page that this operation replaces or writes back.
+    /// Block of the page that this operation replaces or writes back, if any.
     leaves: Option<usize>,
-    /// Operation that supplies the data of a program.
+    /// Operation that supplies the data of a program, if the data is not available yet.
     source: Option<usize>,
     pages: Vec<u64>,
     part: Option<Part>,
@@ -223,7 +223,7 @@ impl Naive {
     }
 
     /// Looks up a cached page for the host. Returns whether the page is in flash, and the operation that
-    /// supplies its data.
+    /// supplies its data, if the data is not available yet.
     fn look(&mut self, now: u64, page: u64) -> (bool, Option<usize>) {
         let Held { block, program, .. } = self.held[&page];
         if self.blocks[block].is_full {
