@@ -29,7 +29,7 @@ pub(crate) fn block_bytes(random: &mut Random, capacity: u64, atomic_unit: u32) 
 }
 
 impl Generator {
-    /// Creates a generator for a device with this number of blocks.
+    /// Creates a generator for a device with `blocks` blocks.
     pub(crate) fn new(mut random: Random, blocks: u64, has_transactions: bool) -> Generator {
         let last = blocks.saturating_sub(BLOCKS);
         let count = 1 + random.below(12);

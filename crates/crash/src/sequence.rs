@@ -70,7 +70,7 @@ pub struct PowerLoss {
     pub is_early: bool,
 }
 
-/// Steps, starting with a new device.
+/// Steps of a run that starts with a new device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sequence {
     /// Size of a block in bytes.

@@ -51,9 +51,9 @@ pub trait Builder {
     /// `slot`.
     fn idle(&mut self, slot: &Slot<DeviceFamily>, bytes: u32) -> Result<Idle, Problems>;
 
-    /// Returns the reads and writes of each of the first `extents` extents over the whole workload, with
-    /// sizes in ascending order. `path` is the setting that needs them, for errors. Errors: the workload is
-    /// unreadable, never ends, or extends beyond the last extent.
+    /// Returns the numbers of reads and writes in each of the first `extents` extents over the whole
+    /// workload, with request sizes in ascending order. `path` is the setting that needs these numbers, for
+    /// error messages. Errors: the workload is unreadable, never ends, or extends beyond the last extent.
     fn accesses(
         &mut self,
         path: &str,

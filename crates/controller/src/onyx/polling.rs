@@ -71,7 +71,7 @@ impl Polling {
         self.starts.iter().zip(&self.ends).map(polls).sum()
     }
 
-    /// Handles a power loss by ending all programs.
+    /// Handles a power loss. No program is in progress afterwards.
     pub(super) fn power_fail(&mut self) {
         self.starts.fill(Time::ZERO);
         self.ends.fill(Time::ZERO);

@@ -129,7 +129,7 @@ fn optional_counters(onyx: &Figures<'_>) -> Vec<(&'static str, u64)> {
     counters
 }
 
-/// Number of bytes on the data lines, including those of the spare chips.
+/// Number of bytes on the data lines, including the bytes of the spare chips.
 fn line_bytes(onyx: &Figures<'_>) -> u64 {
     let chips = &onyx.config.chips;
     let counted = |kind: Operation| -> u64 {

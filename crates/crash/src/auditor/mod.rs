@@ -316,10 +316,10 @@ impl Auditor {
         Ok(())
     }
 
-    /// Whether a read submitted at `began` may return a mixture of these versions. This is allowed if some
-    /// were written while the read was outstanding; if, in blocks larger than the atomic unit, some were
-    /// outstanding at the same time (as beyond AWUN in the NVM Command Set Specification, "Atomic
-    /// Operations"); or if one is partial.
+    /// Whether a read submitted at `began` may return a mixture of these versions. A mixture is allowed if
+    /// a version was written while the read was outstanding. In blocks larger than the atomic unit, a
+    /// mixture is also allowed if several versions were outstanding at the same time (as beyond AWUN in the
+    /// NVM Command Set Specification, "Atomic Operations"), or if a version may be partial.
     fn may_be_mixed(&self, began: LogicalTime, newest: &[&Version]) -> bool {
         let is_doubtful = |version: &&Version| matches!(version.kind, Kind::Doubtful | Kind::Refused);
         let overlap = |version: &&Version| version.ended >= began;

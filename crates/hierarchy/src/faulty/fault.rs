@@ -21,7 +21,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Creates a fault from its parts in `built`. It uses the random stream `random`.
+    /// Creates the configured fault from `built`. The fault uses the random stream `random`.
     pub(super) fn new(path: String, kind: &'static str, built: Built, random: Random) -> Part {
         Part {
             path,

@@ -60,11 +60,11 @@ pub(super) struct FlashCache<S> {
     pub(super) busy: BTreeMap<u64, Busy>,
     /// For each page of the backing, the latest operation in progress that changes the page.
     pub(super) changing: Map,
-    /// Host writes in progress: for each page, the numbers of their operations, in order.
+    /// For each page with host writes in progress, the numbers of the write operations, in order.
     #[state(varies)]
     pub(super) versions: BTreeMap<u64, Vec<u32>>,
     /// Lost pages: neither the backing nor the flash has their current version. The value is the number of
-    /// operations at the time of the loss.
+    /// operations that were created before the loss.
     #[state(varies)]
     pub(super) lost: BTreeMap<u64, u64>,
     pub(super) report: LossReport,

@@ -94,8 +94,8 @@ impl<S: Store> FlashCache<S> {
         self.send(&run[first..], block, bytes, &senses, now);
     }
 
-    /// Writes the pages in `run` of `block` back with one request, after the operations `senses` have read
-    /// them.
+    /// Writes back the pages in `run`, which are in `block`, with one request. The request starts after the
+    /// operations `senses` have read the pages.
     fn send(&mut self, run: &[(u64, u32)], block: u32, bytes: Vec<u8>, senses: &[u32], now: Time) {
         let Some(&(first, _)) = run.first() else { return };
         let pages = run.len() as u64;

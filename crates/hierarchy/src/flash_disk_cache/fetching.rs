@@ -119,7 +119,7 @@ impl<S: Store> FlashCache<S> {
     }
 
     /// Resumes request parts that waited for a page. `came` is the fetched data. If the flash has no space
-    /// for the page, reads before its first write or trim use this data.
+    /// for the page, the waiting reads before the first waiting write or trim use this data.
     pub(super) fn serve(&mut self, now: Time, waiters: VecDeque<Waiter>, mut came: Option<Payload>) {
         for part in waiters {
             if part.trim != NONE {

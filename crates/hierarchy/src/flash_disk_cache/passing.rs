@@ -45,8 +45,8 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, number);
     }
 
-    /// Creates the operation that passes a request to the backing. It starts when its wait count reaches
-    /// zero. Returns its number.
+    /// Creates the operation that passes a request to the backing. The operation starts when its wait count
+    /// reaches zero. Returns the number of the operation.
     fn pass(
         &mut self,
         now: Time,

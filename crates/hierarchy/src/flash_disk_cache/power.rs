@@ -44,7 +44,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Latest versions, with their data, of pages whose write-back has not reached the backing yet.
+    /// Latest data of each page whose write-back has not reached the backing yet.
     fn on_their_way_back(&self) -> BTreeMap<u64, Payload> {
         let back =
             self.operations.iter().filter(|(_, of)| matches!(of.purpose, Purpose::Back | Purpose::Safe));

@@ -16,7 +16,8 @@ use std::ops::Range;
 struct Run {
     first: u64,
     pages: u64,
-    /// Operations that the fetch waits for. They read pages that turned out to be uncorrectable.
+    /// Operations for which the fetch waits. These operations read pages that turned out to be
+    /// uncorrectable.
     after: Vec<u32>,
 }
 
@@ -148,8 +149,9 @@ impl<S: Store> FlashCache<S> {
         Looked { sensed, after, is_on_its_way, hits }
     }
 
-    /// Creates the operation that reads `page`, whose content was already examined. It waits for the program
-    /// of the page, and starts when its wait count reaches zero. Returns its number.
+    /// Creates the operation that reads `page`, whose content was already examined. The operation waits for
+    /// the program of the page, and starts when its wait count reaches zero. Returns the number of the
+    /// operation.
     pub(super) fn sense(&mut self, now: Time, page: u32, sensed: Sensed, activity: Activity) -> u32 {
         let status = &self.tables.pages[page as usize];
         let (code, program, wrong) = (status.code, status.program, sensed.wrong);

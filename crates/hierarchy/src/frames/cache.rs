@@ -27,7 +27,7 @@ pub(super) struct Frame {
 pub(super) enum Event {
     /// The encoding of a busy frame's page has ended.
     Encoded(u32),
-    /// The memory has written the page of a busy frame or read the rest of it.
+    /// The memory has written the page of a busy frame, or has read the rest of this page.
     Frame(u32),
     /// One of the waits of an operation has ended.
     Operation(u32),
@@ -110,7 +110,7 @@ pub(crate) struct FrameCache<M> {
     /// Number of operations created so far.
     pub(super) serial: u64,
     /// Lost pages: neither the backing nor a frame has their current version. The value is the number of
-    /// operations at the time of the loss.
+    /// operations that were created before the loss.
     #[state(varies)]
     pub(super) lost: BTreeMap<u64, u64>,
     pub(super) report: LossReport,
@@ -235,7 +235,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Number of cached pages, excluding those being fetched.
+    /// Number of cached pages, excluding pages that are being fetched.
     pub(super) fn held(&self) -> u64 {
         self.index.len() as u64 - self.fetching
     }

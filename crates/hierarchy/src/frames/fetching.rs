@@ -43,7 +43,7 @@ impl<M: Memory> FrameCache<M> {
         Some(self.make_busy(Why::Fetching, frame, key, behind))
     }
 
-    /// Fetches the page of `waiter`, which then writes a portion of the page.
+    /// Fetches a page for `waiter`, which is a write to a portion of this page.
     pub(super) fn fetch_for_write(&mut self, now: Time, mut waiter: Waiter) {
         let key = waiter.key;
         if !self.may_take_frame() {
@@ -163,7 +163,7 @@ impl<M: Memory> FrameCache<M> {
     }
 
     /// Number of pages of a fetch that were lost while the fetch waited for their write-backs. The backing
-    /// has older versions of them.
+    /// has older versions of these pages.
     fn pages_behind_a_loss(&self, fetch: u32) -> u64 {
         let Fetch { first, pages, .. } = self.fetches[fetch];
         if self.lost.is_empty() {

@@ -1,10 +1,10 @@
 //! Rows that switch their mode, and pages that change their code.
 //!
 //! A row switches to SLC mode because one of its pages is hit often, or because the bit errors of a page
-//! reach the limit of its code. The other page moves to the least recently used frame, whose page is
-//! evicted, and the remaining page is rewritten. The frame of the page that moved is then *withdrawn*. When
-//! a page that was hit often leaves the cache, its row returns to MLC mode. A row with worn cells stays in
-//! SLC mode.
+//! reach the limit of its code. The other page of the row moves to the least recently used frame, whose
+//! page is evicted, and the remaining page is rewritten. The frame of the page that moved is then
+//! *withdrawn*. When a page that was hit often leaves the cache, its row returns to MLC mode. A row with
+//! worn cells stays in SLC mode.
 //!
 //! A row switches only if nothing has to wait: both of its frames must not be busy, and a dirty page that is
 //! evicted must find a slot for its write-back. Otherwise, the next read of the page tries again.

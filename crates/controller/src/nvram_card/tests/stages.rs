@@ -94,8 +94,8 @@ fn stages_add_up_to_the_latency_and_change_nothing() {
     }
 }
 
-/// A single read or write reports all stages of the path. The sums per activity equal those of the plain
-/// breakdown.
+/// A single read or write reports all stages of the path. For each activity, the sum of its stages equals
+/// its time in the plain breakdown.
 #[test]
 fn a_request_alone_goes_through_every_stage() {
     let host = "[device.host]\nkind = \"nvme\"\n";

@@ -18,7 +18,7 @@ struct Pair {
     settings: String,
     now: Time,
     bytes: Vec<u8>,
-    /// Counter that gives every write different data.
+    /// Counter that makes the data of every write different.
     stamp: u8,
 }
 

@@ -19,7 +19,7 @@ struct Load {
     streams: u64,
     /// Share of the writes that the hot pages receive.
     share: f64,
-    /// Number of pages that receive the other writes: the first pages of each of four open blocks.
+    /// Number of pages that receive the remaining writes: the first pages of each of four open blocks.
     others: u64,
     /// Number of pages that are read once in advance.
     cold: u64,
