@@ -90,7 +90,7 @@ impl Files for ScenarioFiles {
     }
 }
 
-/// Returns the error with the full path, which the file name in the scenario does not contain.
+/// Adds the full path to the error, because the file name in the scenario does not contain it.
 fn located(error: &io::Error, path: &Path) -> io::Error {
     io::Error::new(error.kind(), format!("{error}, at {}", path.display()))
 }

@@ -79,7 +79,7 @@ impl Coder {
     }
 }
 
-/// Refunds the energy of the portion of an operation that was not performed.
+/// Refunds the energy of the part of an operation that was not performed.
 fn give_back(ledger: &mut Ledger, energy: Energy, (left, whole): (Time, Time)) {
     let share = if left < whole { left.as_secs_f64() / whole.as_secs_f64() } else { 1.0 };
     ledger.give_back_energy(Activity::Correct, Energy(energy.0 * share));

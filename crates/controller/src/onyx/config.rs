@@ -51,8 +51,8 @@ pub struct Config {
     /// Chips of a rank.
     #[config(flatten)]
     pub chips: Chips,
-    /// Share of zero words in every chunk of a write without data. The number of zero words is rounded down,
-    /// which gives the longer program.
+    /// Share of zero words in every chunk, for writes in a simulation without data. The number of zero
+    /// words is rounded down, which gives the longer program.
     #[config(default = "0 %", max = "100 %", source = "assumed: arbitrary data, the longest programs")]
     pub zero_words: Ratio,
     /// Error-correcting code over a read unit of all data chips. The spare chips hold its spare bytes.
@@ -84,7 +84,7 @@ pub struct Config {
         source = "fitted: 64 B of four chips in 410.3 ns are the 156 MB/s of akel-2011 section 2.3"
     )]
     pub read_control: Time,
-    /// Time before the reads or programs of a row.
+    /// Setup time before the reads or programs of a row.
     #[config(
         default = "3 us",
         max = "1 s",

@@ -8,8 +8,8 @@ use crate::ecc::{Ecc, Verdict, binomial_tail};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Energy, Ledger, Random, Time};
 
-/// Limit for the table of error numbers. The table ends at the first `n` for which the share of codewords
-/// with more than `n` bit errors, among the codewords with bit errors, is below this limit.
+/// Limit of the table `at_most`. The table ends when less than this share of the codewords with bit errors
+/// has more bit errors than the last entry covers.
 const NEGLIGIBLE: f64 = 1e-15;
 
 /// The decoder of one controller.

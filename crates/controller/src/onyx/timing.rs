@@ -15,7 +15,7 @@ pub(super) struct Timing {
     pub(super) setup: Time,
     /// Time before the first fill of a write.
     pub(super) write_setup: Time,
-    /// Number of nonzero words in a chunk, for writes without data.
+    /// Number of nonzero words in a chunk, for writes in a simulation without data.
     pub(super) assumed_words: u32,
     pub(super) row_bytes: u64,
     pub(super) row_ranks: usize,

@@ -18,9 +18,9 @@ impl<S: Store> FlashCache<S> {
             + self.config.density_weight * f64::from(status.lowered)
     }
 
-    /// Finds the full block of `region` with the most invalid pages. Returns `None` if no block is full.
-    /// Among blocks without valid pages, this is the least worn block. Also returns the numbers of
-    /// programmed and of valid pages in the full blocks of the region.
+    /// Finds the full block of `region` with the most invalid pages. If several blocks have no valid pages,
+    /// finds the least worn of these blocks. Also returns the numbers of programmed and of valid pages in
+    /// the full blocks of the region. Returns `None` if no block is full.
     pub(super) fn survey(&self, region: usize) -> Option<(u32, u64, u64)> {
         let (mut best, mut most) = (NO_BLOCK, 0);
         let (mut programmed, mut valid) = (0, 0);

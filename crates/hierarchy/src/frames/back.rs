@@ -9,7 +9,8 @@ use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Op, Request, Span, Status, Time};
 
 impl<M: Memory> FrameCache<M> {
-    /// Writes back the dirty page of `frame`, which becomes clean. Returns the number of the operation.
+    /// Writes back the dirty page of `frame`. The page then counts as clean. Returns the number of the
+    /// operation.
     pub(super) fn write_back(&mut self, frame: u32, now: Time) -> u32 {
         let key = self.frames[frame as usize].key;
         // A page being written back is removed from its frame immediately.

@@ -98,7 +98,7 @@ pub(crate) trait Memory: State + Send {
 
     fn restart_ledger(&mut self);
 
-    /// Rules for mode and code changes of rows, which have two frames each. `None` if rows cannot change.
+    /// Rules for changes of the mode or code of rows. `None` if rows cannot change. A row has two frames.
     fn mode_rules(&self) -> Option<ModeRules> {
         None
     }
@@ -108,7 +108,8 @@ pub(crate) trait Memory: State + Send {
         false
     }
 
-    /// Decoding times of the code of `frame` and of the next stronger code, if there is one.
+    /// Decoding times of the code of `frame` and of the next stronger code. `None` if there is no stronger
+    /// code.
     fn stronger(&self, _frame: u32) -> Option<[Time; 2]> {
         None
     }

@@ -94,7 +94,8 @@ fn a_closed_loop_is_bounded_by_its_depth_and_by_the_lines() {
     }
 }
 
-/// Each of eight controllers serves every eighth read, so four concurrent reads use different controllers.
+/// At most `tags` requests are in progress. Each of eight controllers serves every eighth read, so four
+/// concurrent reads use different controllers.
 #[test]
 fn tags_bound_what_is_under_way() {
     let mut onyx = drive("tags = 4\npipeline = \"0 s\"\nring = \"4000 GB/s\"\nlink = \"2000 GB/s\"");

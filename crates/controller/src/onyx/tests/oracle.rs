@@ -477,9 +477,10 @@ fn every_request_is_done_when_the_rules_say() {
     }
 }
 
-/// With three write slots and two groups of ranks, a row copy shifts the two groups against each other
-/// permanently. The fills of one group are then just before the second pass of the other group. This costs 3
-/// % of the bandwidth of an endless sequence of rows. With four slots, the bandwidth is not reduced.
+/// With three write slots and two groups of ranks, a row copy permanently shifts the schedules of the two
+/// groups relative to each other. The fills of one group are then just before the second pass of the other
+/// group. This costs 3 % of the bandwidth of an endless sequence of rows. With four slots, the bandwidth is
+/// not reduced.
 #[test]
 fn three_places_are_too_few_for_two_groups_of_ranks_once_a_row_was_moved() {
     let parts = 16.0 * 256.0 / 123.2e-6;

@@ -64,7 +64,7 @@ pub struct Config {
     /// Number of domains of equal size. The rows of each domain rotate independently.
     #[config(default = 1, min = 1, max = 65536, source = "paper: akel-2011 section 3.3, one per bank")]
     pub domains: u32,
-    /// Randomize addresses before they rotate.
+    /// Randomize row numbers before the rotation.
     #[config(default = false, source = "assumed: akel-2011 does not mention address randomization")]
     pub randomize: bool,
     /// Shorten the interval if few rows receive most writes.

@@ -21,7 +21,7 @@ struct Load {
     share: f64,
     /// Number of pages that receive the remaining writes: the first pages of each of four open blocks.
     others: u64,
-    /// Number of pages that are read once in advance.
+    /// Number of pages that are read once before the writes.
     cold: u64,
 }
 
