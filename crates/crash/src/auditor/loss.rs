@@ -89,8 +89,8 @@ impl Auditor {
         self.atomic_unit >= self.block_bytes as u64
     }
 
-    /// Returns an error if adjacent blocks in one atomic unit that were written by one request are partly old
-    /// and partly new.
+    /// Returns an error if an atomic unit is torn, i.e. if adjacent blocks of the unit that were written by
+    /// one request are partly old and partly new.
     fn check_units(&self, found: &[u8], unread: &BTreeSet<u64>) -> Result<(), Violation> {
         let size = self.block_bytes as u64;
         if self.atomic_unit <= size {

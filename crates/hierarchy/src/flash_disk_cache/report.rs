@@ -38,8 +38,9 @@ pub(super) fn of<S: Store>(cache: &FlashCache<S>, elapsed: Time) -> ComponentRep
     }
 }
 
-/// Number of erases after which a page of median strength, with the strongest code and mode, is uncorrectable
-/// with the probability [`FAILURES`] per program.
+/// Number of erases after which a page of median strength is uncorrectable with the probability
+/// [`FAILURES`] per program. The page uses the strongest code and, if slots may change their mode, SLC
+/// mode.
 pub(super) fn made_for<S: Store>(cache: &FlashCache<S>) -> f64 {
     let aging = cache.config.cells.nand.aging();
     let code = cache.array.codes.last().expect("there is a code");

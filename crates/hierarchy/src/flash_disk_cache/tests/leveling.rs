@@ -66,11 +66,11 @@ fn widest(device: &mut Host, load: Load, writes: u64) -> u64 {
     widest
 }
 
-/// Let the least worn block have `m` erases. An erased block with more than `m + gap` erases is exchanged.
-/// A free block is filled only if its wear exceeds the wear of every other free block by at most `gap`, so
-/// it has at most `m + 2 gap` erases. It is then erased once and exchanged, and the content that moves into
-/// it stays. This also applies to empty blocks, free blocks on a die with an open block, open blocks that
-/// receive no pages, and blocks of an unused region.
+/// Proof of the bound: let the least worn block have `m` erases. An erased block with more than `m + gap`
+/// erases is exchanged. A free block is filled only if its wear exceeds the wear of every other free block
+/// by at most `gap`, so it has at most `m + 2 gap` erases. It is then erased once and exchanged, and the
+/// content that moves into it stays. This also applies to empty blocks, free blocks on a die with an open
+/// block, open blocks that receive no pages, and blocks of an unused region.
 #[test]
 fn no_block_is_worn_more_than_another_by_more_than_twice_the_gap_and_one_erase() {
     for (region, gap) in [("0 %", 2), ("0 %", 8), ("25 %", 8), ("50 %", 8)] {
