@@ -26,7 +26,8 @@ fn column(report: &ComponentReport, names: [&str; 2]) -> u64 {
     column.expect("the pages are there").values[0] as u64
 }
 
-/// Checks that the counters of each cache of a stack balance, and adds them to `seen`.
+/// Checks that the counters of each cache of a stack balance, and adds them to `seen`. `asked` is the
+/// number of pages that the host read from the first cache, if it must be checked.
 fn check(report: &ComponentReport, asked: &mut Option<u64>, seen: &mut BTreeMap<&'static str, u64>) {
     let kind = report.kind;
     if !kind.ends_with("disk_cache") {

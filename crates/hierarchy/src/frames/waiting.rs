@@ -10,7 +10,8 @@ use nacre_kernel::{Status, Time};
 use std::collections::VecDeque;
 
 impl<M: Memory> FrameCache<M> {
-    /// Makes `frame` busy with page `key`, after the write-back `behind`.
+    /// Makes `frame` busy with page `key`. If `behind` is a write-back, the frame can be used only when it
+    /// has a slot. Returns the number of the busy state.
     pub(super) fn make_busy(&mut self, why: Why, frame: u32, key: u64, behind: u32) -> u32 {
         let (number, busy) = self.busy.take();
         let mut waiters = std::mem::take(&mut busy.waiters);
@@ -38,8 +39,8 @@ impl<M: Memory> FrameCache<M> {
         waiters
     }
 
-    /// Handles a page that does not arrive in its busy frame or is unreadable. The parts that wait for the
-    /// page look it up again.
+    /// Handles a busy frame whose page does not arrive or is unreadable. The parts that wait for the page
+    /// look it up again.
     pub(super) fn give_up_busy(&mut self, number: u32) {
         let waiters = self.free_busy(number);
         for waiter in waiters.into_iter().rev() {
@@ -92,7 +93,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Looks up the pages of parts that waited for a frame again, as long as frames are available.
+    /// Repeats the page look-ups of parts that waited for a frame, as long as frames are available.
     pub(super) fn serve_without_frame(&mut self, now: Time) {
         while let Some(waiter) = self.without_frame.front()
             && (self.has_frame()
@@ -142,7 +143,7 @@ impl<M: Memory> FrameCache<M> {
         self.is_their_turn = false;
     }
 
-    /// Whether a frame is not busy.
+    /// Whether at least one frame is not busy.
     #[inline]
     fn has_frame(&self) -> bool {
         self.busy.len() < (self.settings.frames - self.modes.withdrawn) as usize

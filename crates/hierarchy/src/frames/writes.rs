@@ -1,4 +1,4 @@
-//! Writes, page by page: full pages, or parts that are merged with the rest of the page.
+//! Writes of pages. A partial write is merged with the rest of the page.
 
 use super::Memory;
 use super::busy::{Busy, Wait, Waiter, Why};
@@ -75,7 +75,8 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Handles the end of a page write, completed or canceled. Flushes may have waited for it.
+    /// Handles the end of a page write, which completed or was canceled. Flushes that waited for it
+    /// continue.
     pub(super) fn write_ends(&mut self, now: Time, ticket: Ticket) {
         let mut over = Vec::new();
         self.writing.end(ticket, |flush| over.push(flush));
@@ -88,7 +89,7 @@ impl<M: Memory> FrameCache<M> {
         self.write_ends(now, of.ticket);
     }
 
-    /// Writes to the page of a busy frame, whose data is available.
+    /// Writes a request part to the page of a busy frame. The data of the page is available.
     pub(super) fn write_busy(&mut self, now: Time, number: u32, mut of: Waiter) {
         let frame = self.busy[number].frame;
         self.busy[number].is_new = false;
@@ -104,7 +105,8 @@ impl<M: Memory> FrameCache<M> {
         self.agenda.schedule(access.done, Event::Frame(number));
     }
 
-    /// Handles the read of the rest of a page. Writes the page, or fetches it if the read failed.
+    /// Handles the end of the read that a partial page write requires. Starts the write, or fetches the
+    /// page if it was unreadable.
     fn merged(&mut self, now: Time, number: u32) {
         let Busy { frame, key, .. } = self.busy[number];
         if !self.busy[number].write.is_unreadable {
@@ -118,7 +120,7 @@ impl<M: Memory> FrameCache<M> {
         self.fetch_for_write(now, of);
     }
 
-    /// Starts the memory write of a busy frame's page, with the host's data.
+    /// Starts to write the page of a busy frame, with the host's data, to the memory.
     pub(super) fn begin_write(&mut self, now: Time, number: u32) {
         let Busy { frame, key, .. } = self.busy[number];
         self.busy[number].why = Why::Writing;
@@ -129,7 +131,7 @@ impl<M: Memory> FrameCache<M> {
         self.encode(now, number);
     }
 
-    /// Encodes the page of a busy frame. The memory writes the page afterwards.
+    /// Encodes the page of a busy frame, and then writes it to the memory.
     pub(super) fn encode(&mut self, now: Time, number: u32) {
         let encoded = self.memory.encode(now);
         if encoded == now {
@@ -181,7 +183,7 @@ impl<M: Memory> FrameCache<M> {
         page.into()
     }
 
-    /// Handles the end of the memory's work on a busy frame.
+    /// Handles the end of a memory operation on a busy frame.
     pub(super) fn frame_ended(&mut self, now: Time, number: u32) {
         match self.busy[number].why {
             Why::Filling => {
@@ -207,8 +209,8 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Writes the oldest dirty pages back if there are too many. The part that wrote waits until these
-    /// write-backs start.
+    /// If there are too many dirty pages, writes the oldest ones back. The write request that exceeded the
+    /// limit waits until these write-backs start.
     fn limit_dirty(&mut self, now: Time, of: Waiter) {
         let mut last = None;
         while self.dirty_count > self.settings.dirty_frames {

@@ -39,7 +39,7 @@ impl Mirror {
         (first, at, others)
     }
 
-    /// Handles requests that a member completed at one time.
+    /// Handles requests that a member completed at the same time.
     fn handle(&mut self, member: usize, completions: &mut Completions) {
         let mut completed = std::mem::take(&mut self.completed);
         for index in 0..completed.len() {

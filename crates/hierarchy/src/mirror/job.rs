@@ -23,8 +23,8 @@ pub(super) enum Stage {
     /// Waits until the range is not locked by another job.
     #[default]
     Waiting,
-    /// Reads one or more members for a host read without a copy. `is_answered` means that the host has its
-    /// data and only a canceled request is left.
+    /// Reads one or more members for a host read without a copy. If the job's `is_answered` is true, the
+    /// host has its data, and only a canceled request is left.
     Reading,
     /// Reads the source of a copy.
     CopyingFrom,
@@ -40,7 +40,7 @@ pub(super) struct Job {
     pub(super) id: RequestId,
     pub(super) request: Request,
     pub(super) arrived: Time,
-    /// Time at which the job locked its range or was submitted.
+    /// Time at which the job locked its range. Before that, its submission time.
     pub(super) since: Time,
     /// Data to write.
     pub(super) data: Payload,
@@ -48,11 +48,12 @@ pub(super) struct Job {
     pub(super) left: u32,
     /// Members that received a request.
     pub(super) asked: Members,
-    /// Members whose request failed. For a flush, also members that reported a loss to another flush.
+    /// Members whose request failed. For a flush, this includes members that reported a loss to another
+    /// flush.
     pub(super) failed: Members,
     /// Members that reported a loss to a flush of this job.
     pub(super) lost: Members,
-    /// Members that a copy writes.
+    /// Members to which a copy writes.
     pub(super) targets: Members,
     pub(super) is_answered: bool,
     /// For a copy, whether its flush was submitted.

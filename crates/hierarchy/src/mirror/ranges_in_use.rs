@@ -49,7 +49,8 @@ impl RangesInUse {
         self.used.swap_remove(position);
     }
 
-    /// Gives the first waiting job that can proceed its range. Returns the job; `None` if no job can proceed.
+    /// Locks the range of the first waiting job that can proceed. Returns this job, or `None` if no job can
+    /// proceed.
     pub(super) fn next(&mut self) -> Option<u32> {
         let is_free = |index: usize| {
             let wanted = &self.waiting[index];
@@ -73,7 +74,7 @@ impl RangesInUse {
         self.waiting.clear();
     }
 
-    /// Panics if two jobs have the same byte in their ranges.
+    /// Panics if the locked ranges of two jobs overlap.
     pub(super) fn check_invariants(&self) {
         for (index, one) in self.used.iter().enumerate() {
             let others = &self.used[index + 1..];

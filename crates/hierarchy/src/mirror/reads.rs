@@ -49,7 +49,8 @@ impl Mirror {
         chosen
     }
 
-    /// The next member after `member` that has not received the read.
+    /// The next member after `member` that has not failed and has not received the read; `None` if there is
+    /// no such member.
     fn next_untried(&self, job: u32, member: usize) -> Option<usize> {
         let (count, asked) = (self.members.len(), self.jobs[job].asked);
         let mut behind = (1..count).map(|step| (member + step) % count);

@@ -27,11 +27,11 @@ impl Mirror {
         self.send_to(now, job, self.active());
     }
 
-    /// Records that a flush of `job` reported a loss of `member`.
+    /// Records that `member` reported a loss to a flush of `job`.
     ///
-    /// A member reports a loss only once. Until `job` ends, all other flushes therefore fail on this member,
-    /// too. Otherwise, a later flush could overtake `job`, and the mirror would keep a member without durable
-    /// data.
+    /// A member reports a loss only once. Until `job` ends, all other flushes therefore fail on this
+    /// member, too. Otherwise, a later flush could overtake `job`, and the mirror would keep a member
+    /// without durable data.
     fn flush_failed(&mut self, job: u32, member: usize) {
         let of = &mut self.jobs[job];
         self.failing_flushes += u32::from(of.lost.is_empty());

@@ -145,7 +145,8 @@ impl<S: Store> Network<S> {
         self.far_side.arrive(now, job, |job, _| begin(ledger, job));
     }
 
-    /// Ends service at the remote side. The data of a read is then sent back, and other requests complete.
+    /// Ends the service of a request at the remote side. A read then sends its data to the host, and every
+    /// other request completes.
     #[inline]
     fn answer(&mut self, at: Time, job: Job, completions: &mut Completions) {
         let active = &mut self.active[job.active];

@@ -1,4 +1,4 @@
-//! Compares both memories with closed forms.
+//! Tests that compare the disk caches in DRAM and in phase-change memory with closed forms.
 
 use super::{BCH, build, dram, pcm};
 use nacre_kernel::event::Payload;
@@ -43,8 +43,8 @@ fn hits_are_those_of_a_plain_lru() {
     assert_eq!(cache.count("read_misses") + cache.count("write_misses"), 5_000 - hits);
 }
 
-/// The cache is a sixteenth of a chip and serves one read per millisecond. After each read, the chip is
-/// active for 55 + 512 ns, idle for 1 us, and then in power-down.
+/// Tests the energy of each power state. The cache uses 1/16 of a chip and serves one read per millisecond.
+/// After each read, the chip is active for 55 + 512 ns, idle for 1 us, and then in power-down.
 #[test]
 fn energy_is_the_power_of_each_state_by_its_time() {
     let mut cache = host(&dram(POWERS));
@@ -64,8 +64,9 @@ fn energy_is_the_power_of_each_state_by_its_time() {
     assert_close("resting", report.idle_energy.expect("the power is given").0, expected, 0.02);
 }
 
-/// In each millisecond, a fetched page arrives at 100 us. Until then, another page is read every 10 us. Each
-/// of the ten idle periods is spent in power-down, except for its first 1 us.
+/// Tests that the chip is in power-down during every idle period, except for its first 1 us. Each
+/// millisecond has ten idle periods, between nine reads at intervals of 10 us and a page that is fetched at
+/// 100 us.
 #[test]
 fn every_rest_is_powered_down() {
     let mut cache = host(&dram(POWERS));
@@ -118,7 +119,8 @@ fn a_page_is_encoded_before_it_needs_its_bank() {
     assert_eq!(cache.latency(Time::from_ms(30), page(Op::Write, 3)), Time::from_ns(40_000 + 50_000));
 }
 
-/// The data of a fetched page is available on arrival. A second read waits for it, and then reads the memory.
+/// The first read returns the data of a fetched page when the page arrives. A second read of the page waits
+/// for the arrival, and then reads the memory.
 #[test]
 fn a_read_of_a_page_on_its_way_waits_for_it() {
     let mut cache = host(&dram(""));
@@ -170,9 +172,9 @@ fn half_a_page_cannot_be_written_if_the_rest_is_unreadable() {
     assert!(unreadable > 20, "{unreadable}");
 }
 
-/// The cells are so weak that pages are uncorrectable. A code for one bit decodes half of the pages with two
-/// bit errors to another codeword, and the code `none` detects no errors. Clean pages are fetched again, and
-/// dirty pages are lost and reported.
+/// No read returns a page with more bit errors than its code corrects. The cells are weak. A code for one
+/// bit decodes half of the pages with two bit errors to another codeword, and the code `none` detects no
+/// errors. Clean pages are fetched again, and dirty pages are lost and reported.
 #[test]
 fn a_page_beyond_its_code_is_never_returned() {
     let slow = STORE.replace("200 us", "20 ms");
@@ -203,8 +205,8 @@ fn a_page_beyond_its_code_is_never_returned() {
     }
 }
 
-/// Repeated writes of a page wear one frame. With wear leveling, they wear all frames evenly, because one
-/// frame moves per interval of writes.
+/// Without wear leveling, repeated writes of a page wear one frame. With wear leveling, they wear all
+/// frames evenly, because one frame moves per `interval` writes.
 #[test]
 fn wear_is_level_if_frames_move() {
     let spread = |leveling: &str| {

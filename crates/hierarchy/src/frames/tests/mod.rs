@@ -15,7 +15,7 @@ const ENCODING: &str = "{ kind = \"bch\", t = 2, crc32 = true, decode = \"300 ns
 /// Wear-leveling setting that moves frames often.
 const MOVING: &str = "wear_leveling = { kind = \"start_gap\", interval = 2 }";
 
-/// Controllers that switch rows often: because of hits, and because of worn cells.
+/// Controllers that switch rows often: `HOT` because of hits, and `WORN` because of worn cells.
 const HOT: &str = "controller = { promotes_at = 2, raises_strength = false }";
 const WORN: &str =
     "endurance = 20\nbit_error_rate = 0.00005\ncontroller = { promotes_at = 9, strongest = 4 }";
@@ -41,7 +41,7 @@ fn build(cache: &str, backing: &str, carries_bytes: bool) -> Box<dyn Device> {
     bench.build(&toml).unwrap_or_else(|problems| panic!("{toml}: {problems}"))
 }
 
-/// Runs the conformance tests of a cache with and without data, idle and overloaded.
+/// Runs the conformance tests on a cache, idle and overloaded, with and without data.
 fn check(cache: &str, backing: &str) {
     for pause in [Time::from_us(3), Time::from_us(300)] {
         for carries_bytes in [false, true] {

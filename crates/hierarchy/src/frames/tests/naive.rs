@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, VecDeque};
 
 pub(super) const PAGE: u64 = 4096;
 pub(super) const FRAMES: usize = 16;
-/// Times in nanoseconds: transfer of a page on the channel, latency after it, and reads and writes of the
-/// backing.
+/// Times in nanoseconds: `TRANSFER` of a page on the channel, `LATENCY` after this transfer, and `READ` and
+/// `WRITE` of the backing.
 const TRANSFER: u64 = 2_048;
 pub(super) const LATENCY: u64 = 57;
 pub(super) const READ: u64 = 101_003;
 pub(super) const WRITE: u64 = 203_017;
-/// Maximum write-backs in progress.
+/// Maximum number of write-backs in progress.
 const PLACES: usize = 32;
 
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +61,7 @@ struct Leaving {
     is_over: bool,
     /// Write-backs and fetches that wait for the end of this write-back.
     then: Vec<Ask>,
-    /// The request that waits for this write-back's slot.
+    /// The request that waits until this write-back gets a slot.
     holds: Option<usize>,
 }
 
@@ -80,8 +80,8 @@ pub(super) enum Ask {
     Fetch(usize),
 }
 
-/// A flush, with the host writes and write-backs that it waits for, and the write-backs that its backing
-/// flush waits for.
+/// A flush. It waits for the host writes in `writes`, and then for the write-backs in `leaving`. The flush
+/// of the backing waits for the write-backs in `backing`.
 #[derive(Clone, Debug)]
 struct Flush {
     request: usize,
@@ -103,7 +103,7 @@ pub(super) struct Naive {
     events: Vec<(u64, u64, u64, Event)>,
     order: u64,
     pub(super) requests: Vec<Request>,
-    /// Number of parts in progress for each request, and the end of its last part.
+    /// For each request, the number of its parts in progress, and the end of its last part in nanoseconds.
     pub(super) ends: Vec<(usize, u64)>,
     /// Pages with frames, most recently used first.
     used: Vec<u64>,
@@ -114,7 +114,7 @@ pub(super) struct Naive {
     places: VecDeque<usize>,
     fetches: Vec<Fetch>,
     flushes: Vec<Flush>,
-    /// Host writes in progress. A number combines the request and the page.
+    /// Host writes in progress, as numbers that combine the request and the page.
     writing: Vec<usize>,
     free_at: u64,
     queue: VecDeque<Ask>,

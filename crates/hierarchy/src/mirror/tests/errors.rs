@@ -23,7 +23,7 @@ fn a_read_that_fails_on_one_member_is_answered_by_the_next_and_written_anew() {
     assert_eq!(read(&mut *device, MS(4), 4096), (Status::Done, Some(7)));
 }
 
-/// The rewrite waits for a write, which removes the only readable member.
+/// If a rewrite waits for a host write, and this write removes the only readable member, the rewrite ends.
 #[test]
 fn a_rewrite_ends_when_the_member_that_it_would_read_is_removed() {
     let unread = faulty(BARE, "kind = \"error\", operations = [\"read\"]");

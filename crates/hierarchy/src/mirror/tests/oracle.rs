@@ -27,7 +27,7 @@ struct Naive {
     /// For each member, the request in service with its end time.
     working: Vec<Option<(Time, Part)>>,
     queues: Vec<VecDeque<Part>>,
-    /// Completion time of each host request, and its parts in progress.
+    /// For each host request, its completion time (`done`) and its number of parts in progress (`left`).
     done: Vec<Option<Time>>,
     left: Vec<usize>,
     waiting: Vec<usize>,

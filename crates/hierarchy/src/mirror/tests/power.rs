@@ -9,8 +9,8 @@ const LATER: &str =
     "kind = \"measured\", read = \"10 us\", write = \"90 us\", parallelism = 64, capacity = \"1 MiB\"";
 const MS: fn(u64) -> Time = Time::from_ms;
 
-/// Creates a mirror after a power loss during a write of twos over ones. The first member has completed this
-/// write, and the second has not.
+/// Creates a mirror after a power loss during a write, which overwrote ones with twos. The first member has
+/// completed this write, and the second has not.
 fn interrupted(settings: &str, members: [&str; 2]) -> Box<dyn Device> {
     let mut device = with_bytes(settings, &members);
     assert_eq!(write(&mut *device, MS(1), 0, 1), Status::Done);
@@ -43,8 +43,8 @@ fn members_that_differ_are_made_equal_in_the_regions_that_were_written() {
     rest(&mut *slow);
 }
 
-/// The resync is slow. The first member serves reads until it fails. The second member has the old version
-/// until the first read copies the current version to it.
+/// A read of a range that the slow resync has not reached copies the current version from the first member
+/// to the second. After the first member fails, the second returns this version.
 #[test]
 fn a_read_before_the_resync_makes_members_equal() {
     let settings = "bitmap_region = \"64 KiB\"\nresync_bandwidth = \"1 B/s\"\nresync_chunk = \"512 B\"";
