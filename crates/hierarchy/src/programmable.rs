@@ -9,18 +9,19 @@ use nacre_controller::ecc::{self, Ecc, EccFamily, Page};
 use nacre_kernel::state::Value;
 use nacre_kernel::{Bytes, Time};
 
-/// The global status table (FGST): costs of hits and misses so far, and the value of an evicted page.
+/// The global status table (FGST): number and total latency of the hits and misses so far, and use of the
+/// evicted pages.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(crate) struct GlobalStatus {
-    /// Pages requested.
+    /// Number of requested pages.
     pub(crate) accesses: u64,
     pub(crate) hits: u64,
     pub(crate) hit_s: f64,
     pub(crate) misses: u64,
     pub(crate) miss_s: f64,
-    /// Hits of evicted pages.
+    /// Number of hits of the pages that have been evicted.
     pub(crate) left_hits: u64,
-    /// Accesses during the residence of evicted pages.
+    /// Number of cache accesses while these pages were in the cache, summed over the pages.
     pub(crate) left_accesses: u64,
 }
 
@@ -29,7 +30,7 @@ pub(crate) struct GlobalStatus {
 pub(crate) struct PageUse {
     /// Number of cache accesses when the page entered the cache.
     pub(crate) since: u64,
-    /// Number of hits since then, which saturates.
+    /// Number of hits since then, at most 65535.
     pub(crate) hits: u16,
 }
 
@@ -65,7 +66,7 @@ impl GlobalStatus {
         self.left_accesses += self.accesses - page.since;
     }
 
-    /// Additional misses per access with one page less, i.e. the access rate of evicted pages.
+    /// Additional misses per access if the cache held one page less, i.e. the access rate of evicted pages.
     fn misses_for_a_page(&self) -> f64 {
         self.left_hits as f64 / self.left_accesses.max(1) as f64
     }
@@ -81,8 +82,8 @@ impl GlobalStatus {
         self.frequency(page) * (decode[1].as_secs_f64() - decode[0].as_secs_f64())
     }
 
-    /// Cost in seconds per access of SLC mode: that of one page less, minus the gain from faster reads, which
-    /// take `slc` instead of `mlc`.
+    /// Cost in seconds per access of SLC mode: the cost of one page less in the cache, minus the gain from
+    /// faster reads, which take `slc` instead of `mlc`.
     pub(crate) fn cost_of_density(&self, page: PageUse, [slc, mlc]: [Time; 2]) -> f64 {
         let faster = mlc.as_secs_f64() - slc.as_secs_f64();
         let penalty = (self.miss() - self.hit()).max(0.0);
@@ -100,7 +101,7 @@ pub(crate) enum Remedy {
 }
 
 impl Remedy {
-    /// The remedy that costs less, of those that are possible. `None` if none is.
+    /// Returns the cheaper of the possible remedies; `None` if neither is possible.
     pub(crate) fn cheaper(
         can_raise: bool,
         can_lower: bool,
@@ -118,8 +119,8 @@ impl Remedy {
     }
 }
 
-/// The codes of a page, from that of `slot` up to the one that corrects `strongest` bits, if given. All must
-/// fit into `spare` bytes.
+/// Creates the codes of a page: the code in `slot` and, if `strongest` is given, all stronger codes up to
+/// the one that corrects `strongest` bits. The parity of each code must fit into `spare` bytes.
 pub(crate) fn codes(
     slot: &Slot<EccFamily>,
     page: Page<'_>,
@@ -165,9 +166,9 @@ mod tests {
         assert_eq!(Remedy::cheaper(true, true, costs([2.0, 1.0])), Some(Remedy::Density));
     }
 
-    /// One page in ten accesses is hit, so decoding 10 us longer costs 1 us per access. Evicted pages had one
-    /// hit per 100 accesses, and a miss takes 1 ms longer than a hit, so a page less costs 10 us per access, of
-    /// which reads that are 40 us faster gain 4 us.
+    /// A page that receives 10 % of the accesses takes 10 us longer to decode, which costs 1 us per access.
+    /// Evicted pages had one hit per 100 accesses, and a miss takes 1 ms longer than a hit, so SLC mode
+    /// costs 10 us per access. Reads that are 40 us faster reduce this cost by 4 us.
     #[test]
     fn costs_are_those_of_their_formulas() {
         let mut global = GlobalStatus { accesses: 1_000, ..GlobalStatus::default() };

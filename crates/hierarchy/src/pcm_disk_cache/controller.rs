@@ -57,7 +57,7 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// The rules for rows whose pages take `mlc_read` to read in MLC mode.
+    /// Rules for the modes of rows, if reading a page in MLC mode takes `mlc_read`.
     pub(super) fn rules(&self, mlc_read: Time) -> ModeRules {
         ModeRules {
             lowers_density: self.lowers_density,

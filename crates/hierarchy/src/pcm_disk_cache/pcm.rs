@@ -45,11 +45,11 @@ pub(super) struct Pcm<S> {
     bank_charges: Charges<KINDS>,
     port_ledger: Ledger,
     tables: TableCounts,
-    /// Updates that have not been performed yet.
+    /// Number of table updates that have not been performed yet.
     pending: u64,
     writes: u64,
     moves: u64,
-    /// Pages that the controller copied.
+    /// Number of pages that the controller copied.
     copies: u64,
     corrected: u64,
     #[state(skip = "nothing is read from it")]
@@ -125,8 +125,8 @@ impl<S: Store> Pcm<S> {
         self.store.program(u64::from(at), &self.buffer);
     }
 
-    /// Copies the page of one physical frame to another and charges it to `activity`. The bank then takes the
-    /// returned time.
+    /// Copies the page of one physical frame to another, and charges the copy to `activity`. Returns the
+    /// time for which the copy occupies the bank.
     fn copy(&mut self, [from, to]: [u32; 2], read: Mode, activity: Activity) -> Time {
         let write = self.rows.mode(to);
         let energies = self.rows.copy(from, to);
@@ -159,7 +159,7 @@ impl<S: Store> Pcm<S> {
         self.banks.take(now, now, time, Work::Copy(read, write)) + time
     }
 
-    /// Copies a row to another one; returns the duration, and the number of pages.
+    /// Copies the pages of a row to another row. Returns the duration, the number of pages, and their mode.
     #[cold]
     fn move_row(&mut self, of: Move) -> (Time, u8, Mode) {
         let (mut time, mut mode) = (Time::ZERO, Mode::Mlc);
@@ -206,7 +206,8 @@ impl<S: Store> Pcm<S> {
         }
     }
 
-    /// Performs the pending updates of the tables, and one more. Returns the time at which they end.
+    /// Performs one update of the tables in addition to the pending updates. Returns the time at which all
+    /// of them end.
     #[inline]
     fn update_tables(&mut self, now: Time) -> Time {
         let updates = std::mem::take(&mut self.pending) + 1;
@@ -233,14 +234,14 @@ impl<S: Store> Pcm<S> {
         columns
     }
 
-    /// Energies of the accesses of the tables, and of the tables when idle.
+    /// Energy of the accesses to the tables, and idle energy of the tables, each `None` if unknown.
     fn table_energies(&self, elapsed: Time) -> (Option<Energy>, Option<Energy>) {
         let bytes = (HASH_BYTES + STATUS_BYTES) * (self.config.capacity.0 / self.config.page.0);
         let tables = &self.config.tables;
         (tables.access_energy(self.tables), tables.idle_energy(bytes, elapsed))
     }
 
-    /// Lifetime in days at the writes of `elapsed`.
+    /// Lifetime in days at the mean write rate of the time `elapsed`; `None` without writes.
     fn lifetime_days(&self, elapsed: Time) -> Option<f64> {
         let days = elapsed.as_secs_f64() / 86_400.0;
         let frames = self.rows.programs().len() as f64;

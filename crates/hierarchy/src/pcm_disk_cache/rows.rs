@@ -22,7 +22,7 @@ pub(super) fn kind(operation: Operation, mode: Mode) -> usize {
     operation as usize + if mode == Mode::Slc { Operation::COUNT } else { 0 }
 }
 
-/// Cells of a frame.
+/// State of the cells of a frame.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Half {
     /// Number of the code of the page.
@@ -44,7 +44,7 @@ pub(super) struct Rows {
     halves: Vec<Half>,
     #[state(skip = "from the configuration")]
     pub(super) codes: Vec<Box<dyn Ecc>>,
-    /// Bits of a page with its spare bytes, by code.
+    /// Number of bits of a page and its spare bytes, for each code.
     #[state(skip = "from the configuration")]
     bits: Vec<u32>,
     /// A row has `1 << shift` frames.
@@ -52,7 +52,7 @@ pub(super) struct Rows {
     shift: u32,
     #[state(skip = "from the configuration")]
     slc_endurance: u64,
-    /// Writes of pages in SLC mode.
+    /// Number of writes of pages in SLC mode.
     pub(super) slc_writes: u64,
 }
 
@@ -116,7 +116,7 @@ impl Rows {
         self.cells.invert(at, bytes);
     }
 
-    /// Writes of every physical frame.
+    /// Number of writes of every physical frame.
     pub(super) fn programs(&self) -> &[u32] {
         self.cells.programs()
     }
@@ -138,8 +138,8 @@ impl Rows {
         }
     }
 
-    /// Copies the page of one physical frame to another, whose mode is set. Returns the energies of decoding
-    /// and encoding.
+    /// Copies the page of one physical frame to another, whose mode has been set before. Returns the
+    /// energies of decoding and encoding, if known.
     pub(super) fn copy(&mut self, from: u32, to: u32) -> [Option<Energy>; 2] {
         let wrong = self.cells.wrong_bits(from);
         let decoding = self.code(from).decoding(wrong);
@@ -158,7 +158,8 @@ impl Rows {
         self.leveller.written(u64::from(frame >> self.shift))
     }
 
-    /// Physical frames of the pages of a move, from and to. The target takes over the mode of the source.
+    /// Source and target frame of each page that moves with its row. Sets the mode of the target row to
+    /// that of the source row.
     pub(super) fn moving(&mut self, Move { from, to }: Move) -> Vec<(u32, u32)> {
         let first = |row: u64| (row << self.shift) as u32;
         let (from, to) = (first(from), first(to));
@@ -174,22 +175,23 @@ impl Rows {
         frames
     }
 
-    /// Whether the bit errors of the physical frame `at` reach the limit of its code, which has not changed
-    /// since.
+    /// Whether the page in the physical frame `at` has at least as many bit errors as its code corrects.
+    /// False if its next write will use a stronger code.
     pub(super) fn is_at_limit(&self, at: u32) -> bool {
         let Half { code, next, .. } = self.half(at);
         let wrong = self.cells.wrong_bits(at);
         wrong > 0 && code == next && wrong >= self.codes[code as usize].corrects()
     }
 
-    /// Decoding times of the code of the physical frame `at` and of the next stronger one.
+    /// Decoding times of the code that the next write of the physical frame `at` uses, and of the next
+    /// stronger code; `None` if there is no stronger code.
     pub(super) fn stronger(&self, at: u32) -> Option<[Time; 2]> {
         let next = usize::from(self.half(at).next);
         let time = |code: &dyn Ecc| code.decoding(1).work.time;
         self.codes.get(next + 1).map(|stronger| [time(&*self.codes[next]), time(&**stronger)])
     }
 
-    /// Uses a stronger code from the next write of the physical frame `at` on.
+    /// Selects the next stronger code for the later writes of the physical frame `at`.
     pub(super) fn raise(&mut self, at: u32) {
         self.halves[at as usize].next += 1;
     }
@@ -204,7 +206,7 @@ impl Rows {
 }
 
 impl Config {
-    /// A row has this number of frames, as a power of two.
+    /// Binary logarithm of the number of frames of a row.
     pub(super) fn row_shift(&self) -> u32 {
         u32::from(self.controller.is_some())
     }

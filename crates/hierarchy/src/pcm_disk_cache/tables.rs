@@ -9,9 +9,9 @@ use nacre_kernel::state::Value;
 use nacre_kernel::{Bytes, Energy, Power, Time};
 use nacre_media::charge::check_together;
 
-/// Bytes of the entry of a page in the hash table.
+/// Size in bytes of a page's entry in the hash table.
 pub(super) const HASH_BYTES: u64 = 8;
-/// Bytes of the entry of a page in the page status table.
+/// Size in bytes of a page's entry in the page status table.
 pub(super) const STATUS_BYTES: u64 = 7;
 
 /// Location of the tables.
@@ -78,7 +78,7 @@ fn check_energies(reader: &mut Reader<'_>, energies: &[(&str, Option<Energy>)]) 
     check_together(reader, shown);
 }
 
-/// Accesses of the tables since measurement started.
+/// Accesses to the tables since measurement started.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct TableCounts {
     pub(super) lookups: u64,
@@ -91,7 +91,7 @@ impl Tables {
         matches!(self, Tables::Dram(_))
     }
 
-    /// Energies of lookups and updates, if known.
+    /// Total energy of lookups and updates; `None` if unknown.
     pub(super) fn access_energy(&self, counts: TableCounts) -> Option<Energy> {
         let (lookup, update) = match self {
             Tables::Pcm(of) => (of.lookup_energy, of.update_energy),
@@ -100,7 +100,7 @@ impl Tables {
         Some(Energy(lookup?.0 * counts.lookups as f64 + update?.0 * counts.updates as f64))
     }
 
-    /// Idle energy of tables of `bytes` bytes, if known.
+    /// Idle energy during `elapsed` of tables with a size of `bytes`; `None` if unknown.
     pub(super) fn idle_energy(&self, bytes: u64, elapsed: Time) -> Option<Energy> {
         match self {
             Tables::Pcm(_) => Some(Energy::default()),

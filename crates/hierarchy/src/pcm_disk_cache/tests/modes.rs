@@ -54,8 +54,8 @@ fn times_and_energies_are_those_of_the_mode() {
     assert_close("writing", report.energy(Activity::Write).0, 5.0 * 4e-9, 1e-9);
 }
 
-/// 32 frames hold 32 pages in MLC mode. Each page in SLC mode takes the cells of two, so one page less fits for
-/// each page that is used often.
+/// In MLC mode, 32 frames hold 32 pages. A page in SLC mode uses the cells of two frames, so the cache
+/// holds one page less for each frequently used page.
 #[test]
 fn a_page_in_slc_mode_takes_the_cells_of_two() {
     for (hot, held) in [(0, 32), (1, 31), (5, 27), (15, 17)] {
@@ -113,7 +113,8 @@ fn content_and_modes_equal_those_of_a_naive_model() {
     }
 }
 
-/// Requests of pages with bit errors, with the data that each page should have.
+/// Wears out a cache with random reads and writes, and checks that each read returns the last write or an
+/// error. Returns the cache and the number of errors.
 fn wear_down(options: &str) -> (Host, u64) {
     let mut cache = host(options, true);
     let mut random = Streams::new(4).stream("pages");
@@ -160,7 +161,8 @@ fn worn_rows_change_their_mode_or_code() {
     assert!(raised > 5 && lowered == 0 && 2 * stronger < fixed, "{stronger} of {fixed}, {raised} raised");
 }
 
-/// Worn rows with frames that move, pages that are used often, and a code without detection.
+/// Tests that no read returns corrupted data if rows are worn, frames move, and pages switch to SLC mode
+/// because of hits, also with a code that detects no errors.
 #[test]
 fn worn_rows_return_no_wrong_data() {
     let weak =
@@ -176,7 +178,7 @@ fn worn_rows_return_no_wrong_data() {
     }
 }
 
-/// The settings of the controller that do not fit the others are errors.
+/// Settings of the controller that contradict other settings are errors.
 #[test]
 fn settings_must_fit_together() {
     for (options, expected) in [

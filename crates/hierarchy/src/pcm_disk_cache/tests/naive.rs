@@ -14,11 +14,11 @@ struct Page {
 /// Cached pages by frame. The frames `2 n` and `2 n + 1` are row `n`.
 pub(super) struct Naive {
     frames: Vec<Option<Page>>,
-    /// Number of frames that were used so far.
+    /// Number of frames that have been used so far.
     begun: usize,
     /// Frames without a page, in the order in which their pages left.
     free: Vec<usize>,
-    /// Unavailable frames.
+    /// Frames that are unavailable because a page in SLC mode uses their cells.
     withdrawn: Vec<usize>,
     /// Frames by use, most recent first.
     used: Vec<usize>,
@@ -78,7 +78,8 @@ impl Naive {
         self.hit(frame);
     }
 
-    /// An empty frame: a free or unused one, or that of the least recently used page that is not in `not`.
+    /// Returns an empty frame: a free or unused frame, or that of the least recently used page, which is
+    /// evicted. The page in frame `not` is not evicted. Returns `None` if there is no other page.
     fn take(&mut self, not: Option<usize>) -> Option<usize> {
         if let Some(frame) = self.free.pop() {
             return Some(frame);

@@ -57,7 +57,7 @@ fn energy_is_that_of_the_accesses_and_of_the_share_of_a_chip() {
     assert_close("idle", report.idle_energy.expect("it is known").0, 2.0 * idle, 1e-9);
 }
 
-/// Without energies of the tables, the record has no energy of them.
+/// If the energies of table accesses are unknown, the record does not report the energy of the tables.
 #[test]
 fn unknown_energies_are_left_out() {
     for tables in ["tables = \"pcm\"", "tables = \"dram\""] {
@@ -94,7 +94,7 @@ fn tables_in_dram_are_rebuilt_by_reading_every_frame() {
     }
 }
 
-/// Energies of the tables are given together.
+/// If one of the energies of the tables is given, all of them are required.
 #[test]
 fn a_part_of_the_energies_is_an_error() {
     for (tables, missing) in [
