@@ -39,7 +39,7 @@ impl Speed {
 #[derive(Clone, Debug)]
 pub struct Assignment {
     tiers: usize,
-    /// Access time of an extent of each class in a tier, in seconds.
+    /// Access time in seconds of one extent of each class in each tier, ordered by class.
     seconds: Vec<f64>,
     /// Number of extents of each class in each tier, ordered by class.
     held: Vec<u64>,
@@ -47,12 +47,13 @@ pub struct Assignment {
     /// extent to the second tier. A class without extents in the first tier is removed when it reaches the
     /// top of the heap.
     steps: Vec<BinaryHeap<CheapestMove>>,
-    /// Whether each class is in the heaps of a tier.
+    /// Whether each class is in the heaps of each tier, ordered by class.
     listed: Vec<bool>,
 }
 
 impl Assignment {
-    /// Creates a placement in which all extents are in the last of `count` tiers.
+    /// Creates a placement in which all extents are in the last of `count` tiers. Panics if `count` is
+    /// zero, or if a class does not have one access time per tier.
     pub fn new(classes: &[Class], count: usize) -> Assignment {
         assert!(count > 0, "extents lie in some tier");
         assert!(classes.iter().all(|class| class.seconds.len() == count), "each class knows every tier");

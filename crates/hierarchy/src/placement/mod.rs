@@ -1,7 +1,7 @@
 //! Placement of extents in tiers: one component per policy.
 //!
 //! A placement receives the reads and writes of each extent and the latencies of each tier, and returns
-//! moves. It cannot move an extent. The tiered device moves extents at a limited rate and at the cost of its
+//! moves. The tiered device, not the placement, moves extents at a limited rate and at the cost of its
 //! devices.
 
 pub mod assignment;

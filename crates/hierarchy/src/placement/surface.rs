@@ -39,8 +39,8 @@ struct Walk {
 }
 
 impl Walk {
-    /// Adds all mixes that begin with the `given` steps of the first tiers. `placed` is the placement for
-    /// these tiers.
+    /// Adds all mixes in which the first tiers have the numbers of steps in `given`. `placed` is the
+    /// placement for these tiers.
     fn grow(&mut self, mut placed: Assignment, given: &mut Vec<u32>) {
         let used: u32 = given.iter().sum();
         let tier = given.len();

@@ -61,7 +61,7 @@ pub(super) fn placement(
     (model_of(MODELS, &slot).build)(&slot, &mut given).expect("it can be built")
 }
 
-/// Converts the numbers of reads and writes of each extent.
+/// Converts the numbers of reads and writes of each extent to [`Accesses`].
 pub(super) fn counts(accesses: &[(u64, u64)]) -> Vec<Accesses> {
     accesses.iter().map(|&(reads, writes)| Accesses { reads, writes }).collect()
 }

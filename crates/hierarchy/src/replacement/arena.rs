@@ -70,8 +70,8 @@ pub(super) struct Arena<const QUEUES: usize, const RESIDENT: usize = QUEUES> {
 }
 
 impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
-    /// Creates an empty arena for at most `capacity` resident blocks and `remembered` ghosts, plus one block
-    /// between an insertion and its eviction.
+    /// Creates an empty arena for at most `capacity` resident blocks and `remembered` ghosts. The arena can
+    /// hold one more block, because an insertion precedes the eviction that it causes.
     ///
     /// # Panics
     ///
@@ -283,9 +283,9 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         Some(slot)
     }
 
-    /// Inserts `slot`, which must be in no queue, at the front of `queue`. If the queue then exceeds `most`,
-    /// removes its last block and stops tracking that block unless it is `spared`. Returns whether it is
-    /// `spared`.
+    /// Inserts `slot`, which must be in no queue, at the front of `queue`. If the queue then exceeds `most`
+    /// blocks, removes its last block. Stops tracking the removed block unless it is at slot `spared`.
+    /// Returns whether the block at `spared` was removed.
     #[inline]
     pub(super) fn remember(&mut self, queue: usize, slot: Slot, most: usize, spared: Slot) -> bool {
         self.link_front(queue, slot);
@@ -300,7 +300,8 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
     }
 }
 
-/// Prefetching requests the memory for several requests together, so that the latencies overlap.
+/// Prefetching. The memory accesses of several requests are started together, so that their latencies
+/// overlap.
 impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
     /// Prefetches the index positions and the nodes of `blocks`.
     #[inline]

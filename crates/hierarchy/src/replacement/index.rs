@@ -59,8 +59,8 @@ pub(crate) fn tag(block: u64) -> u32 {
     ((first ^ (first >> 32)).wrapping_mul(MULTIPLIER) >> 32) as u32
 }
 
-/// Number of positions for `entries`. The load is 4/7, at which a miss examines 3.2 positions (Knuth, 6.4,
-/// eq. 23).
+/// Number of positions for `entries`. The load is 4/7, at which a miss examines 3.2 positions on average
+/// (Knuth, 6.4, eq. 23).
 pub(super) fn places(entries: usize) -> usize {
     entries + entries / 2 + entries / 4 + 4
 }

@@ -1,8 +1,8 @@
 //! Replacement policies, which decide the blocks that a cache keeps. One component per policy.
 //!
-//! A policy receives opaque 64-bit block keys and decides residency. It has no sizes, data, or time. All
-//! policies use one arena of 16-byte nodes and one open-addressing index, so a request accesses two or three
-//! cache lines and allocates no memory (docs/decisions/0002).
+//! A policy receives opaque 64-bit block keys and decides residency. It does not know the sizes or the data
+//! of blocks, or the time. All policies use one arena of 16-byte nodes and one open-addressing index, so a
+//! request accesses two or three cache lines and allocates no memory (docs/decisions/0002).
 
 mod arena;
 pub(crate) mod index;

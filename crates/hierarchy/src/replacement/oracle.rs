@@ -19,7 +19,7 @@ pub(super) trait Oracle {
     fn resident(&self) -> Vec<u64>;
 }
 
-/// Blocks in insertion order, without duplicates. Its operations are fast enough for a whole trace.
+/// Set of blocks in insertion order. The operations of this set are fast enough for a whole trace.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
     by_time: BTreeMap<u64, u64>,

@@ -132,8 +132,8 @@ fn admitting_a_resident_block_is_an_error() {
     policy.admit(7);
 }
 
-/// Block addresses are often at regular strides. Fibonacci numbers are the worst case for multiplicative
-/// hashing with one multiplication.
+/// Tests look-ups of blocks at regular strides, which are frequent. Fibonacci numbers are the worst case
+/// for multiplicative hashing with one multiplication.
 #[test]
 fn the_index_spreads_keys_at_any_stride() {
     for stride in [1, 8, 4096, 1 << 32, 1 << 48, 987, 832_040, 12_586_269_025, 0x9e37_79b9_7f4a_7c15] {

@@ -55,7 +55,7 @@ pub struct Config {
         source = "assumed: kim-2014 does not state it; load varies by the hour"
     )]
     pub epoch: Time,
-    /// Weight of earlier epochs at the end of an epoch.
+    /// Weight of the earlier epochs in the running mean at the end of an epoch.
     #[config(default = "50 %", max = "99 %", source = "assumed: the last epoch has half of the weight")]
     pub memory: Ratio,
     /// Margin by which the saving of one extent must exceed the loss of the other extent, as a share of the

@@ -29,7 +29,7 @@ use nacre_kernel::state::State;
 #[cfg(test)]
 mod tests;
 
-/// The lengths of the two queues for new blocks.
+/// Lengths of the queues A1in and A1out.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// Kin, the share of the capacity for new blocks (A1in).
