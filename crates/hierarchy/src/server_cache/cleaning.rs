@@ -160,7 +160,7 @@ impl ServerCache {
         }
     }
 
-    /// Ends the write-back of the blocks in `written`, successful or not, without a flush after it.
+    /// Ends the write-back of the blocks in `written`, which may have failed. No flush follows.
     fn members_end(&mut self, batch: u32, is_flush: bool, written: &std::ops::Range<u64>) {
         let work = self.work();
         let mut members = std::mem::take(&mut work.batches[batch].blocks);

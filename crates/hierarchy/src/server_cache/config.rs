@@ -35,8 +35,8 @@ pub struct Config {
     /// Whether a read miss waits until the cache has stored its blocks.
     #[config(default = "background", source = "assumed: the data is in memory and can be returned")]
     pub fill: FillMode,
-    /// Write-back. Writes complete in the cache, and the cache writes the backing later. The default
-    /// is write-through.
+    /// Write-back settings. With write-back, writes complete in the cache, and the cache writes the data to
+    /// the backing later. The default is write-through.
     pub write_back: Option<WriteBackConfig>,
     /// Time after which a read without a reply from its level is also sent to the backing. A read is hedged
     /// only if the backing has the current data of the block. The first reply counts, and the other read is
@@ -95,8 +95,8 @@ pub struct WriteBackConfig {
 pub enum TableKind {
     /// The table is in DRAM. A power loss empties the cache, and unflushed data is lost.
     Volatile,
-    /// The table is in the only level, which must keep acknowledged writes. Dirty blocks survive a power
-    /// loss.
+    /// The table is in the first level, which must be the only level and must preserve acknowledged writes.
+    /// Dirty blocks survive a power loss.
     Persistent,
 }
 

@@ -78,7 +78,7 @@ impl ServerCache {
         }
     }
 
-    /// Handles requests that a device completed at one time.
+    /// Handles requests that a device completed at the same time.
     #[inline]
     fn handle(&mut self, completions: &mut Completions) {
         let mut completed = std::mem::take(&mut self.completed);

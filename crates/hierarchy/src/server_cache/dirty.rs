@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 pub(super) struct Entry {
     /// Number that distinguishes this dirty state of the block from its earlier dirty states.
     pub(super) stamp: u64,
-    /// Position of a block that waits for its write-back in the order of the waiting blocks.
+    /// Position of the block in the order of the blocks that wait for their write-back. Valid only while
+    /// the block waits.
     age: u64,
     /// Whether the block waits for its write-back.
     pub(super) waits: bool,
@@ -168,8 +169,8 @@ impl Dirty {
         }
     }
 
-    /// Ends the write-back of `block`. `is_there` is whether the backing now has the block. Returns the state
-    /// before, or `None` if the stamp of the block differs from `stamp`.
+    /// Ends the write-back of `block`. `is_there` is whether the backing now has the block. Returns the
+    /// previous dirty state of the block, or `None` if its stamp differs from `stamp`.
     pub(super) fn end(&mut self, block: u64, stamp: u64, is_there: bool) -> Option<Entry> {
         let entry = self.blocks.get_mut(&block).filter(|entry| entry.stamp == stamp)?;
         entry.last = NONE;

@@ -170,8 +170,8 @@ impl ServerCache {
         self.fetches.give_back(number);
     }
 
-    /// Sets the spans of the reader, including the time that it waited for earlier writes before the backing
-    /// was read.
+    /// Sets the latency breakdown of the request that initiated the fetch. It includes the time for which
+    /// the fetch waited for earlier writes before it read the backing.
     fn reader_spans<'a>(&self, part: &mut Part<'a>, since: Time, now: Time, spans: &'a [Span]) {
         let told = spans.iter().fold(Time::ZERO, |sum, span| sum + span.time);
         part.own = Some((Activity::Queue, (now - since) - told));

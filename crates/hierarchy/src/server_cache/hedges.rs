@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 pub(super) struct Hedging {
     #[state(skip = "from the configuration")]
     pub(super) after: Time,
-    /// Reads of levels that may be hedged, with the times of their hedges.
+    /// Outstanding reads of blocks from levels that may still be hedged, each with the time of its hedge.
     pub(super) due: BTreeSet<(Time, u32)>,
     pub(super) counts: HedgeCounts,
 }

@@ -86,7 +86,8 @@ pub(super) struct Moves {
     pub(super) list: Vec<Move>,
     /// Evicted blocks with their former locations, if evicted blocks are recorded.
     pub(super) left: Vec<(u64, Spot)>,
-    /// Levels and blocks that left them, if any block may take their location.
+    /// Blocks that left a level, each with the number of this level, if any inserted block may take their
+    /// location.
     pub(super) vacated: Vec<(usize, u64)>,
     /// Whether evicted blocks are recorded.
     tells_who_left: bool,
@@ -231,7 +232,8 @@ impl Levels {
     }
 
     /// Records a use of `block`, and inserts it into the first level if necessary. Returns the level and
-    /// location at which it was found. Appends the resulting writes to `moves`, victims first.
+    /// location at which it was found, or `None` if no level contained it. Appends the resulting writes to
+    /// `moves`, victims first.
     #[inline(always)]
     pub(super) fn access(&mut self, block: u64, moves: &mut Moves) -> Option<Spot> {
         let first = &mut self.all[0];
@@ -244,7 +246,8 @@ impl Levels {
         }
     }
 
-    /// Records a use of `block` without moving it. Returns the level and location at which it was found.
+    /// Records a use of `block` without moving it. Returns its level and location, or `None` if no level
+    /// contains it.
     pub(super) fn touch(&mut self, block: u64) -> Option<Spot> {
         let mut levels = self.all.iter_mut().enumerate();
         levels.find_map(|(level, of)| of.touch(block).map(|location| Spot { level, location }))
@@ -342,8 +345,8 @@ impl Levels {
         found
     }
 
-    /// Finds `block` below the first level. If it moves up, i.e. unless it `stays`, removes it from its
-    /// level.
+    /// Finds `block` below the first level. Returns the level and location at which it was found. Unless
+    /// the block `stays` there, removes it from this level, because it moves up.
     fn find_below(&mut self, block: u64, stays: bool, moves: &mut Moves) -> Option<Spot> {
         let mut below = self.all.iter_mut().enumerate().skip(1);
         let found = below.find_map(|(level, of)| {
@@ -367,8 +370,8 @@ impl Levels {
         }
     }
 
-    /// Like [`Levels::hand_down`] if there are several levels. The last victim moves first, so that the
-    /// victim of the level above can take its location.
+    /// Version of [`Levels::hand_down`] for several levels. The last victim moves first, so that the victim
+    /// of the level above can take its location.
     fn hand_down_levels(&mut self, mut block: u64, mut from: Option<Spot>, moves: &mut Moves) {
         let moves_before = moves.list.len();
         for level in 1..self.all.len() {

@@ -282,7 +282,8 @@ impl ServerCache {
         }
     }
 
-    /// Handles the end of the read of a block that moves to a lower level. If it failed, drops the block.
+    /// Handles the end of the read of a block that moves to a lower level. If the read failed, drops the
+    /// block.
     fn sink_ends(&mut self, number: u32, status: Status) {
         if status != Status::Done && !self.operations[number].is_broken {
             let block = self.operations[number].block;

@@ -33,7 +33,8 @@ pub(super) struct WriteBack {
     pub(super) under_way: u64,
     /// Whether background write-back is in progress.
     pub(super) is_cleaning: bool,
-    /// Whether the backing rejected the whole last batch. If so, write-back resumes with the next request.
+    /// Whether the backing rejected all blocks of the last batch. If so, write-back resumes with the next
+    /// request.
     pub(super) is_stalled: bool,
     /// Losses of dirty blocks to be reported to the host.
     pub(super) report: LossReport,
@@ -49,7 +50,7 @@ pub(super) struct WriteBack {
 /// Counters, in blocks unless stated otherwise.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Counts {
-    /// Number of blocks that became dirty by a write.
+    /// Number of writes that made a block dirty.
     pub(super) dirtied: u64,
     /// Number of writes to blocks that were already dirty.
     pub(super) overwritten: u64,

@@ -153,7 +153,8 @@ impl ServerCache {
         }
     }
 
-    /// Records a use of the block of a write. Returns its location, and whether the write may insert it.
+    /// Records a use of the block that `piece` writes. Returns the level and location of the block, if any,
+    /// and whether the write may insert the block.
     #[inline]
     fn use_for_write(&mut self, piece: &Piece) -> (Option<Spot>, bool) {
         let enters = self.write_allocate && self.is_whole(&piece.part);

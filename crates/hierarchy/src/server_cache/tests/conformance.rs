@@ -18,7 +18,7 @@ fn stack(settings: &str, levels: &[String], backing: &str) -> String {
     format!("[stack]\nkind = \"server_cache\"\n{settings}\n{}[stack.backing]\n{backing}", levels.concat())
 }
 
-/// Runs the conformance tests of a cache with and without data, idle and overloaded.
+/// Runs the conformance tests on a cache, idle and overloaded, with and without data.
 fn check(toml: &str) {
     for pause in [Time::from_us(3), Time::from_us(150)] {
         conformance(pause, || build(toml));

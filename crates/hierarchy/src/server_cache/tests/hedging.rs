@@ -67,7 +67,7 @@ fn a_cache_without_hedging_waits_for_its_level() {
     assert_close("p99", latencies[READS as usize * 99 / 100], 100.0 * libm::log(100.0), 0.03);
 }
 
-/// Dirty blocks are not in the backing, so they are not read from it.
+/// Dirty blocks are not in the backing, so reads of them are not hedged.
 #[test]
 fn dirty_blocks_are_not_hedged() {
     let mut cache =

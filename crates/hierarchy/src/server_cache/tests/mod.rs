@@ -20,13 +20,13 @@ mod write_back;
 const PCM: &str = "kind = \"measured\"\nread = \"6.7 us\"\nwrite = \"128.3 us\"\nparallelism = 512\n";
 const NETWORK: &str = "kind = \"network\"\nread = \"919.0 us\"\nwrite = \"133.0 us\"\nparallelism = 512\n";
 
-/// Builds the device that `toml` describes under `stack`.
+/// Builds the device that the table `stack` of `toml` describes.
 fn build(toml: &str) -> Box<dyn Device> {
     let built = workbench::build(toml, Workbench::new(MODELS, 1));
     built.unwrap_or_else(|problems| panic!("{toml}: {problems}"))
 }
 
-/// Builds the device that `toml` describes under `stack`, with data.
+/// Builds the device that the table `stack` of `toml` describes. The device stores data.
 fn build_with_bytes(toml: &str) -> Box<dyn Device> {
     let built = workbench::build(toml, Workbench::new(MODELS, 1).with_bytes());
     built.unwrap_or_else(|problems| panic!("{toml}: {problems}"))

@@ -42,7 +42,7 @@ impl Shape {
     }
 }
 
-/// Work of a device. A device serves all of its work in parallel.
+/// A piece of work of a device, e.g. the read of a block. A device performs all of its work in parallel.
 struct Work {
     /// Work that must end before this work starts.
     behind: Vec<usize>,
