@@ -48,7 +48,7 @@ impl Default for Visit {
 /// overtake a failing flush that one of its parts delays, and the host would consider the lost data durable.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(crate) struct FailingFlushes {
-    /// Number of flushes in progress of which a part reported a loss.
+    /// Number of flushes in progress with a part that reported a loss.
     outstanding: u32,
     /// Completion time of the last flush that reported a loss.
     failed_at: Time,

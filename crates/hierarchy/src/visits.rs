@@ -11,7 +11,7 @@ pub(crate) struct Visits {
     #[state(skip = "from the configuration")]
     component: ComponentId,
     all: Slab<Visit>,
-    /// Requests all of whose parts have ended, or will have ended at the given time.
+    /// Requests whose parts have all ended, or will all have ended at the scheduled time.
     due: Agenda<u32>,
     failing: FailingFlushes,
 }
@@ -114,7 +114,7 @@ impl Visits {
         &self.all[visit].request
     }
 
-    /// Removes a part before it ends. The caller adds it again and serves it by another operation.
+    /// Removes a part before it ends. The caller adds it again and serves it with another operation.
     pub(crate) fn drop_part(&mut self, visit: u32) {
         self.all[visit].parts -= 1;
     }

@@ -39,13 +39,13 @@ struct Document {
     stack: Slot<nacre_device::DeviceFamily>,
 }
 
-/// Builds the device that `toml` describes under `stack`.
+/// Builds the device that the table `stack` of `toml` describes.
 pub(crate) fn build(toml: &str, mut workbench: Workbench) -> Result<Box<dyn Device>, Problems> {
     let document: Document = workbench.read(toml)?;
     workbench.device(&document.stack)
 }
 
-/// Creates a test host for the device that `toml` describes under `stack`.
+/// Creates a test host for the device that the table `stack` of `toml` describes.
 pub(crate) fn host(toml: &str) -> Host {
     let built = build(toml, Workbench::new(MODELS, 1));
     Host::new(built.unwrap_or_else(|problems| panic!("{toml}: {problems}")))

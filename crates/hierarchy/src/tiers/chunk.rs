@@ -32,7 +32,7 @@ pub(super) struct Migration {
     pub(super) extent: u64,
     #[state(skip = "from the configuration")]
     pub(super) bandwidth: Bandwidth,
-    /// Exchanges in reverse order, so that the next one is last.
+    /// Planned exchanges in reverse order: the last element is the next exchange.
     #[state(varies)]
     pub(super) queue: Vec<Exchange>,
     #[state(varies)]
@@ -173,8 +173,8 @@ impl Migration {
         self.rejected.is_empty() && moved.all(|active| active.side(extent).is_none())
     }
 
-    /// Finds the source that serves the first of the bytes `from` to `to` of `extent` at `location`. Returns
-    /// the end of the range that it serves, and the source. `changes` is true for a write or trim.
+    /// Finds the source that serves byte `from` of `extent`, which is at `location`. Returns the end of the
+    /// bytes that this source serves, at most `to`, and the source. `changes` is true for a write or trim.
     pub(super) fn locate(
         &self,
         (extent, location): (u32, Location),

@@ -54,7 +54,7 @@ impl Tiers {
         (first, at, others)
     }
 
-    /// Handles operations that a device completed at one time.
+    /// Handles operations that a device completed at the same time.
     #[inline]
     fn handle(&mut self, completions: &mut Completions) {
         let mut completed = std::mem::take(&mut self.completed);

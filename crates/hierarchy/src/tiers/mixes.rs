@@ -12,7 +12,7 @@ use nacre_device::{Accesses, Builder, DeviceFamily, SizedAccesses};
 use nacre_kernel::{Bytes, Time};
 use std::collections::BTreeMap;
 
-/// Maximum number of equal steps.
+/// Maximum number of equal steps into which the total capacity is divided.
 pub const STEPS_MAX: u32 = 1000;
 /// Request size used if the workload has no requests.
 const DEFAULT_BYTES: u32 = 4096;
@@ -35,8 +35,8 @@ pub struct Mixes {
     pub mixes: Vec<Mix>,
 }
 
-/// Capacity of the devices that are used to measure latencies. No device needs more. A disk with only one
-/// small extent would be invalid.
+/// Capacity of the devices that are used to measure latencies. Every device is valid with this capacity,
+/// whereas a disk with the capacity of one small extent would be invalid.
 const LEAST: Bytes = Bytes(1 << 20);
 
 /// Computes all mixes of the tiers in `slot`, in `steps` equal portions.

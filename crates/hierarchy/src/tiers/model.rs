@@ -55,7 +55,7 @@ pub(super) struct Tiers {
     pub(super) visits: Visits,
     #[state(varies)]
     pub(super) waiting: Vec<Waiting>,
-    /// Accesses in the current epoch. The list is empty if extents never move.
+    /// Accesses to each extent in the current epoch. The list is empty if extents never move.
     pub(super) accesses: Vec<Accesses>,
     /// Length and end of the current epoch.
     pub(super) epoch: Option<(Time, Time)>,

@@ -14,7 +14,7 @@ pub(super) struct Tier {
     #[state(same)]
     pub(super) extents: u32,
     /// Share of the device that the extents of the tier use; below 1 if the minimum size of the device
-    /// exceeds the extents.
+    /// exceeds the size of the extents.
     #[state(skip = "from the configuration")]
     pub(super) share: f64,
     pub(super) reads: u64,

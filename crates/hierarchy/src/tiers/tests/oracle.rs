@@ -68,7 +68,8 @@ struct Naive {
     chunk: Chunk,
     began: u64,
     next: u64,
-    /// Number of parts in progress for each host request, and the end of its last part.
+    /// For each host request, the number of its parts in progress, and the end of its last part in
+    /// microseconds.
     requests: Vec<(usize, u64)>,
     waiting: Vec<(usize, usize, std::ops::Range<usize>)>,
     script: VecDeque<Vec<Exchange>>,

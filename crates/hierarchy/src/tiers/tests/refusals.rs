@@ -14,7 +14,7 @@ use nacre_kernel::{
 const LATENCY: Time = Time::from_us(10);
 const EPOCH: Time = Time::from_ms(1);
 
-/// A device with stored data that fails selected requests.
+/// A device that stores data and fails selected requests.
 #[derive(State)]
 struct Failing {
     #[state(skip = "no state is saved")]
