@@ -1,5 +1,5 @@
-//! Write and read-ahead buffers for pages of the file. They help because garbage collection copies many
-//! adjacent pages.
+//! Write and read-ahead buffers for pages of the file. The buffers combine accesses to adjacent pages,
+//! which are frequent because garbage collection copies many adjacent pages.
 //!
 //! Pages may wait in memory, because the journal restores them after a kill. Other code that writes to the
 //! file first calls [`Buffers::flush`], so that all writes keep their order.

@@ -78,7 +78,8 @@ impl Checked {
     }
 }
 
-/// A callback of long operations on an image. If it returns a break, the operation ends.
+/// Callback that a long operation on an image calls repeatedly. If the callback returns a break, the
+/// operation stops.
 pub type Watch<'a> = dyn FnMut() -> ControlFlow<()> + 'a;
 
 /// Returns an error if `watch` stops the operation.

@@ -39,7 +39,7 @@ pub enum Problem {
     /// The path of a new image is a link.
     #[error("it is a symbolic link; name the target file")]
     Linked,
-    /// The path referred to another file after it was opened.
+    /// The path referred to another file after the file was opened.
     #[error("it was moved or replaced while it was opened; open it again")]
     Replaced,
     /// The path is not a regular file, but e.g. a directory, a socket, or a device node.

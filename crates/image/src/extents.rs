@@ -134,7 +134,7 @@ impl Extents {
         })
     }
 
-    /// Replaces the checksum of each programmed page with the one that `read` returns.
+    /// Replaces the checksum of each programmed page with the checksum of the data that `read` returns.
     pub(crate) fn accept(
         &mut self,
         mut read: impl FnMut(u64, &mut [u8]) -> io::Result<()>,

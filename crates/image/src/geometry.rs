@@ -5,7 +5,7 @@
 pub struct Geometry {
     /// Size of a page, in bytes.
     pub page_bytes: u32,
-    /// Number of pages per extent. They are erased together and are adjacent in the file.
+    /// Number of pages per extent. The pages of an extent are erased together and are adjacent in the file.
     pub pages_per_extent: u64,
     /// Number of pages of the whole medium.
     pub pages: u64,

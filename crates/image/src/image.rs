@@ -430,8 +430,8 @@ impl Held {
     }
 }
 
-/// Returns the number of bytes to allocate after the end of the journal. They suffice for a next checkpoint
-/// of the size of `last`, and for the pages that wait when a full disk is detected.
+/// Returns the number of bytes to allocate after the end of the journal: space for a next checkpoint as
+/// large as `last`, and for the pages that wait when a full disk is detected.
 fn spare_with(last: Option<Checkpoint>) -> u64 {
     SPARE_BYTES + buffers::RUN_BYTES as u64 + last.map_or(0, |last| last.room())
 }

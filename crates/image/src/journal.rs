@@ -250,7 +250,7 @@ fn is_whole(disk: &dyn Disk, superblock: &Superblock, place: u64, head: &Head) -
     Ok(read == record.len() && checksum(place, &record[4..]) == head.checksum)
 }
 
-/// Returns the error for synced records from byte `end` that are missing.
+/// Returns the error for synced records that are missing from byte `end` on.
 fn lost(end: u64, synced: u64) -> Problem {
     Problem::Damaged {
         part: "its journal",
@@ -260,7 +260,7 @@ fn lost(end: u64, synced: u64) -> Problem {
     }
 }
 
-/// Returns the error for an invalid record at byte `end` of which both ends exist.
+/// Returns the error for a record at byte `end` that is invalid although both of its ends exist.
 fn altered(end: u64) -> Problem {
     Problem::Damaged {
         part: "its journal",
@@ -270,7 +270,8 @@ fn altered(end: u64) -> Problem {
     }
 }
 
-/// Reads the journal until `journal` has `bytes` bytes. Returns false if the journal or the file ends before.
+/// Reads the journal until `journal` has `bytes` bytes. Returns false if the journal or the file ends
+/// earlier.
 fn have(
     disk: &dyn Disk,
     superblock: &Superblock,

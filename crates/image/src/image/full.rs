@@ -39,14 +39,14 @@ impl Image {
         Ok(())
     }
 
-    /// Releases unused space after a checkpoint on a full disk, and reserves the spare space of the journal
-    /// from it.
+    /// Releases unused space after a checkpoint on a full disk. Reserves part of the released space as the
+    /// spare space of the journal.
     pub(super) fn give_back(&self, held: &mut Held) -> io::Result<()> {
         self.punch_unused(held)?;
         self.take_spare(held)
     }
 
-    /// Releases the spare space after the end of the journal, if any.
+    /// Allocates the spare space after the end of the journal. Does nothing if the disk is full.
     pub(super) fn take_spare(&self, held: &mut Held) -> io::Result<()> {
         let wanted = held.superblock.journal_bytes.min(held.journal_bytes + held.spare());
         if held.reserved < wanted {
