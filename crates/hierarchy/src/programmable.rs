@@ -21,7 +21,7 @@ pub(crate) struct GlobalStatus {
     pub(crate) miss_s: f64,
     /// Number of hits of the pages that have been evicted.
     pub(crate) left_hits: u64,
-    /// Number of cache accesses while these pages were in the cache, summed over the pages.
+    /// Number of cache accesses while the evicted pages were in the cache, summed over these pages.
     pub(crate) left_accesses: u64,
 }
 

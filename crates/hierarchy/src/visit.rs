@@ -135,7 +135,7 @@ impl Part<'_> {
 mod tests {
     use super::*;
 
-    /// A flush that was submitted at this time.
+    /// Creates a flush that was submitted at `submitted`, in picoseconds.
     fn flush(submitted: u64) -> Visit {
         Visit { submitted: Time::from_ps(submitted), ..Visit::default() }
     }

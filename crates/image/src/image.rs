@@ -129,9 +129,8 @@ impl Image {
         self.hold().superblock.journal_bytes as usize / 2 - 2 * (journal::HEAD_BYTES + journal::TAIL_BYTES)
     }
 
-    /// Makes all appended records durable against a power loss. A mark after the records states that they
-    /// were synced,
-    /// so that later damage of the file is detected. A power loss before the next sync may lose the mark.
+    /// Makes all appended records durable. A mark after the records states that they were synced, so that
+    /// later damage of the file is detected. A power loss before the next sync may lose the mark.
     ///
     /// Errors: the disk is full or fails, or has failed earlier.
     pub fn sync(&self) -> Result<(), ImageError> {

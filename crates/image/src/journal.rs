@@ -54,7 +54,8 @@ pub(crate) struct Contents {
     pub(crate) torn: bool,
 }
 
-/// Position of a record: its offset in the journal, and the synced position when it was appended.
+/// Position of a record: its generation, its offset in the journal, and the synced position when the record
+/// was appended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Position {
     pub(crate) generation: u64,

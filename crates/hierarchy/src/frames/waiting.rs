@@ -149,7 +149,7 @@ impl<M: Memory> FrameCache<M> {
         self.busy.len() < (self.settings.frames - self.modes.withdrawn) as usize
     }
 
-    /// Whether a page may take a frame, i.e. no earlier page waits for one.
+    /// Whether a page may take a frame, i.e. no earlier page waits for a frame.
     #[inline]
     pub(super) fn may_take_frame(&self) -> bool {
         self.has_frame() && (self.is_their_turn || self.without_frame.is_empty())

@@ -6,7 +6,7 @@ use super::model::Mirror;
 use nacre_kernel::event::{Completions, Payload, RequestId};
 use nacre_kernel::{Op, Request, Span, Status, Time};
 
-/// Size in bytes of the smaller copies of a chunk if a member cannot read the whole chunk.
+/// Size in bytes of the pieces in which a chunk is copied if a member cannot read the whole chunk.
 const PIECE: u64 = 4096;
 
 impl Mirror {
@@ -33,8 +33,8 @@ impl Mirror {
         self.send(now, job, member, &request, Payload::NONE);
     }
 
-    /// Next member to read for a copy: the first that was not read; `None` if all were read. If members
-    /// differ, the data of the first readable member is copied.
+    /// Next member to read for a copy: the first member that the copy has not read yet; `None` if it has
+    /// read all. If members differ, the data of the first readable member is copied.
     fn next_source(&self, job: u32) -> Option<usize> {
         let of = &self.jobs[job];
         self.active().without(of.asked).without(of.targets).iter().next()

@@ -108,8 +108,8 @@ fn it_keeps_the_contract_and_acknowledged_data() {
 }
 
 /// A hedged read takes the smaller of two independent exponential latencies of 200 us, one of which starts
-/// 150 us later. It takes more than t with probability exp(-t / 200 us). Beyond 150 us, this is multiplied by
-/// exp(-(t - 150 us) / 200 us).
+/// 150 us later. It takes more than t with probability exp(-t / 200 us). Beyond 150 us, this probability is
+/// multiplied by exp(-(t - 150 us) / 200 us).
 #[test]
 fn hedged_reads_take_the_minimum_of_two_latencies() {
     const READS: u64 = 100_000;
@@ -129,7 +129,8 @@ fn hedged_reads_take_the_minimum_of_two_latencies() {
     assert_close("won", won / sent, 0.5, 0.02);
 }
 
-/// With one server, the hedge waits for the read, and is canceled.
+/// If the remote side has one server, the hedge of a read is still queued when the read completes, and is
+/// canceled.
 #[test]
 fn a_hedge_that_waits_is_canceled() {
     let mut store = Host::new(store("parallelism = 1\nhedge_after = \"100 us\""));

@@ -115,7 +115,7 @@ impl<S: Store> Pcm<S> {
         stored == found
     }
 
-    /// Stores the page in the buffer in the physical frame `at`, with its code.
+    /// Writes the page in the buffer, with its parity, to the store of the physical frame `at`.
     fn store_page(&mut self, at: u32) {
         let (size, spare) = (self.config.page.0 as usize, self.spare_bytes(at));
         let (data, spare_bytes) = self.buffer.split_at_mut(size);

@@ -74,7 +74,7 @@ impl ServerCache {
         self.operations.launch(write);
     }
 
-    /// Handles the read of a dirty block for its write-back.
+    /// Handles the end of the read of a dirty block for its write-back.
     pub(super) fn clean_read_ends(&mut self, number: u32, status: Status, data: &Payload) {
         let Operation { owner: write, block, .. } = self.operations[number];
         if status != Status::Done {
@@ -171,8 +171,8 @@ impl ServerCache {
         work.batches[batch].blocks = members;
     }
 
-    /// Handles the flush of the backing after a batch. If the flush fails, any data written by the batch or
-    /// by write-through may be lost. The next host flush reports the loss.
+    /// Handles the end of the flush of the backing after a batch. If the flush fails, any data written by
+    /// the batch or by write-through may be lost. The next host flush reports the loss.
     pub(super) fn clean_flush_ends(&mut self, now: Time, number: u32, status: Status) {
         let batch = self.operations[number].owner;
         if status != Status::Done {

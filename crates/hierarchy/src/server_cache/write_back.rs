@@ -188,7 +188,8 @@ impl WriteBack {
         was_dirty
     }
 
-    /// Records that the backing rejected `block`, and that no level contains it.
+    /// Records that `block` is lost, because neither a level nor the backing has its current data. The next
+    /// host flush reports the loss.
     #[cold]
     pub(super) fn refuse(&mut self, block: u64) {
         let stamp = self.next_stamp();

@@ -292,7 +292,7 @@ impl ServerCache {
     }
 
     /// Flushes the backing after a write to lost blocks. The blocks remain marked as lost until the backing
-    /// has the new data durably.
+    /// durably stores the new data.
     #[cold]
     fn make_safe(&mut self, now: Time, number: u32, spans: &[Span]) {
         let Operation { owner, stamp, request, since, .. } = self.operations[number];

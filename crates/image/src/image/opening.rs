@@ -121,8 +121,8 @@ impl Image {
         Ok((superblock.geometry, superblock.identity))
     }
 
-    /// Like [`Image::create`], on an empty `disk` and with this journal size in bytes. Error messages contain
-    /// `path`.
+    /// Like [`Image::create`], but on an empty `disk`, and with a journal of `journal_bytes`. Error
+    /// messages contain `path`.
     ///
     /// Errors: the disk is full or fails, or the identity is too long.
     pub fn create_on(
@@ -156,7 +156,7 @@ impl Image {
         Ok(image)
     }
 
-    /// Like [`Image::open`], on a `disk`.
+    /// Like [`Image::open`], but on a `disk`.
     ///
     /// Errors: those of [`Image::open`].
     pub fn open_on(

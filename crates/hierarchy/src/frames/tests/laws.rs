@@ -132,7 +132,7 @@ fn a_read_of_a_page_on_its_way_waits_for_it() {
     assert_eq!((cache.count("read_misses"), cache.count("read_merged")), (1, 1));
 }
 
-/// A flush takes the time of the parallel write-backs of all dirty pages and of the flush of the backing.
+/// A flush writes all dirty pages back in parallel, and then flushes the backing.
 #[test]
 fn a_flush_waits_for_dirty_pages() {
     let mut cache = host(&dram("dirty_limit = \"100 %\""));

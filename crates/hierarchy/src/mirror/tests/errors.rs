@@ -35,8 +35,8 @@ fn a_rewrite_ends_when_the_member_that_it_would_read_is_removed() {
     assert_eq!(["read_errors", "rewrites", "failed_members"].map(|name| count(&*device, name)), [2, 0, 1]);
 }
 
-/// A drive rejects a partial write of a unit if it has lost the rest of the unit. A member that still rejects
-/// the rewrite remains in the mirror.
+/// A drive rejects a partial write of a unit if it has lost the rest of the unit. The mirror therefore
+/// rewrites whole units. A member that rejects even this rewrite remains in the mirror.
 #[test]
 fn unreadable_ranges_are_rewritten_in_whole_units() {
     let drive = "kind = \"ssd\", channels = 1, ways = 1, planes = 1, blocks = 32, pages = 64, page = \"16 KiB\", \
@@ -121,7 +121,7 @@ fn the_last_member_is_never_removed() {
     assert_eq!(count(&*device, "failed_members"), 1);
 }
 
-/// After a write that all members rejected, their data is unknown, but all reads return the same data.
+/// If all members reject a write, the data of each member is unknown, but all reads return the same data.
 #[test]
 fn a_write_that_all_members_refuse_is_settled_when_it_is_read() {
     let lost = faulty(

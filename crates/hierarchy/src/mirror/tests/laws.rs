@@ -34,7 +34,8 @@ fn exponential(parallelism: u32) -> String {
     )
 }
 
-/// The mean of the maximum of n exponential latencies is their mean times 1 + 1/2 + ... + 1/n.
+/// A write takes as long as the slowest of n members. If the latencies of the members are exponential with
+/// mean m, the mean latency of a write is m (1 + 1/2 + ... + 1/n).
 #[test]
 fn a_write_takes_as_long_as_its_slowest_member() {
     let member = exponential(64);
@@ -46,8 +47,8 @@ fn a_write_takes_as_long_as_its_slowest_member() {
     }
 }
 
-/// With exponential latencies of mean m and a second read after h, a read takes min(X, h + Y). It takes
-/// longer than t with probability exp(-t/m) up to h, and exp(-(2t - h)/m) after h.
+/// If X and Y are exponential latencies of mean m, and the second read starts after h, a hedged read takes
+/// min(X, h + Y). It takes longer than t with probability exp(-t/m) up to h, and exp(-(2t - h)/m) after h.
 #[test]
 fn a_hedged_read_takes_the_smaller_of_two_latencies_the_second_of_which_begins_later() {
     let member = exponential(64);

@@ -127,8 +127,8 @@ impl Log {
         if to >= from { to - from } else { to + self.tags.len() - from }
     }
 
-    /// Passes the tags of the oldest valid uses to `each`: at most `count` tags, and only those in two words
-    /// of the bitmap.
+    /// Passes the tags of the oldest valid uses to `each`. Stops after `count` tags or two words of the
+    /// bitmap.
     #[inline]
     pub(super) fn oldest(&self, mut count: usize, mut each: impl FnMut(u32)) {
         let mut word = self.tail / WORD;

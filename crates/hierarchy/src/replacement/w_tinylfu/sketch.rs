@@ -39,7 +39,7 @@ pub(super) struct Sketch {
     /// Maximum number of blocks for which the sketch is sized.
     #[state(same)]
     capacity: usize,
-    /// Number of uses recorded since the last halving, plus half of this number at that halving.
+    /// Number of recorded uses. When all counts are halved, this number is halved, too.
     noted: u64,
     /// Number of uses after which all counts are halved, per block of the cache.
     #[state(same)]

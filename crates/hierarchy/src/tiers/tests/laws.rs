@@ -1,4 +1,4 @@
-//! Tests of tiers that serve requests, and of moves between them.
+//! Tests of the tiers: service of requests, and moves of extents.
 
 use super::request;
 use nacre_kernel::{ComponentReport, Op, Streams, Time};

@@ -11,8 +11,9 @@ use nacre_testkit::Workbench;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
-/// Adjacent chunks that are served together: whether they are in memory, their device, their bytes on the
-/// device, and their numbers.
+/// Adjacent chunks that are served together. The first field is `None` if the device serves them,
+/// `Some(false)` if the memory serves them, and `Some(true)` if they wait. The other fields are their
+/// device, their numbers on the device, and their numbers in the extent.
 type Group = (Option<bool>, usize, std::ops::Range<u64>, std::ops::Range<usize>);
 
 /// For each device, the number of servers and the read and write latencies in microseconds.
