@@ -9,7 +9,7 @@ const ENTRIES_MIN: usize = 16;
 /// Marks an unused entry. No valid key has this value.
 const NO_KEY: u64 = u64::MAX;
 
-/// The odd number next to 2^64 divided by the golden ratio.
+/// The odd number nearest to 2^64 divided by the golden ratio.
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 const UNUSED: Entry = Entry { key: NO_KEY, value: 0 };

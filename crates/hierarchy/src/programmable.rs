@@ -30,7 +30,7 @@ pub(crate) struct GlobalStatus {
 pub(crate) struct PageUse {
     /// Number of cache accesses when the page entered the cache.
     pub(crate) since: u64,
-    /// Number of hits since then, at most 65535.
+    /// Number of hits since the page entered the cache, at most 65535.
     pub(crate) hits: u16,
 }
 

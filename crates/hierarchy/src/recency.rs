@@ -22,7 +22,7 @@ struct Links {
 }
 
 impl Recency {
-    /// Creates `lists` empty lists.
+    /// Creates `lists` empty lists for `things` items.
     pub(crate) fn new(things: usize, lists: usize) -> Recency {
         let nowhere = Links { newer: NOWHERE, older: NOWHERE };
         let mut links = vec![nowhere; things];
@@ -80,7 +80,7 @@ impl Recency {
         self.links[old as usize] = Links { newer: NOWHERE, older: NOWHERE };
     }
 
-    /// The least recently used item of `list`.
+    /// The least recently used item of `list`; `None` if the list is empty.
     #[inline]
     pub(crate) fn oldest(&self, list: usize) -> Option<u32> {
         let oldest = self.links[self.head(list) as usize].newer;

@@ -63,7 +63,7 @@ pub enum Problem {
         /// First bytes of the file as printable text.
         found: String,
     },
-    /// The file was written by an earlier version of the server, which had another format.
+    /// The file was written by an earlier version of the server, which used another format.
     #[error(
         "it has the format of an earlier Nacre, which is not supported; its data starts at byte 1,048,576 \
          of the file: serve a new image, and copy them into it with nbdcopy -- [ dd if=... bs=1M skip=1 ]"

@@ -3,8 +3,8 @@
 //!
 //! A device is deterministic, so its image does not store every step. It has a **checkpoint** (the state of
 //! the device as one blob, and its pages at that time) and a **journal** (the later requests to the device,
-//! as records that only the driver interprets). Opening returns both. The driver loads the state and replays
-//! the records.
+//! as records that only the driver interprets). Opening an image returns both. The driver loads the state
+//! and replays the records.
 //!
 //! # Guarantees
 //! - The process may be killed at any time: every record whose [`Image::append`] returned is restored.
@@ -38,10 +38,10 @@
 //! geometry, whether pages have checksums, the offsets of both copies of the checkpoint with their lengths
 //! and CRC-32, and the identity of the device as lines `path = value`.
 //!
-//! **Checkpoint**: the table of extents (number, offsets of both slots, the programmed pages, those of them
-//! that are in the second slot, and the CRC-32 of each programmed page), followed by the state. There are two
-//! copies. Checksums of pages programmed since then are in memory, and replaying the journal programs these
-//! pages again.
+//! **Checkpoint**: the table of extents (number, offsets of both slots, the programmed pages, which of
+//! these pages are in the second slot, and the CRC-32 of each programmed page), followed by the state.
+//! There are two copies. Checksums of pages programmed since then are in memory, and replaying the journal
+//! programs these pages again.
 //!
 //! **Record**: CRC-32 of its position in the journal and of all bytes up to its tail (u32), length (u32),
 //! generation (u64), synced bytes of the journal (u64), content, and a tail: the generation again (u32), and
@@ -55,21 +55,21 @@
 //! **Extent**: the adjacent pages of one erase block, in two slots. The second slot is allocated on first
 //! use.
 //!
-//! # Correctness
-//! Data that is reachable from the superblock on the disk is never overwritten. A page that is programmed in
-//! the checkpoint is kept. If its block is erased and programmed again, the block gets another extent. If the
-//! page is programmed again without an erase, it is written to the other slot of its extent. Old locations
-//! are reused only after the next checkpoint. A page that is erased in the checkpoint may be programmed in
-//! place, because its content matters only after the journal was replayed up to the program.
+//! # Correctness Data that is reachable from the superblock on the disk is never overwritten. A page that
+//! is programmed in the checkpoint is kept. If its block is erased and programmed again, the block gets
+//! another extent. If the page is programmed again without an erase, it is written to the other slot of its
+//! extent. Old locations are reused only after the next checkpoint. A page that is erased in the checkpoint
+//! may be programmed in place, because its content matters only after the journal has been replayed up to
+//! this program operation.
 //!
 //! For the same reason, pages may wait in memory and be written together: after a kill, replaying the journal
 //! restores them.
 //!
-//! Space that is neither reachable from the superblock on the disk nor used by a page has undefined content.
-//! On a full disk, it is returned to the file system. Space that only the last checkpoint uses is returned
-//! with the next checkpoint. A full disk needs space for the next checkpoint in addition to the last one. The
-//! journal therefore reserves as much space after its end as the last checkpoint took, and space for waiting
-//! pages.
+//! Space that is neither reachable from the superblock on the disk nor used by a page has undefined
+//! content. On a full disk, it is returned to the file system. Space that only the last checkpoint uses is
+//! returned with the next checkpoint. On a full disk, the next checkpoint needs space in addition to the
+//! space of the last checkpoint. The journal therefore reserves as much space after its end as the last
+//! checkpoint took, and space for waiting pages.
 //!
 //! A checkpoint writes two copies of state and table to unused space, syncs, writes the first superblock,
 //! syncs, writes the second superblock, and syncs. Old extents and the old journal are kept until then. At

@@ -170,7 +170,8 @@ impl Mirror {
         self.start_waiting(now);
     }
 
-    /// Schedules the next resync chunk at `at`, if a range is left to copy.
+    /// Schedules the next resync chunk at `at`, if a range is left to copy and more than one member is
+    /// left.
     pub(super) fn schedule_resync(&mut self, at: Time) {
         let is_over = self.resync.left.is_empty() || self.is_alone();
         self.resync.next = if is_over { Time::MAX } else { at };

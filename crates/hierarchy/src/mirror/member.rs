@@ -5,7 +5,7 @@ use nacre_kernel::Time;
 use nacre_kernel::event::{Device, Payload, RequestId};
 use nacre_kernel::state::{State, Value};
 
-/// One member.
+/// A member of the mirror.
 #[derive(State)]
 pub(super) struct Member {
     pub(super) device: Box<dyn Device>,

@@ -34,7 +34,7 @@ struct Half {
     is_given: bool,
 }
 
-/// All rows.
+/// All rows of the cache.
 #[derive(State)]
 pub(super) struct Rows {
     /// Mapping of logical to physical rows.

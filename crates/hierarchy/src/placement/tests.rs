@@ -5,7 +5,7 @@ use super::surface::{boundary, surface};
 use nacre_testkit::assert_close;
 use proptest::prelude::*;
 
-/// Reads and writes of an extent, and the number of such extents.
+/// Number of reads and writes of an extent, and number of extents with these accesses.
 type AccessCounts = (u32, u32, u64);
 
 fn classes_of(counts: &[AccessCounts], tiers: &[Speed]) -> Vec<Class> {

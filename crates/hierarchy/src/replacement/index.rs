@@ -17,7 +17,7 @@ use std::hint::select_unpredictable;
 /// Marks a free position. No slot has this number.
 const FREE: u64 = u64::MAX;
 
-/// The odd number next to 2^64 divided by the golden ratio.
+/// The odd number nearest to 2^64 divided by the golden ratio.
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Number of entries in the smallest index.

@@ -56,7 +56,7 @@ pub(super) struct ServerCache {
     pub(super) fetches: Slab<Fetch>,
     /// Blocks being fetched, each with the number of its fetch.
     pub(super) in_flight: Map,
-    /// Number of blocks lost at the last power loss.
+    /// Number of blocks that the last power loss removed from the cache. The recovery reports this number.
     pub(super) forgotten: u64,
     /// Time at which all devices are ready after a recovery.
     pub(super) ready: Time,
@@ -75,7 +75,7 @@ pub(super) struct ServerCache {
 #[derive(Clone, Debug, Value)]
 pub(super) struct Arrival {
     pub(super) begins: Time,
-    /// Waiting time in addition to the look-up.
+    /// Time that the request waits in addition to the time of the look-up.
     pub(super) queued: Time,
     pub(super) id: RequestId,
     pub(super) request: Request,

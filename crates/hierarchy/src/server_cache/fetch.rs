@@ -17,7 +17,7 @@ pub(super) struct Fetch {
     pub(super) blocks: u64,
     /// Whether the blocks were offered to the levels.
     pub(super) is_admitted: bool,
-    /// Number of writes to levels that the reader waits for.
+    /// Number of writes to levels that must end before the fetch ends.
     pub(super) fills: u32,
     /// Requests that wait for the fetch, with the blocks that they need.
     pub(super) waiting: Vec<Waiting>,

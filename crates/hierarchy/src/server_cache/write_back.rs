@@ -1,4 +1,5 @@
-//! State of a write-back cache: dirty blocks, lost blocks, and the block table. It moves no data.
+//! State of a write-back cache: dirty blocks, lost blocks, and the block table. This module does not move
+//! data.
 
 use super::config::Settings;
 use super::dirty::{Dirty, Entry, Marked};

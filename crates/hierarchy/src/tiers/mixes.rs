@@ -110,7 +110,7 @@ pub fn mixes(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder, steps: u32) -
     Ok(Mixes { speeds, prices, accesses, bytes, extents, mixes })
 }
 
-/// Sums the accesses of all extents by size.
+/// Sums the accesses of all extents, separately for each size of an access.
 fn by_size(counts: &[Vec<SizedAccesses>]) -> BTreeMap<u32, Accesses> {
     let mut sizes: BTreeMap<u32, Accesses> = BTreeMap::new();
     for size in counts.iter().flatten() {

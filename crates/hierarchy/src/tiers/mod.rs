@@ -256,7 +256,7 @@ fn build(slot: &Slot<DeviceFamily>, builder: &mut (dyn Builder + '_)) -> Result<
 /// the epoch and in the whole workload, and the placement's history.
 const EXTENT_MEMORY: u64 = 96;
 
-/// Number of extents of each tier, for tiers with shares.
+/// Number of extents of each tier; `None` if the tiers have no shares.
 fn extents_by_share(config: &Config) -> Option<Vec<u64>> {
     let total = config.capacity?.0 / config.extent.0;
     // Each tier ends at a rounded sum of shares, so that shares that add up to 100 % include every extent.

@@ -46,7 +46,7 @@ struct Held {
     writer: Option<Part>,
     /// Write-back that must get a slot before the frame can be used.
     behind: Option<usize>,
-    /// The fetch that has supplied the part's page.
+    /// The fetch that has read the page, until the page is written to the frame.
     has_come: Option<usize>,
 }
 

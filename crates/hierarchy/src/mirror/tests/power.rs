@@ -4,7 +4,7 @@ use super::{BARE, ask, count, faulty, read, request, rest, with_bytes, write};
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Op, Status, Streams, Time};
 
-/// A member with slower writes.
+/// A member with slower writes than [`BARE`].
 const LATER: &str =
     "kind = \"measured\", read = \"10 us\", write = \"90 us\", parallelism = 64, capacity = \"1 MiB\"";
 const MS: fn(u64) -> Time = Time::from_ms;

@@ -1,12 +1,12 @@
 //! Index of the blocks of the log and their latest uses, in buckets of one cache line.
 //!
-//! A bucket contains five keys with the slots of their latest uses, and the number of blocks that overflowed
-//! it. A block is in its home bucket or, if that was full, in the nearest later bucket with space. A lookup
-//! ends at the first bucket without overflow, which is the home bucket in 13 of 14 cases. A hit, an
-//! insertion, and an eviction therefore access one line each. With linear probing, half of them would access
-//! two lines. The comparisons do not depend on the position in the bucket. Removing a block moves only
-//! entries of its bucket and decrements overflow counts, so there are no tombstones. The log contains the
-//! tags of the keys, which locate the slot.
+//! A bucket contains five keys with the slots of their latest uses, and the number of blocks that
+//! overflowed it. A block is in its home bucket or, if that was full, in the nearest later bucket with
+//! space. A lookup ends at the first bucket without overflow, which is the home bucket in 13 of 14 cases. A
+//! hit, an insertion, and an eviction therefore access one line each. With linear probing, half of them
+//! would access two lines. The comparisons do not depend on the position in the bucket. Removing a block
+//! moves only entries of its bucket and decrements overflow counts, so there are no tombstones. The log
+//! stores the tag of each key, which determines the home bucket of the entry.
 //!
 //! The overflow counts follow N. Bronson, X. Shi, "Open-sourcing F14 for faster, more memory-efficient hash
 //! tables", Meta Engineering, 2019.

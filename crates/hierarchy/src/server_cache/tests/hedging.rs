@@ -6,7 +6,7 @@ use nacre_testkit::assert_close;
 
 const READS: u32 = 100_000;
 
-/// A level with exponential latencies over a backing with exponential latencies.
+/// A cache of one level. The latencies of the level and of the backing are exponential.
 fn cache(settings: &str) -> Host {
     let device = |mean: &str, capacity: &str| {
         format!(
