@@ -26,8 +26,9 @@ fn column(report: &ComponentReport, names: [&str; 2]) -> u64 {
     column.expect("the pages are there").values[0] as u64
 }
 
-/// Checks that the counters of each cache of a stack balance, and adds them to `seen`. `asked` is the
-/// number of pages that the host read from the first cache, if it must be checked.
+/// Checks that the counters of each cache of a stack balance, and adds them to `seen`. If `asked` is given,
+/// it is the number of pages that the host read, and must equal the number of page reads of the first
+/// cache.
 fn check(report: &ComponentReport, asked: &mut Option<u64>, seen: &mut BTreeMap<&'static str, u64>) {
     let kind = report.kind;
     if !kind.ends_with("disk_cache") {

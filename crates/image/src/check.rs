@@ -21,13 +21,14 @@ pub struct Checked {
     pub identity: String,
     /// Geometry of the pages.
     pub geometry: Geometry,
-    /// Whether each copy of the superblock is intact.
+    /// For each copy of the superblock, whether the copy is intact.
     pub superblocks: [bool; 2],
     /// Number of bytes missing at the end of the file.
     pub cut_short: u64,
     /// Reason why the checkpoint is unusable, or `None` if it is usable or if there is no checkpoint.
     pub checkpoint: Option<String>,
-    /// Whether each copy of the checkpoint is intact. Both values are true if there is no checkpoint.
+    /// For each copy of the checkpoint, whether the copy is intact. Both values are true if there is no
+    /// checkpoint.
     pub checkpoint_copies: [bool; 2],
     /// Result of checking the pages in the checkpoint.
     pub pages: PagesChecked,
@@ -55,7 +56,8 @@ pub struct JournalChecked {
     pub records: u64,
     /// Whether an incomplete record follows these records, e.g. after a kill. No guaranteed data is lost.
     pub is_torn: bool,
-    /// Reason why later records that were on the disk cannot be replayed.
+    /// Reason why later records that were on the disk cannot be replayed; `None` if there are no such
+    /// records.
     pub damage: Option<String>,
     /// Number of intact records after the damage. These records are lost.
     pub lost: u64,

@@ -5,7 +5,7 @@ use nacre_kernel::{ErrorCode, ErrorData};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// An error of an image, which makes the image unusable.
+/// An error of an image: the path of the image, and the problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {problem}", .path.display())]
 pub struct ImageError {
@@ -188,7 +188,7 @@ pub enum Problem {
         doing: &'static str,
         /// The kind of failure.
         kind: io::ErrorKind,
-        /// Error number of the operating system.
+        /// Error number of the operating system, if any.
         errno: Option<i32>,
         /// Message of the operating system.
         detail: String,

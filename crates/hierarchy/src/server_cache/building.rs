@@ -78,8 +78,8 @@ fn build_level(
     Ok((level, device))
 }
 
-/// Returns an error if an inclusive level is smaller than the level above, because it would limit the level
-/// above to its size.
+/// Returns an error if an inclusive level is smaller than the level above it; otherwise `None`. Such a
+/// level would limit the level above to its size.
 fn inclusion_problem(config: &Config, levels: &[Level]) -> Option<Problem> {
     let lower = (1..levels.len()).find(|&at| levels[at].blocks < levels[at - 1].blocks)?;
     let path = config.level[lower].device.path();

@@ -40,9 +40,9 @@ pub(super) struct ServerCache {
     /// Whether the backing and all levels store data.
     #[state(skip = "from the configuration")]
     pub(super) carries_bytes: bool,
-    /// State that only a write-back cache has.
+    /// State of a write-back cache; `None` for a write-through cache.
     pub(super) write_back: Option<Box<WriteBack>>,
-    /// State that only a cache with hedged reads has.
+    /// State of hedged reads; `None` if reads are not hedged.
     pub(super) hedging: Option<Box<Hedging>>,
     /// Requests during look-up, each with the end time of its look-up.
     #[state(varies)]

@@ -185,7 +185,7 @@ impl Dirty {
         Some(before)
     }
 
-    /// Removes `block`, and returns its state if it was dirty.
+    /// Removes `block`. Returns its dirty state, or `None` if the block was not dirty.
     pub(super) fn take(&mut self, block: u64) -> Option<Entry> {
         let entry = self.blocks.remove(&block)?;
         if entry.waits {

@@ -323,7 +323,8 @@ impl Levels {
     }
 
     /// Handles an insertion of `block` into the first level. The policy evicted `evicted`, or refused the
-    /// block if `evicted` equals it. Victims move down level by level. Returns where the block was found.
+    /// block if `evicted` equals it. Victims move down level by level. Returns the level and location at
+    /// which `block` was found below the first level, if any.
     #[inline]
     fn place_exclusive(&mut self, block: u64, evicted: Option<u64>, moves: &mut Moves) -> Option<Spot> {
         let refused = evicted == Some(block);
@@ -345,8 +346,8 @@ impl Levels {
         found
     }
 
-    /// Finds `block` below the first level. Returns the level and location at which it was found. Unless
-    /// the block `stays` there, removes it from this level, because it moves up.
+    /// Finds `block` below the first level. Returns the level and location at which it was found, if any.
+    /// Unless the block `stays` there, removes it from this level, because it moves up.
     fn find_below(&mut self, block: u64, stays: bool, moves: &mut Moves) -> Option<Spot> {
         let mut below = self.all.iter_mut().enumerate().skip(1);
         let found = below.find_map(|(level, of)| {
@@ -410,7 +411,8 @@ impl Levels {
 
     /// Handles an insertion of `block` into the first level. The policy evicted `evicted`, or refused the
     /// block if `evicted` equals it. Every level above the level that contains the block also admits it.
-    /// Blocks that a level evicts are invalidated in the levels above. Returns where the block was found.
+    /// Blocks that a level evicts are invalidated in the levels above. Returns the level and location at
+    /// which `block` was found below the first level, if any.
     fn place_inclusive(&mut self, block: u64, evicted: Option<u64>, moves: &mut Moves) -> Option<Spot> {
         let mut instead_of = [None; LEVELS_MAX];
         instead_of[0] = self.settle_entry(0, block, evicted, moves);
@@ -446,8 +448,8 @@ impl Levels {
         found
     }
 
-    /// Handles an insertion of `block` into level `at`. The policy evicted `evicted`, or refused the block if
-    /// `evicted` equals it. Returns the evicted block whose location `block` took.
+    /// Handles an insertion of `block` into level `at`. The policy evicted `evicted`, or refused the block
+    /// if `evicted` equals it. Returns the evicted block whose location `block` took, if any.
     fn settle_entry(
         &mut self,
         at: usize,

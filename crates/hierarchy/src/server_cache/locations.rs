@@ -91,7 +91,8 @@ impl Locations {
         location
     }
 
-    /// Replaces `victim` with `block`. Returns both locations, which are equal if all locations are occupied.
+    /// Replaces `victim` with `block`. Returns the former location of `victim` and the location of `block`,
+    /// which are equal if all locations are occupied.
     pub(super) fn replace(&mut self, victim: u64, block: u64) -> (u64, u64) {
         if self.len() < self.locations {
             return (self.leave(victim), self.enter(block));

@@ -27,7 +27,7 @@ pub(super) struct WriteBack {
     /// operation.
     #[state(varies)]
     pub(super) buffers: BTreeMap<u32, Vec<u8>>,
-    /// Blocks that were unreadable, by the number of the write operation, which has not started.
+    /// Unreadable blocks of write operations that have not started, by the number of the operation.
     #[state(varies)]
     pub(super) unreadable: BTreeMap<u32, Vec<u64>>,
     /// Number of blocks being written back, including evicted ones.

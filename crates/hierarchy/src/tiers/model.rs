@@ -57,7 +57,7 @@ pub(super) struct Tiers {
     pub(super) waiting: Vec<Waiting>,
     /// Accesses to each extent in the current epoch. The list is empty if extents never move.
     pub(super) accesses: Vec<Accesses>,
-    /// Length and end of the current epoch.
+    /// Length and end of the current epoch; `None` if extents never move.
     pub(super) epoch: Option<(Time, Time)>,
     /// Number of accesses in the current epoch: in total, and in the first tier.
     pub(super) in_epoch: (u64, u64),

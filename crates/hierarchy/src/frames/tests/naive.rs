@@ -44,9 +44,10 @@ struct Held {
     busy: Option<Busy>,
     waiters: VecDeque<Part>,
     writer: Option<Part>,
-    /// Write-back that must get a slot before the frame can be used.
+    /// Write-back that must get a slot before the frame can be used, if any.
     behind: Option<usize>,
-    /// The fetch that has read the page, until the page is written to the frame.
+    /// The fetch that has read the page, or `None` if the page is not yet read or is already being written
+    /// to the frame.
     has_come: Option<usize>,
 }
 
@@ -61,7 +62,7 @@ struct Leaving {
     is_over: bool,
     /// Write-backs and fetches that wait for the end of this write-back.
     then: Vec<Ask>,
-    /// The request that waits until this write-back gets a slot.
+    /// The request that waits until this write-back gets a slot, if any.
     holds: Option<usize>,
 }
 

@@ -43,7 +43,7 @@ impl Naive {
         *self.counts.entry(name).or_default() += 1;
     }
 
-    /// Whether page `key` is cached, and whether it is in SLC mode.
+    /// Whether page `key` is in SLC mode; `None` if the page is not cached.
     pub(super) fn mode_of(&self, key: u64) -> Option<bool> {
         self.find(key).map(|frame| self.withdrawn.contains(&(frame ^ 1)))
     }

@@ -109,8 +109,8 @@ impl Arc {
         evicted
     }
 
-    /// REPLACE of the paper: evicts a block if the cache is full, and returns it. `in_b2` means that the new
-    /// block is in B2.
+    /// REPLACE of the paper: evicts a block if the cache is full. Returns the evicted block, if any.
+    /// `in_b2` means that the new block is in B2.
     fn replace(&mut self, in_b2: bool) -> Option<u64> {
         if self.arena.resident() < self.arena.capacity() {
             return None;

@@ -48,15 +48,15 @@ struct Work {
     behind: Vec<usize>,
     decided: u64,
     latency: u64,
-    /// Level and block of the copy that the work accesses.
+    /// Level and block of the copy that the work accesses, if any.
     copy: Option<(usize, u64)>,
     writes: bool,
     is_whole: bool,
     /// Whether the work reads a copy for another level.
     carries: bool,
-    /// The work that supplies the data written to a level.
+    /// The work that supplies the data to write to a level, if any.
     source: Option<usize>,
-    /// Time at which the work was canceled because it became unnecessary.
+    /// Time at which the work was canceled because it became unnecessary; `None` if it was not canceled.
     canceled: Option<u64>,
     bytes: u64,
     end: u64,

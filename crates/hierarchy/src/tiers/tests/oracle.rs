@@ -64,7 +64,7 @@ struct Naive {
     /// For each chunk of each extent, its device and its number on that device.
     at: Vec<Vec<(usize, u64)>>,
     queue: Vec<Exchange>,
-    /// The exchange in progress, and the number of its next or current chunk.
+    /// The exchange in progress, if any, and the number of its next or current chunk.
     active: Option<(Exchange, usize)>,
     chunk: Chunk,
     began: u64,
