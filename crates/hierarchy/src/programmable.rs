@@ -1,8 +1,8 @@
 //! Decisions of a programmable controller about the density and the code of cached pages. The disk caches in
 //! flash and in phase-change memory share this code.
 //!
-//! A page whose bit errors reach the limit of its code gets a stronger code or SLC mode, whichever costs less.
-//! The costs follow from the latencies and the hits of the cache so far.
+//! A page whose bit errors reach the limit of its code gets a stronger code or SLC mode, whichever costs
+//! less. The costs follow from the latencies and the hits of the cache so far.
 
 use nacre_config::{ErrorCode, Problem, Problems, Slot};
 use nacre_controller::ecc::{self, Ecc, EccFamily, Page};

@@ -112,7 +112,8 @@ impl Assignment {
         }
     }
 
-    /// Cheapest move of an extent from one tier to another; `None` if the first tier has no extents.
+    /// Finds the cheapest move of an extent from one tier to another; `None` if the first tier has no
+    /// extents.
     fn step(&mut self, from: usize, to: usize) -> Option<CheapestMove> {
         let heap = &mut self.steps[from * self.tiers + to];
         while let Some(&step) = heap.peek() {
@@ -126,7 +127,8 @@ impl Assignment {
         None
     }
 
-    /// Cheapest path from the last tier to `tier`. The path is empty if the last tier has no extents.
+    /// Finds the cheapest path from the last tier to `tier`. The path is empty if the last tier has no
+    /// extents.
     fn cheapest(&mut self, tier: usize) -> Vec<Hop> {
         let mut table = vec![None; self.tiers * self.tiers];
         for (pair, entry) in table.iter_mut().enumerate() {

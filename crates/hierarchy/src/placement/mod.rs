@@ -48,7 +48,7 @@ pub trait PlacementContext {
     /// Measures the latency of an access of `bytes` on an idle device, for each tier.
     fn speeds(&mut self, bytes: u32) -> Result<Vec<Speed>, Problems>;
 
-    /// Reads and writes of each extent over the whole workload, with sizes in ascending order.
+    /// Reads and writes of each extent over the whole workload, by request size in ascending order.
     fn accesses(&mut self) -> Result<Vec<Vec<SizedAccesses>>, Problems>;
 
     /// Returns the user's policy with this name, which is called at the end of each epoch. Errors: no policy

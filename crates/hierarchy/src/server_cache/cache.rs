@@ -171,7 +171,7 @@ impl ServerCache {
         u64::from(part.bytes) == 1 << self.shift
     }
 
-    /// State of write-back. The cache must have write-back enabled.
+    /// Returns the state of write-back. Panics if the cache is write-through.
     pub(super) fn work(&mut self) -> &mut WriteBack {
         self.write_back.as_mut().expect("the cache writes back")
     }

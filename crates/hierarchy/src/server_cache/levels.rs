@@ -371,8 +371,8 @@ impl Levels {
         }
     }
 
-    /// Version of [`Levels::hand_down`] for several levels. The last victim moves first, so that the victim
-    /// of the level above can take its location.
+    /// Moves `block` down like [`Levels::hand_down`], if there are several levels. The last victim moves
+    /// first, so that the victim of the level above can take its location.
     fn hand_down_levels(&mut self, mut block: u64, mut from: Option<Spot>, moves: &mut Moves) {
         let moves_before = moves.list.len();
         for level in 1..self.all.len() {

@@ -111,7 +111,8 @@ impl ServerCache {
         Origin::Data(self.block_of(&of.data, of.first, block))
     }
 
-    /// Extracts the data of `block` from the data of adjacent blocks that starts at block `first`.
+    /// Extracts the data of `block` from `data`, which contains adjacent blocks, starting with block
+    /// `first`.
     pub(super) fn block_of(&self, data: &Payload, first: u64, block: u64) -> Payload {
         if data.is_none() {
             return Payload::NONE;

@@ -1,5 +1,5 @@
-//! A naive model of the content of a cache whose rows switch to SLC mode, for one request at a time. All state
-//! is in lists.
+//! A naive model of a cache whose rows switch to SLC mode. It serves one request at a time and does not
+//! model time. All state is in lists.
 
 use std::collections::BTreeMap;
 
