@@ -170,8 +170,8 @@ struct Hop {
     class: usize,
 }
 
-/// A search over all simple paths between two tiers. With the maximum of four tiers, there are at most five
-/// paths.
+/// A search over all simple paths between two tiers. With four tiers, which is the maximum, there are at
+/// most five paths.
 struct Search {
     tiers: usize,
     table: Vec<Option<CheapestMove>>,

@@ -171,7 +171,7 @@ pub(super) struct Settings {
 }
 
 impl Behavior {
-    /// Converts the configuration of a cache of at most `blocks` blocks.
+    /// Converts the configuration of a cache with space for `blocks` blocks to its behavior.
     pub(super) fn of(config: &Config, blocks: u64) -> Behavior {
         let Config { block, lookup, write_allocate, fill, hedge_after, .. } = *config;
         let share = |of: Ratio| (of.0 * blocks as f64) as u64;

@@ -9,7 +9,8 @@ use nacre_kernel::event::Payload;
 use nacre_kernel::{Activity, Op, Request, Span, Stage, Status, Time};
 
 impl ServerCache {
-    /// Starts a fetch at `block`, to which adjacent blocks can be added. Returns its number.
+    /// Starts a fetch, whose first block is `block`. The caller can then add adjacent blocks. Returns the
+    /// number of the fetch.
     pub(super) fn begin_fetch(&mut self, now: Time, request: &Request, block: u64, is_admitted: bool) -> u32 {
         let backing = self.backing();
         let operation =

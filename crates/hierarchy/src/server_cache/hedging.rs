@@ -36,7 +36,7 @@ impl ServerCache {
     }
 
     /// Whether the backing has the current version of the block that operation `number` reads from a level,
-    /// and no write of it is in progress.
+    /// and no write of the block is in progress.
     fn backing_has_copy_of(&self, number: u32) -> bool {
         let of = &self.operations[number];
         let (level, block) = (usize::from(of.level), of.block);

@@ -3,9 +3,9 @@
 use crate::map::Map;
 use nacre_kernel::state::State;
 
-/// Assigns a separate location to every block. This is the block number modulo the number of locations if
-/// that location is free on insertion, so that adjacent blocks stay adjacent. Otherwise, it is the lowest
-/// free location.
+/// Assigns a separate location to every block. If the location with the block number modulo the number of
+/// locations is free on insertion, the block gets this location, so that adjacent blocks stay adjacent.
+/// Otherwise, the block gets the lowest free location.
 ///
 /// Memory grows with the number of resident blocks, not with the number of locations.
 #[derive(Debug, State)]

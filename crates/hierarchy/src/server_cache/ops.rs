@@ -14,7 +14,7 @@ pub(super) const NO_LEVEL: u8 = u8::MAX;
 /// Purpose of an operation, which determines the action at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) enum Purpose {
-    /// A read of one block from the first level that serves a whole host request.
+    /// A read that serves a whole host request, for one block of the first level.
     #[default]
     Alone,
     /// A read of a portion of a block from a level, for the host.

@@ -178,8 +178,8 @@ impl WriteBack {
         true
     }
 
-    /// Removes a block that its level cannot return. If it is dirty, it is lost until the backing accepts it
-    /// again. Returns whether it was dirty.
+    /// Removes a block that its level cannot return. A dirty block is then lost until the backing accepts
+    /// the block again. Returns whether the block was dirty.
     #[cold]
     pub(super) fn lose(&mut self, block: u64) -> bool {
         let was_dirty = self.forget(block);

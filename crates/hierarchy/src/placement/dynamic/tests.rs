@@ -1,7 +1,8 @@
 use crate::placement::workbench::{counts, placement};
 use crate::placement::{Exchange, Placement, View};
 
-/// Creates a placement over three tiers of two extents each. Initially, the extents are in order.
+/// Creates a placement over three tiers of two extents each. Initially, the extents with the lowest
+/// addresses are in the fastest tier.
 fn dynamic(settings: &str) -> Box<dyn Placement> {
     let tiers = [(10.0, 10.0), (100.0, 100.0), (1000.0, 1000.0)];
     let toml = format!("{{ kind = \"dynamic\", layout = \"in_order\", least_saving = \"0 s\", {settings} }}");

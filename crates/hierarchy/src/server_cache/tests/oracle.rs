@@ -72,7 +72,7 @@ struct Naive {
     fetches: BTreeMap<u64, usize>,
     /// Latest change of each block in the backing.
     changes: BTreeMap<u64, usize>,
-    /// Work at locations that any block may take, for each level.
+    /// For each level, the work at locations that any block may take.
     lingering: Vec<Vec<usize>>,
     counts: BTreeMap<&'static str, u64>,
     /// Arrival time of each request, and the work that it waits for.
