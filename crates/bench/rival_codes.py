@@ -1,7 +1,7 @@
-"""bchlib on the pages of the benchmarks: BCH over GF(2^15), 2 KiB, t = 4 and 12.
+"""Measures bchlib on the pages of the benchmarks: BCH over GF(2^15), 2 KiB, t = 4 and 12.
 
-Prints bytes per second of processor time, the best of five, as JSON. A call from Python takes
-about 0.2 us of it.
+Prints the best of five results as JSON, in bytes per second of processor time. Each result
+includes about 0.2 us per page for the call from Python.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REPEATS = 5
 
 
 def rate(work: Callable[[int], object]) -> float:
-    """Return the processed bytes per second of processor time for an operation on one page."""
+    """Return the throughput of an operation on one page, in bytes per second of processor time."""
     best = float("inf")
     for _ in range(REPEATS):
         start = time.process_time()
@@ -32,7 +32,7 @@ def rate(work: Callable[[int], object]) -> float:
 
 
 def rates(t: int) -> dict[str, float]:
-    """Return the rates of encoding, checking, and locating the maximum number of bit errors."""
+    """Return the throughput of encoding, checking, and locating the maximum number of bit errors."""
     code = bchlib.BCH(t, m=15)
     pages = [os.urandom(PAGE) for _ in range(DIFFERENT)]
     parities = [code.encode(page) for page in pages]

@@ -1,4 +1,4 @@
-"""libCacheSim on the streams of the benchmarks.
+"""Measures libCacheSim on the request streams of the benchmarks.
 
 Prints requests per second of processor time, the best of three, as JSON.
 

@@ -6,8 +6,8 @@ use nacre_config::{FieldType, Node, Origin, Reader, Slot, Value};
 use nacre_hierarchy::replacement::{Context, MODELS, Replacement, ReplacementFamily};
 use nacre_machine::models::Models;
 
-/// Policies with their budgets in millions of requests per second: for blocks that fit into the processor
-/// caches, if measured, and for blocks that do not fit.
+/// Policies with their speed budgets in millions of requests per second. The first budget is for blocks
+/// that fit into the processor caches, if this case is measured. The second is for blocks that do not fit.
 const BUDGETS: [(&str, Option<f64>, f64); 6] = [
     ("lru", Some(20.0), 8.0),
     ("fifo", None, 12.0),

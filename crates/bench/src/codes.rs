@@ -11,14 +11,14 @@ use nacre_machine::models::Models;
 const PAGE: usize = 2048;
 /// Number of pages that are processed per repetition.
 const PAGES: usize = 100_000;
-/// Number of distinct pages. It is too large for a branch predictor to learn them, but the pages fit into a
-/// cache.
+/// Number of distinct pages: too many for a branch predictor to learn, but few enough to fit into a
+/// processor cache.
 const DIFFERENT: usize = 64;
 
-/// A document that contains a code.
+/// A document with one setting, the error-correcting code.
 #[derive(Debug, Configuration)]
 struct Document {
-    /// The code.
+    /// The error-correcting code.
     ecc: Slot<EccFamily>,
 }
 

@@ -1,5 +1,5 @@
 //! Instructions per request of the main benchmarks, counted by callgrind. The counts do not depend on other
-//! load of the machine.
+//! load on the machine.
 
 use crate::Result;
 use crate::report::is_trained;
@@ -7,14 +7,14 @@ use crate::rows;
 use std::path::Path;
 use std::process::Command;
 
-/// Number of requests per benchmark. It is large enough that caches evict blocks, and small enough for an
-/// emulated processor.
+/// Number of requests per benchmark: enough that caches evict blocks, but few enough for an emulated
+/// processor.
 const REQUESTS: u64 = 400_000;
-/// Relative increase above which a count is reported.
+/// Relative increase above which a count is marked.
 const GROWTH: f64 = 0.05;
 
-/// Counts the instructions of every benchmark. Prints each count next to the count in `file`, with a mark if
-/// it has increased.
+/// Counts the instructions of every benchmark. Prints each count next to the count in `file`, and marks
+/// counts that have increased.
 pub(crate) fn compare(file: &Path) -> Result<()> {
     if !is_there() {
         println!("instructions are not counted: valgrind is not here");

@@ -7,15 +7,15 @@ use nacre_shape::{ExactCurve, Rate, SampledCurve};
 
 /// Number of requests per batch.
 const BATCH: usize = 8192;
-/// Budgets of the exact curve in millions of requests per second, for blocks that fit into the processor
-/// caches and for blocks that do not fit.
+/// Speed budgets of the exact curve in millions of requests per second, for blocks that fit into the
+/// processor caches and for blocks that do not fit.
 const EXACT: (f64, f64) = (14.0, 8.0);
-/// Budget of a sample of 1 % of the blocks, in millions of requests per second.
+/// Speed budget of the curve of a sample of 1 % of the blocks, in millions of requests per second.
 const SAMPLED: f64 = 60.0;
 /// Maximum number of blocks in the bounded sample.
 const BOUND: u32 = 64 << 10;
 
-/// Measures the exact curve and both samples on every stream.
+/// Measures the exact curve, the sample of 1 % of the blocks, and the bounded sample on every stream.
 pub(crate) fn measure(report: &Report) {
     for stream in STREAMS {
         let requests = requests(&stream.scenario(REQUESTS), REQUESTS);
@@ -38,14 +38,14 @@ fn line(report: &Report, what: &str, stream: Stream, seconds: Times, budget: Opt
     report.line(&name, REQUESTS, seconds, budget, &rival.into_iter().collect::<Vec<_>>());
 }
 
-/// Computes the exact curve of `requests`. Returns its largest cache size.
+/// Computes the exact miss-ratio curve of `requests`. Returns its largest cache size.
 pub(crate) fn exact(requests: &[Request]) -> u64 {
     let mut curve = ExactCurve::new(4096);
     requests.chunks(BATCH).for_each(|batch| curve.add(batch));
     curve.curve().largest()
 }
 
-/// Computes the curve of a sample of `requests`. Returns its largest cache size.
+/// Computes the miss-ratio curve of a sample of `requests`. Returns its largest cache size.
 pub(crate) fn sampled(requests: &[Request], rate: Rate) -> u64 {
     let mut curve = SampledCurve::new(4096, rate, 1);
     requests.chunks(BATCH).for_each(|batch| curve.add(batch));

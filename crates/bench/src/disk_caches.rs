@@ -25,8 +25,8 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// A DRAM cache of 64 MiB and a flash cache of 256 MiB in front of a disk with 512 MiB of data. They receive
-/// Zipf requests of one page, 10 % of which are writes. Both caches are full.
+/// A DRAM cache of 64 MiB and a flash cache of 256 MiB in front of a disk with 512 MiB of data. The caches
+/// receive Zipf requests of one page, 10 % of which are writes. Both caches are full.
 pub(crate) struct Caches {
     device: Box<dyn Device>,
     requests: Vec<Request>,
@@ -59,7 +59,7 @@ impl Caches {
         Ok(caches)
     }
 
-    /// Serves `count` requests. Starts the stream again when it ends.
+    /// Serves `count` requests. Restarts the request stream when it ends.
     pub(crate) fn serve(&mut self, count: usize) {
         let mut left = count;
         while left > 0 {

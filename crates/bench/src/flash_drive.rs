@@ -10,8 +10,8 @@ use nacre_machine::stack::build_alone;
 use nacre_machine::{Progress, run};
 use std::ops::ControlFlow;
 
-/// Number of page requests per repetition. They take 0.1 s, which is short compared with interference from
-/// other load.
+/// Number of page requests per repetition. A repetition takes 0.1 s, which is short compared with
+/// disturbances by other load.
 const REQUESTS: u64 = 1_000_000;
 const REPEATS: usize = 40;
 /// Number of requests per part of a whole run.
@@ -32,7 +32,7 @@ const DRIVE: &str = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \
     read = [\"50 us\", \"65 us\", \"80 us\"]\nprogram = [\"300 us\", \"600 us\", \"900 us\"]\nerase = \"3.5 ms\"\n\
     bus = \"1.2 GB/s\"\nbuffer = \"64 MiB\"\nlink = \"7 GB/s\"\nscheduling = { kind = \"suspension\", suspend = \"20 us\" }\n";
 
-/// A drive of 32 dies with two planes and pages of 8 KiB, with uniform requests of one page.
+/// A drive of 32 dies, each with two planes and pages of 8 KiB.
 const SMALL_PAGES: &str = "kind = \"ssd\"\nchannels = 8\nways = 4\nplanes = 2\nblocks = 256\npages = 128\npage = \"8 KiB\"\n\
     unit = \"8 KiB\"\nread = [\"75 us\"]\nprogram = [\"750 us\"]\nerase = \"3.8 ms\"\nbus = \"800 MB/s\"\n\
     buffer = \"64 MiB\"\nlink = \"4 GB/s\"\n";
@@ -118,13 +118,13 @@ impl Whole {
     }
 }
 
-/// Returns the settings for reads of a drive without writes, the first scenario.
+/// Returns the first scenario of [`WHOLE`], in which the drive receives only reads.
 pub(crate) fn reads(requests: u64) -> String {
     WHOLE[0].scenario(requests)
 }
 
-/// Returns the settings for writes to a drive with 12.5 % of spare space. The drive has 1/8 of the size, so
-/// that it reaches its steady state earlier.
+/// Returns the settings for writes to a drive with 12.5 % of spare space. The drive is smaller than in
+/// [`WHOLE`] by a factor of 8, so that it reaches its steady state earlier.
 pub(crate) fn writes(requests: u64) -> String {
     let small = WHOLE[4].scenario(requests).replace("blocks = 256", "blocks = 128");
     let small = small.replace("pages = 128", "pages = 32").replace("14563 MiB", "1820 MiB");
@@ -147,7 +147,7 @@ pub(crate) fn measure_runs(report: &Report) {
     }
 }
 
-/// Processor time of each part of a run, measured by its progress callback.
+/// Processor time of each part of a run, measured by the progress callback of the run.
 #[derive(Default)]
 struct Pieces {
     seconds: Vec<f64>,
@@ -211,8 +211,8 @@ impl Steady {
         )
     }
 
-    /// Creates the drive of `scenario`. It has been preconditioned and has served `timed` writes in simulated
-    /// time.
+    /// Creates the drive of `scenario`. Preconditions the drive, and then serves `timed` writes in
+    /// simulated time.
     fn after(scenario: &str, timed: u64) -> Result<Steady> {
         let mut device = build_alone(&checked(scenario), &NoFiles)?;
         let mut host = ClosedLoop::new(&*device, PAGE, DEPTH);
@@ -223,7 +223,7 @@ impl Steady {
         Ok(Steady { device, host })
     }
 
-    /// Submits `count` requests with 64 outstanding.
+    /// Submits `count` requests, and keeps 64 of them outstanding.
     pub(crate) fn ask(&mut self, op: Op, count: u64) {
         self.host.ask(&mut *self.device, op, count);
     }

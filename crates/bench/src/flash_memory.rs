@@ -8,9 +8,9 @@ use nacre_kernel::{Op, Request, Streams, Time};
 use nacre_machine::stack::{build, build_alone};
 use nacre_workload::Workload;
 
-/// Number of page writes per repetition, and before the first repetition. It is twice the number of pages of
-/// the array.
+/// Number of page writes per repetition.
 const PAGE_WRITES: u64 = 8_000_000;
+/// Number of page writes before the first repetition: about twice the number of pages of the 2 GiB array.
 const PAGE_WRITES_BEFORE: u64 = 16_000_000;
 /// Number of word accesses per repetition.
 const ACCESSES: u64 = 20_000_000;
@@ -54,7 +54,7 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// Creates the array, after enough writes that cleaning is in a steady state.
+    /// Creates the array, and writes pages until cleaning is in a steady state.
     pub(crate) fn in_steady_cleaning(size: Size) -> Result<Pages> {
         // The accounts of all branches must fit into the array.
         let (before, branches, settings) = match size {

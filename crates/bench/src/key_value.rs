@@ -13,8 +13,8 @@ use std::ops::ControlFlow;
 /// Number of requests per repetition.
 const REQUESTS: u64 = 4_000_000;
 
-/// Measures both access methods of a store with 1 million pairs and a cache of 10 % of the pairs. Its
-/// requests go to a device with a latency of 100 us, and to a PCM SSD in whole runs.
+/// Measures both access methods of a store with 1 million pairs and a cache of 10 % of the pairs. The store
+/// sends its requests to a device with a latency of 100 us. In whole runs, it sends them to a PCM SSD.
 pub(crate) fn measure(report: &Report) -> Result<()> {
     for method in ["hash", "btree"] {
         let scenario = checked(&format!(

@@ -13,10 +13,10 @@ use nacre_machine::stack::build_alone;
 const REQUESTS: u64 = 1_000_000;
 /// Number of bursts per request. A memory simulator counts each burst as a request.
 const BURSTS: u64 = 64;
-/// Requests of 64 B per second that other simulators process, by name.
+/// Published rates of other simulators, in requests of 64 B per second.
 const RIVALS: [(&str, f64); 3] =
     [("Ramulator, at random", 133e3), ("Ramulator, in order", 402e3), ("DRAMsim3", 147e3)];
-/// Sources of these rates.
+/// Sources of the rates in [`RIVALS`].
 const SOURCES: &str = "  Ramulator: published, Kim, Yang and Mutlu, IEEE CAL 15(1), 2016, table 3 from memory, DDR3-1600\n  \
     DRAMsim3: commit 2981759, DDR4 at random, measured in November 2026 on a machine like that of docs/decisions/0024";
 

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 /// Queue depths of the closed loops.
 const DEPTHS: [u32; 4] = [8, 32, 512, 4096];
 
-/// A device with the requests of one run, and its budget at depth 32.
+/// A device and the requests of one run, with the speed budget at depth 32.
 struct Case {
     name: &'static str,
     stack: &'static str,

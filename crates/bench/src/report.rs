@@ -1,4 +1,4 @@
-//! Timing and printing.
+//! Measures processor times, and prints results.
 
 use cpu_time::ThreadTime;
 use std::path::Path;

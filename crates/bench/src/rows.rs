@@ -27,8 +27,8 @@ pub(crate) struct Row {
     prepare: Prepare,
 }
 
-/// Function that creates the work of one repetition with this number of requests. It may write files to the
-/// folder.
+/// Function that creates the work of one repetition. The arguments are the number of requests and a folder
+/// to which the function may write files.
 type Prepare = Box<dyn Fn(u64, &Path) -> Result<Box<dyn FnMut()>>>;
 
 /// Number of timed writes after which the work of a small drive is spread evenly over its dies.
@@ -51,7 +51,7 @@ fn row(
     Row { name: name.into(), threads: 1, is_counted, prepare: Box::new(prepare) }
 }
 
-/// Creates work that generates requests and aggregates results on a second thread.
+/// Creates a benchmark that generates requests and aggregates results on a second thread.
 fn on_two_threads(
     name: impl Into<String>,
     prepare: impl Fn(u64, &Path) -> Result<Box<dyn FnMut()>> + 'static,
@@ -59,8 +59,8 @@ fn on_two_threads(
     Row { threads: 2, ..row(name, false, prepare) }
 }
 
-/// Returns whole runs, policies, and the exact curve on a stream. A large cache is not counted, because few
-/// requests do not fill it.
+/// Returns the benchmarks on a stream: whole runs, policies, and the exact curve. If the cache is large,
+/// instructions are not counted, because a short stream does not fill the cache.
 fn of_stream(stream: Stream) -> Vec<Row> {
     let Stream { name, is_small, .. } = stream;
     let mut rows = vec![
@@ -86,7 +86,8 @@ fn of_stream(stream: Stream) -> Vec<Row> {
     rows
 }
 
-/// Returns single devices as in the budgets, small devices for counting, and a whole run of a drive.
+/// Returns the benchmarks of devices: single devices of the size in the budgets, small devices for
+/// instruction counts, and whole runs.
 fn of_devices() -> Vec<Row> {
     let array = |size: flash_memory::Size| {
         move |count: u64, _: &Path| -> Result<Box<dyn FnMut()>> {

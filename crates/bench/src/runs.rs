@@ -11,10 +11,10 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
 
-/// Budgets in millions of requests per second, for a cache that fits into the processor caches and for a
-/// cache that does not fit.
+/// Speed budgets in millions of requests per second, for a cache that fits into the processor caches and
+/// for a cache that does not fit.
 const BUDGETS: (f64, f64) = (10.0, 6.0);
-/// Budget for a long trace in millions of requests per second.
+/// Speed budget for a long trace, in millions of requests per second.
 const LONG_BUDGET: f64 = 8.0;
 /// Number of requests in the long trace.
 const LONG: u64 = 100_000_000;
@@ -65,7 +65,8 @@ pub(crate) fn measure(report: &Report, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Streams `file` through a server cache, and prints time and memory use.
+/// Streams the trace `file` through a server cache, and prints time and memory use. `count` is the expected
+/// number of completed requests.
 pub(crate) fn memory(file: &Path, count: &str) -> Result<()> {
     let text = of_long(file)?;
     let start = (clock_seconds(), processor_seconds());
@@ -99,8 +100,8 @@ pub(crate) fn of_long(file: &Path) -> Result<String> {
     ))
 }
 
-/// Writes the first `count` requests of one week: a hot set moves slowly over 4 TiB. One third of the
-/// requests are writes.
+/// Writes the first `count` requests of a trace of one week, in which a hot set moves slowly over 4 TiB.
+/// One third of the requests are writes.
 pub(crate) fn write_long(path: &Path, count: u64) -> Result<()> {
     let file = SharedFile::begin(path, Existing::Replaced)?;
     let mut writer = trace::create("nacre", Box::new(file.clone()), &WriteOptions::default())?;

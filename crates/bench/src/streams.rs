@@ -23,8 +23,8 @@ pub(crate) struct Stream {
     pub(crate) is_small: bool,
 }
 
-/// The request streams. The hot part of the first stream fits into the processor caches, and that of the
-/// second is far larger.
+/// The request streams. The hot part of the first stream fits into the processor caches. The hot part of
+/// the second stream is far larger.
 pub(crate) const STREAMS: [Stream; 2] = [
     Stream { name: "zipf1.0-1M", blocks: 1_000_000, theta: "1.0", is_small: true },
     Stream { name: "zipf0.8-8M", blocks: 8_000_000, theta: "0.8", is_small: false },
@@ -92,7 +92,7 @@ pub(crate) fn write(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Parses and checks a scenario. Panics if it has errors.
+/// Parses and checks a scenario. Panics if the scenario has errors.
 pub(crate) fn checked(text: &str) -> Checked {
     check(&Document { text, name: "bench", overrides: &[], seed: Some(1) })
         .unwrap_or_else(|problems| panic!("the benchmark's scenario is wrong: {problems}"))
@@ -116,7 +116,7 @@ fn workload(scenario: &str) -> Box<dyn Workload> {
     built.unwrap_or_else(|problems| panic!("the benchmark's scenario is wrong: {problems}")).workload
 }
 
-/// Files of a scenario that names no files.
+/// File access for scenarios that do not need files. Every access fails.
 pub(crate) struct NoFiles;
 
 impl Files for NoFiles {

@@ -9,7 +9,7 @@ use std::io::{BufRead, Cursor, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// Trace formats with their budgets in millions of records per second.
+/// Trace formats with their speed budgets in millions of records per second.
 const FORMATS: [(&str, f64); 6] =
     [("nacre", 20.0), ("vscsi", 20.0), ("msr", 3.0), ("spc", 3.0), ("ssdsim", 3.0), ("nacre_csv", 3.0)];
 /// Number of records per file.

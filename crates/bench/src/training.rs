@@ -13,12 +13,12 @@ use std::io::Cursor;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// Random seed. It differs from that of the benchmarks.
+/// Random seed, different from the seed of the benchmarks.
 const SEED: u64 = 2;
 /// Sampling rates of the miss-ratio curves: a share of the blocks, and a maximum number of blocks.
 const SAMPLES: [Rate; 2] = [Rate::Share(0.1), Rate::Blocks(1024)];
 
-/// Runs all entries of `file`. The folder `traces` contains the built-in traces.
+/// Runs all entries of the list in `file`. The folder `traces` contains the built-in traces.
 pub(crate) fn train(file: &Path, traces: &Path) -> Result<()> {
     let name = file.display().to_string();
     let list = Node::parse_toml(&std::fs::read_to_string(file)?, &name)?;
@@ -45,7 +45,7 @@ fn run(scenario: &str, each: &Node, files: &ScenarioFiles) -> Result<()> {
     Ok(())
 }
 
-/// Cuts power of the stack of a scenario `points` times.
+/// Cuts power to the stack of a scenario `points` times.
 fn crash(scenario: &str, points: &Node, files: &ScenarioFiles) -> Result<()> {
     let Value::Integer(points) = points.value else { return Err(format!("{points} is not a number").into()) };
     let options = Options::new(u64::try_from(points)?, SEED);

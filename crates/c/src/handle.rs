@@ -53,7 +53,8 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
 }
 
 impl Handle {
-    /// Opens the memory of a scenario with settings `path=value`. The data is in `image` or in RAM.
+    /// Opens the memory of a scenario with settings `path=value`. The data is in the file `image`, or in
+    /// RAM if `image` is `None`.
     ///
     /// Returns an error for a setting without `=`, and the errors of [`Memory::open`] and
     /// [`Memory::open_image`].
@@ -79,8 +80,8 @@ impl Handle {
         guarded(|| Ok(memory.close()?))
     }
 
-    /// Calls `work` and returns its result. If it fails, stores the error in the handle and returns `None`. A
-    /// failed assertion also drops the memory.
+    /// Calls `work` and returns its result. If `work` fails, stores the error in the handle and returns
+    /// `None`. A failed assertion also drops the memory.
     pub(crate) fn run<T>(&mut self, work: impl FnOnce(&mut Memory) -> Result<T, MemoryError>) -> Option<T> {
         let mut memory = self.memory.take()?;
         let (done, memory) = match guarded(|| Ok(work(&mut memory))) {

@@ -34,8 +34,9 @@ pub extern "C" fn nacre_version() -> *const c_char {
 /// Opens the memory of a scenario. Returns null if it cannot be opened.
 ///
 /// # Safety
-/// `scenario` and `image` must end with a zero byte. `settings` must be an array of such texts that ends with
-/// null. `image` and `settings` may be null. `error` must be null or writable.
+/// `scenario` and `image` must end with a zero byte. `settings` must be an array of texts that end with a
+/// zero byte, and its last element must be null. `image` and `settings` may be null. `error` must be null or
+/// writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nacre_open(
     scenario: *const c_char,

@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 /// Folder of this crate.
 const CRATE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Creates a folder for one test in the target folder.
+/// Creates a folder in the target folder for one test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -23,7 +23,8 @@ fn libraries() -> PathBuf {
     test.parent().expect("it is in a folder").to_path_buf()
 }
 
-/// Compiles `source` with all warnings as errors, for the oldest C standard that has the types of the header.
+/// Compiles `source` to a program in `folder`, with all warnings as errors. Uses the oldest C standard that
+/// has the types of the header.
 fn compiled(source: &Path, folder: &Path) -> PathBuf {
     let (program, libraries) = (folder.join("program"), libraries());
     let done = Command::new(option_env!("CC").unwrap_or("cc"))

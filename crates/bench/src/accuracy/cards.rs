@@ -15,7 +15,7 @@ const BANKS: u64 = 8;
 /// Number of waiting accesses that the controller considers.
 const QUEUE: usize = 32;
 
-/// DDR3-1600 (11-11-11) of 4 Gb chips, without refresh.
+/// DDR3-1600 (11-11-11) with 4 Gb chips, without refresh.
 const CARD: &str = "kind = \"nvram_card\"\nchip = \"512 MiB\"\nrow = \"1 KiB\"\nclock = \"1.25 ns\"\n\
     read_latency = 11\nwrite_latency = 8\nactivate_to_access = \"13.75 ns\"\nprecharge = \"13.75 ns\"\n\
     row_open = \"35 ns\"\nrow_cycle = \"48.75 ns\"\nactivate_to_activate = \"6.25 ns\"\n\
@@ -35,8 +35,8 @@ pub(super) fn print() {
     }
 }
 
-/// Simulates random accesses to banks. With probability `hits`, an access uses the row that was last
-/// requested in its bank.
+/// Simulates random accesses to banks. The share `reads` of the accesses are reads. With probability
+/// `hits`, an access uses the row that was last requested in its bank.
 fn compared(hits: f64, reads: f64, host: Host) -> Result<Compared> {
     let mut random = Streams::new(3).stream("accesses");
     let mut rows = [0; BANKS as usize];

@@ -1,4 +1,4 @@
-//! Accuracy of a disk, compared with an event simulation of the same arm.
+//! Accuracy of a disk, compared with an event simulation of the disk arm.
 
 use super::{Compared, Host, compare, head, line};
 use crate::Result;
@@ -12,8 +12,8 @@ use nacre_testkit::oracle::{Load, Summary};
 
 /// Number of requests per case, as in the built-in scenario `disk-15k`.
 const REQUESTS: u64 = 100_000;
-/// Queue depths of the disk. The depth for closed loops exceeds the number of clients. The depth for open
-/// loops is that of the preset.
+/// Queue depths of the disk in closed loops and in open loops. The depth in closed loops exceeds the number
+/// of clients. The depth in open loops is the depth of the preset.
 const DEPTHS: [usize; 2] = [64, 32];
 
 /// A case of the disk comparison.

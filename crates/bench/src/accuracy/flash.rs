@@ -11,7 +11,7 @@ use nacre_testkit::oracle::{Load, Summary};
 
 /// Number of reads per case.
 const READS: usize = 30_000;
-/// Number of dies of the channel.
+/// Number of dies on the channel.
 const DIES: u64 = 8;
 /// Page size in bytes.
 const PAGE: u32 = 4096;

@@ -40,10 +40,11 @@ impl fmt::Display for Host {
     }
 }
 
-/// Results of Nacre, followed by results of the event simulation.
+/// The results of Nacre, followed by the results of the event simulation.
 type Compared = [Summary; 2];
 
-/// Simulates `requests` with both simulators. In an open loop, they arrive at their arrival times.
+/// Simulates `requests` with both simulators. In an open loop, each request is submitted at its arrival
+/// time.
 fn compare(
     device: &mut dyn Device,
     simulated: impl FnOnce(Load<'_>) -> Summary,
