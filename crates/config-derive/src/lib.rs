@@ -165,8 +165,8 @@ fn used((of, attributes): &(Ident, Attributes)) -> Result<Tokens> {
     })
 }
 
-/// Returns the changes of field order in a flattened configuration: pairs of keys in which the first key
-/// follows the second.
+/// Returns the changes to the field order of a flattened configuration, as pairs of keys. The field with
+/// the first key follows the field with the second key.
 fn places_of(field: &syn::Field) -> Result<Vec<Tokens>> {
     let place = |(of, uses): (Ident, Attributes)| {
         let name = uses.name.map_or_else(|| of.to_string(), |name| name.value());

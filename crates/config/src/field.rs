@@ -16,11 +16,12 @@ pub trait Configuration: Sized {
     const DOC: &'static str;
     /// Fields of the struct, in order.
     fn fields() -> Vec<Field>;
-    /// Reads the fields from `table`, which may have other keys. Reports errors to `reader` and then returns
-    /// `None`.
+    /// Reads the fields from `table`, which may also have other keys. Reports errors to `reader` and then
+    /// returns `None`.
     fn read_fields(table: &Node, reader: &mut Reader<'_>) -> Option<Self>;
 
-    /// Reads `table`, which must not have other keys. Reports errors to `reader` and then returns `None`.
+    /// Reads `table`, which must not have keys other than the fields. Reports errors to `reader` and then
+    /// returns `None`.
     fn read(table: &Node, reader: &mut Reader<'_>) -> Option<Self> {
         reader.only_known(table, &Self::fields())?;
         Self::read_fields(table, reader)
@@ -83,7 +84,7 @@ impl Reader<'_> {
         read
     }
 
-    /// Reads the field that `field` describes from `table`. The derived code calls this.
+    /// Reads the value of `field` from `table`. The derived code calls this.
     pub fn field<T: FieldType>(&mut self, table: &Node, field: &Field) -> Option<T> {
         if self.uses.is_empty() {
             return self.plain_field(table, field);
@@ -335,8 +336,7 @@ macro_rules! integer_field {
 
 integer_field!(u32, u64);
 
-/// Parses an integer such as `1000`, `1e3`, or `"1k"`. The suffix is a prefix for a thousand, a million, or
-/// more.
+/// Parses an integer such as `1000`, `1e3`, or `"1k"`. [`PREFIXES`] lists the suffixes.
 pub(crate) fn whole(value: &Value) -> Option<i64> {
     match value {
         Value::Integer(number) => Some(*number),
@@ -464,7 +464,8 @@ impl<T: FieldType> FieldType for Vec<T> {
     }
 }
 
-/// Returns the error for a negative number if a bound defines the allowed integers.
+/// Returns the error for a negative number in an integer field. Returns `None` if the number is not
+/// negative, or if the field has no bounds.
 fn negative_problem(node: &Node, field: &Field) -> Option<Breach> {
     let shape = if let Shape::Optional(shape) = &field.shape { shape } else { &field.shape };
     if !matches!(shape, Shape::Integer { .. }) || whole(&node.value)? >= 0 {

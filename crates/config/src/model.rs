@@ -113,8 +113,8 @@ impl<F: Family> Slot<F> {
         slot
     }
 
-    /// Returns a copy of the slot in which the field `field` has the value of the field `other`, if only
-    /// `other` is given.
+    /// Returns a copy of the slot. If the field `other` is given and the field `field` is not, `field` has
+    /// the value of `other` in the copy.
     #[must_use]
     pub fn with_default_of(&self, field: &str, other: &str) -> Slot<F> {
         let mut slot = self.clone();
@@ -214,8 +214,7 @@ impl<F: Family> FieldType for CountOr<F> {
 /// Expands the shorthand of the family. Returns `None` if the text is not a shorthand.
 ///
 /// An override inside a shorthand creates a table whose `kind` is the shorthand. The settings that the
-/// override
-/// contains are preserved.
+/// override contains are preserved.
 fn in_full<F: Family>(node: &Node) -> Option<Node> {
     let short = if matches!(node.value, Value::Table(_)) { node.get("kind")? } else { node };
     let (kind, setting) = F::shorthand(short.text()?)?;

@@ -59,7 +59,7 @@ impl Problem {
         self
     }
 
-    /// Adds `data`, which belongs to another error with the same code.
+    /// Adds all `data` of another error with the same code.
     #[must_use]
     pub fn all_data(self, data: ErrorData) -> Problem {
         data.into_iter().fold(self, |problem, (key, value)| problem.data(key, value))
@@ -107,7 +107,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// All errors of a document, in document order. A returned error contains at least one.
+/// All errors of a document, in document order. A function that fails returns at least one error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems(pub Vec<Problem>);
 

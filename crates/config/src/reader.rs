@@ -220,16 +220,16 @@ pub struct Descriptor {
     pub model_version: u32,
     /// Module documentation with the sections Model, Not modeled, Sources, and Checks.
     pub doc: &'static str,
-    /// Function that returns the fields of its configuration.
+    /// Function that returns the fields of the component's configuration.
     pub fields: fn() -> Vec<Field>,
     /// Function that checks a table against the configuration.
     pub check: fn(&Node, &mut Reader<'_>),
-    /// Requirement that the component has on its slot; empty for most components.
+    /// Requirement of the component for its slot; empty for most components.
     pub needs: &'static str,
 }
 
 impl Descriptor {
-    /// Returns the descriptor of a component with the requirement `what` on its slot.
+    /// Returns this descriptor with the requirement `what` for the slot.
     #[must_use]
     pub const fn needing(self, what: &'static str) -> Descriptor {
         Descriptor { needs: what, ..self }

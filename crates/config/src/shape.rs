@@ -44,8 +44,8 @@ impl Field {
 }
 
 impl Field {
-    /// Returns the field as a member of another configuration into which its own configuration is flattened,
-    /// with these overrides.
+    /// Returns the field as it appears in the configuration into which it is flattened, with these
+    /// overrides.
     pub(crate) fn used(self, uses: &[Use]) -> Field {
         let Some(by) = uses.iter().find(|by| by.of == self.name) else { return self };
         Field {
@@ -60,7 +60,8 @@ impl Field {
     }
 }
 
-/// Overrides of a setting in a flattened configuration. Values that are `Some` replace those of the setting.
+/// Overrides of a setting in a flattened configuration. Values that are `Some` replace the values of the
+/// setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Use {
     /// Name of the setting in the flattened configuration.
@@ -166,8 +167,8 @@ impl Kind {
     }
 }
 
-/// Returns all settings with kinds in `fields` and in their tables, without repetition. Each has its schema
-/// name and its kinds.
+/// Returns the schema name and the kinds of every setting with kinds in `fields`, including nested tables.
+/// The result has no duplicates.
 pub fn kinds_within(fields: &[Field]) -> Vec<(&'static str, &'static [Kind])> {
     let mut found: Vec<(&'static str, &'static [Kind])> = Vec::new();
     for (name, kinds) in fields.iter().flat_map(|field| field.shape.kinds()) {
@@ -192,7 +193,7 @@ pub enum Shape {
     },
     /// A non-negative integer.
     Integer {
-        /// Maximum value in the type and in documents.
+        /// Maximum value that both the type and a document can represent.
         most: i64,
     },
     /// A number.
@@ -298,8 +299,8 @@ impl Shape {
     }
 }
 
-/// Returns an example such as `a table such as { share = "100 %" }`. It contains the first of these fields
-/// that has a default.
+/// Returns an example such as `a table such as { share = "100 %" }`. The example contains the first of
+/// `fields` that has a default.
 pub(crate) fn table_example(fields: &[Field]) -> String {
     match fields.iter().find_map(|field| Some((field.name, field.default?))) {
         Some((name, default)) => {

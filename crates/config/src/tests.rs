@@ -43,7 +43,7 @@ struct Cache {
     /// Unit of caching.
     #[config(default = "4 KiB", min = "512 B", max = "1 MiB", source = "assumed: host page")]
     block: Bytes,
-    /// Time of a hit.
+    /// Latency of a hit.
     hit: Time,
     /// Whether upper levels hold copies.
     #[config(default = "exclusive", source = "assumed: more room")]
@@ -255,7 +255,7 @@ fn an_override_reaches_inside_a_shorthand() {
     assert_eq!(latency(&node).unwrap().0, Time::from_us(9));
 }
 
-/// A configuration of plain values.
+/// A configuration with lists and plain values.
 #[derive(Clone, Debug, Configuration)]
 struct Plain {
     /// A list of plain values.
@@ -458,7 +458,7 @@ fn a_table_with_one_bracket_too_few_is_told_to_have_two() {
     );
 }
 
-/// Panic of the derived code for a bound that is invalid for the type of its field.
+/// Returns the message of the panic that the derived code raises for a bound that is invalid for its field.
 macro_rules! bounded {
     ($type:ty, $($bound:tt)*) => {{
         #[derive(Debug, Configuration)]

@@ -1,4 +1,4 @@
-//! Codes and data of errors for programs.
+//! Tests of error codes and error data for programs.
 
 use super::{Cache, Known};
 use crate::{Configuration, Datum, ErrorCode, Node, Problem, Reader};

@@ -1,10 +1,10 @@
-//! Flattened configurations, whose settings are in the table of another configuration.
+//! Tests of flattened configurations, whose settings are in the table of another configuration.
 
 use super::Known;
 use crate::{Configuration, Node, Reader};
 use nacre_kernel::Bytes;
 
-/// A configuration that is part of others.
+/// A configuration that is flattened into other configurations.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check_area")]
 struct Area {
@@ -57,7 +57,7 @@ fn a_flattened_configuration_stands_in_the_same_table() {
     );
 }
 
-/// The area with overrides of its settings.
+/// A configuration with an area whose settings are overridden.
 #[derive(Clone, Debug, Configuration)]
 struct Window {
     #[config(flatten)]

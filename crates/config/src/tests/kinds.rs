@@ -1,4 +1,4 @@
-//! Settings with kinds.
+//! Tests of settings with kinds.
 
 use super::Known;
 use crate::{Configuration, Field, Kinds, Node, Origin, Reader, Shape, kinds_within};
@@ -34,7 +34,7 @@ struct Server {
     night: Option<Turns>,
 }
 
-/// Returns the server in `text` with this override, and the paths of the values that were used.
+/// Reads the server in `text` with the override `set`. Returns the server and the paths of the values used.
 fn read(text: &str, set: Option<(&str, &str)>) -> Result<(Server, Vec<String>), String> {
     let mut node = Node::parse_toml(text, "a.toml").map_err(|problems| problems.to_string())?;
     if let Some((path, value)) = set {
@@ -69,10 +69,11 @@ fn an_override_reaches_into_a_kind() {
     assert_eq!(read(text, Some(("turns", "\"in_order\""))).unwrap().0.turns, Turns::InOrder);
 }
 
-/// A file names its kind; an override changes what would be there without it.
+/// An override can change a setting of the default kind without naming the kind. A table in a file must
+/// name its kind.
 #[test]
 fn an_override_reaches_into_the_kind_of_a_default() {
-    /// A server with a limit.
+    /// A server that serves the shortest request first by default.
     #[derive(Clone, Debug, Configuration)]
     struct Limited {
         /// Order of requests.

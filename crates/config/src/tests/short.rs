@@ -1,4 +1,4 @@
-//! Tables that can be replaced by one of their values.
+//! Tests of tables that can be replaced by one of their values.
 
 use super::Known;
 use crate::{Choice, Configuration, Node, Origin, Reader, Resolved};
@@ -30,7 +30,7 @@ struct Run {
     fill: Option<Fill>,
 }
 
-/// Returns the run in `text` with this override, and the values that were used.
+/// Reads the run in `text` with the override `set`. Returns the run and the values used.
 fn read(text: &str, set: Option<(&str, &str)>) -> Result<(Run, Vec<Resolved>), String> {
     let mut node = Node::parse_toml(text, "test.toml").map_err(|problems| problems.to_string())?;
     if let Some((path, value)) = set {
