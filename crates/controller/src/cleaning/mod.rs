@@ -45,12 +45,12 @@ impl Family for CleaningFamily {
     type Context<'a> = dyn CleaningContext + 'a;
 }
 
-/// Services for a policy during construction.
+/// Services that the constructor of a policy can use.
 pub trait CleaningContext {
     /// All component tables, used to read the slot's configuration.
     fn families(&self) -> &dyn Families;
 
-    /// Segments of the array, including spares.
+    /// Number of segments of the array, including spare segments.
     fn segments(&self) -> u32;
 
     /// The random stream with this name.
@@ -110,17 +110,17 @@ pub static MODELS: &Table<CleaningFamily> = &[
 
 /// A policy that selects the victim and the destinations of its valid pages.
 pub trait Cleaner: State + Send {
-    /// Positions per partition, or `None` if all positions form one partition. The last partition may have
-    /// fewer, because spare segments have no position.
+    /// Number of positions per partition, or `None` if all positions form one partition. The last partition
+    /// may have fewer positions, because spare segments have no position.
     fn partition_segments(&self) -> Option<u32> {
         None
     }
 
     /// Selects the segment to clean when the active segment of `partition` is full.
     ///
-    /// The victim may be the active segment. It must be eligible, see [`View::fitness`]. The mechanism calls
-    /// this only if the partition has an eligible segment. It panics if the victim is not eligible, because
-    /// cleaning would never end.
+    /// The victim may be the active segment, but must be eligible (see [`View::fitness`]). The mechanism
+    /// calls this function only if the partition has an eligible segment. The mechanism panics if the
+    /// victim is not eligible, because cleaning would never end.
     fn decide(&mut self, view: &View<'_>, partition: usize) -> Decision;
 
     /// Number of spare segments of `partition` below which cleaning starts. A device with paced cleaning
@@ -147,17 +147,19 @@ pub struct Erased {
 pub struct Decision {
     /// Position of the segment to clean.
     pub victim: usize,
-    /// Valid pages from the end of the victim that move to the active segment of the previous partition.
-    /// Fewer pages move if it does not have enough space.
+    /// Number of valid pages to move from the end of the victim to the active segment of the previous
+    /// partition. Fewer pages move if that segment does not have enough space.
     pub to_lower: u32,
-    /// Valid pages from the head of the victim that move to the active segment of the next partition. Fewer
-    /// pages move if it does not have enough space.
+    /// Number of valid pages to move from the head of the victim to the active segment of the next
+    /// partition. Fewer pages move if that segment does not have enough space.
     pub to_higher: u32,
-    /// Valid pages of the previous partition that are copied after those of the victim, from the head of its
-    /// least recently cleaned segment. If that segment has fewer valid pages, all of them move. One page of
-    /// the receiving segment always stays erased.
+    /// Number of valid pages to copy from the previous partition after the valid pages of the victim. They
+    /// come from the head of the least recently cleaned segment of the previous partition. If that segment
+    /// has fewer valid pages, all of them are copied. One page of the receiving segment always stays
+    /// erased.
     pub from_lower: u32,
-    /// Valid pages from the end of the active segment of the next partition, with the limits of `from_lower`.
+    /// Number of valid pages to copy from the end of the active segment of the next partition. The limits
+    /// of `from_lower` also apply here.
     pub from_higher: u32,
 }
 
@@ -198,14 +200,15 @@ pub struct View<'a> {
     pub places: &'a [SegmentState],
     /// Partitions, in the order of their positions.
     pub partitions: &'a [Partition],
-    /// Pages drained from the write buffer so far. The fields of [`Place`] measure time in drained pages.
+    /// Number of pages drained from the write buffer so far. [`SegmentState`] measures times in drained
+    /// pages.
     pub drained: u64,
 }
 
 /// The segment at one position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct SegmentState {
-    /// Pages programmed since the erase, valid or not.
+    /// Number of pages programmed since the erase, valid or not.
     pub programmed: u32,
     /// Number of valid pages.
     pub live: u32,
@@ -229,11 +232,11 @@ pub struct Partition {
     pub count: usize,
     /// Position of the active segment.
     pub active: usize,
-    /// Valid pages at all positions of the partition.
+    /// Number of valid pages at all positions of the partition.
     pub live: u64,
-    /// Pages that the write buffer drained into the partition.
+    /// Number of pages that the write buffer drained into the partition.
     pub drained: u64,
-    /// Pages that cleaning moved into the partition from other partitions.
+    /// Number of pages that cleaning moved into the partition from other partitions.
     pub moved_in: u64,
     /// Number of cleanings of segments in the partition.
     pub cleanings: u64,

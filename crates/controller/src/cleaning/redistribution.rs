@@ -55,22 +55,23 @@ pub struct Settings {
         source = "fitted: by trial, not to a published number; the cost of sorted data at 10/90 is then within 10 % of that of perfect sorting"
     )]
     pub most_moved: Ratio,
-    /// Free pages that a neighboring partition keeps, as a share of its target number.
+    /// Number of free pages that a neighboring partition keeps, as a share of its target number of free
+    /// pages.
     #[config(
         default = "50 %",
         max = "100 %",
         source = "fitted: by trial, not to a published number; without a reserve, pages accumulate between hot and cold segments, and the cost of cold segments is 50"
     )]
     pub reserve: Ratio,
-    /// Free pages that a neighboring partition keeps before the first sample, as a share of all pages of the
-    /// neighbor.
+    /// Number of free pages that a neighboring partition keeps before the first sample, as a share of all
+    /// pages of the neighbor.
     #[config(
         default = "2 %",
         max = "100 %",
         source = "fitted: by trial, not to a published number; it matters only during the first sample"
     )]
     pub first_reserve: Ratio,
-    /// Writes counted per sample, as a share of all valid pages.
+    /// Number of writes per sample, as a share of the number of valid pages.
     #[config(
         default = "50 %",
         min = "0.01 %",
@@ -78,7 +79,7 @@ pub struct Settings {
         source = "fitted: by trial, not to a published number; short enough to adapt, long enough to distinguish partitions"
     )]
     pub sample: Ratio,
-    /// Time constant of the exponential average, in samples.
+    /// Time constant, in samples, of the exponential average of the writes to each partition.
     #[config(
         default = 8.0,
         min = 1,
@@ -104,7 +105,7 @@ pub(super) struct Redistribution {
     began: u64,
 }
 
-/// Current and target number of free pages.
+/// Current and target number of free pages of a partition.
 #[derive(Clone, Copy, Default)]
 struct Space {
     free: f64,
@@ -159,7 +160,7 @@ impl Redistribution {
         wanted.min((space.free - reserve).max(0.0)).round() as u32
     }
 
-    /// Pages drained into `partition` per sample.
+    /// Average number of pages drained into `partition` per sample.
     fn writes(&self, partition: usize) -> f64 {
         self.writes.get(partition).map_or(1.0, |writes| writes.max(1.0))
     }

@@ -1,4 +1,4 @@
-//! Tests of all policies with one mechanism.
+//! Tests of all cleaning policies on the same cleaning mechanism.
 
 use super::trial::{Trial, policy};
 use super::workbench::{Array, Writes};
@@ -6,7 +6,8 @@ use super::{Cleaner, Decision, Partition, SegmentState, Unfit, View, laws};
 use nacre_kernel::state::State;
 use nacre_testkit::assert_close;
 
-/// A policy that cleans the active segment of partitions of one position and moves no pages.
+/// A policy whose partitions have one position each. The policy cleans the active segment and moves no
+/// pages to other partitions.
 #[derive(State)]
 struct InPlace;
 
@@ -20,8 +21,8 @@ impl Cleaner for InPlace {
     }
 }
 
-/// A victim is in the partition and has an invalid page. eNVy, the flash drive, and policies in Python use
-/// the same check.
+/// A policy may select only a victim that is in the partition and has an invalid page. eNVy, the flash
+/// drive, and policies in Python use the same check.
 #[test]
 fn a_victim_is_in_its_partition_and_cleaning_it_gains_something() {
     let place = |programmed, live| SegmentState { programmed, live, ..SegmentState::default() };
@@ -96,7 +97,8 @@ fn every_policy_keeps_every_page_at_every_utilization() {
     }
 }
 
-/// Every policy except external ones.
+/// Every policy except external ones is saved and restored. The restored policy then makes the same
+/// decisions as the saved policy.
 #[test]
 fn a_restored_policy_decides_as_the_saved_one() {
     for model in super::MODELS.iter().filter(|model| model.descriptor.kind != "external") {

@@ -25,10 +25,10 @@ pub(crate) struct Trial {
     pub(crate) policy: &'static str,
     pub(crate) segments: u32,
     pub(crate) pages: u32,
-    /// Valid share of the data segments.
+    /// Share of valid pages in the data segments.
     pub(crate) live: f64,
-    /// Hot share of the pages, which receives the complementary share of the writes: 0.1 is the paper's
-    /// 10/90.
+    /// Share of hot pages. These pages receive the complementary share of the writes, e.g. 0.1 is the
+    /// paper's 10/90.
     pub(crate) hot: f64,
     pub(crate) scattered: bool,
     pub(crate) warm_up: f64,

@@ -4,7 +4,7 @@
 use super::{Cleaner, Decision, Partition, SegmentState, View};
 use nacre_kernel::{Random, Streams};
 
-/// Marks an empty page.
+/// Marks an invalid or erased page.
 const NONE: u32 = u32::MAX;
 
 /// An array of segments with one spare segment, and its mapping of logical pages.
@@ -92,8 +92,8 @@ impl Array {
         self.partitions[partition].drained += 1;
     }
 
-    /// Makes writes from the generator `writes`, `turnovers` times the number of logical pages. Returns the
-    /// number of pages programmed by cleaning per written page.
+    /// Writes and drains pages from the generator `writes`, `turnovers` times the number of logical pages.
+    /// Returns the number of pages programmed by cleaning per written page.
     pub(crate) fn cost(&mut self, turnovers: f64, writes: &mut Writes, cleaner: &mut dyn Cleaner) -> f64 {
         let (copied, count) = (self.copied, (turnovers * f64::from(self.len())) as u64);
         for _ in 0..count {
@@ -246,8 +246,8 @@ pub(crate) struct Writes {
 }
 
 impl Writes {
-    /// A generator that sends the share `to_hot` of the writes to a share `hot` of the `pages` pages. These
-    /// are the first pages or, if `scattered`, pages at random positions.
+    /// A generator that sends the share `to_hot` of the writes to a share `hot` of the `pages` pages. The
+    /// hot pages are the first pages or, if `scattered`, pages at random positions.
     pub(crate) fn new(pages: u32, hot: f64, to_hot: f64, scattered: bool, seed: u64) -> Writes {
         let mut random = Streams::new(seed).stream("writes");
         let mut order: Vec<u32> = (0..pages).collect();

@@ -33,7 +33,7 @@ impl Family for EccFamily {
 pub struct Page<'a> {
     /// All component tables, used to read the slot's configuration.
     pub families: &'a dyn Families,
-    /// Data bytes of a page.
+    /// Number of data bytes per page.
     pub bytes: Bytes,
 }
 
@@ -93,7 +93,7 @@ pub struct Layout {
     pub spare_bytes: u64,
 }
 
-/// Time and energy of an encoding or decoding.
+/// Time and energy of one encoding or decoding operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Work {
     /// Duration.

@@ -60,8 +60,8 @@ impl Cleaner for CostBenefit {
     }
 }
 
-/// Benefit-cost ratio (1 - u) age / (1 + u). The benefit is the free space times its age. The cost is that of
-/// reading a segment and writing its valid share u.
+/// Benefit-cost ratio (1 - u) age / (1 + u). The benefit is the free space times the age of the segment.
+/// The cost consists of reading the segment and writing its valid share u.
 fn benefit_to_cost(view: &View<'_>, place: usize) -> f64 {
     let live = f64::from(view.places[place].live) / f64::from(view.pages_per_segment);
     let age = view.drained.saturating_sub(view.places[place].written_at);

@@ -103,7 +103,7 @@ struct Hybrid {
     #[state(skip = "from the configuration")]
     config: Config,
     redistribution: Redistribution,
-    /// Cleanings in each partition since the last cleaning of a young segment.
+    /// Number of cleanings in each partition since the last cleaning of a young segment.
     #[state(varies)]
     cleanings: Vec<u32>,
 }

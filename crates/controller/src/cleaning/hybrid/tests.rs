@@ -3,7 +3,7 @@ use crate::cleaning::trial::{Trial, policy};
 const FEW_SEGMENTS: &str = r#"{ kind = "hybrid", segments_per_partition = 2 }"#;
 const MANY_SEGMENTS: &str = r#"{ kind = "hybrid", segments_per_partition = 64 }"#;
 
-/// Mean cost over uniform writes, 20/80, and 5/95.
+/// Mean cleaning cost over uniform writes and the localities 20/80 and 5/95.
 fn mean(policy: &'static str, segments: u32, pages: u32) -> f64 {
     let cost = |hot| Trial { hot, segments, pages, warm_up: 40.0, ..Trial::of(policy) }.cost();
     [0.5, 0.2, 0.05].map(cost).into_iter().sum::<f64>() / 3.0

@@ -114,7 +114,8 @@ struct ProductAverage {
 /// The latest cleaning of a partition.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Cleaned {
-    /// Pages drained into the array before this cleaning. `None` if the partition was never cleaned.
+    /// Number of pages drained into the array before this cleaning. `None` if the partition was never
+    /// cleaned.
     at: Option<u64>,
     /// Cleaning cost times cleaning frequency, or `None` before the second cleaning.
     product: Option<f64>,

@@ -1,8 +1,9 @@
 //! A BCH code over the bytes of one codeword: encoder and decoder.
 //!
 //! A codeword consists of the data, the head of its spare bytes, if any, and the parity. The first bit of a
-//! byte is its highest. Encoding and checking are the same operation: the parity is the remainder of the
-//! message divided by the generator. If the stored parity differs, the difference yields the syndromes.
+//! byte is its most significant bit. Encoding and checking are the same operation: the parity is the
+//! remainder of the message divided by the generator. If the stored parity differs, the difference yields
+//! the syndromes.
 
 use super::super::{Misfit, Verdict};
 use super::STRENGTH_MAX;
@@ -13,9 +14,9 @@ use super::polynomial::{LinearMap, WIDE_WORDS, Wide};
 use super::remainder::Division;
 use super::roots::roots;
 
-/// Bytes per word.
+/// Number of bytes per word.
 const WORD: usize = 8;
-/// Field elements per word.
+/// Number of field elements per word.
 const PACKED: usize = 4;
 
 /// A BCH encoder and decoder.
@@ -31,8 +32,9 @@ pub(super) struct Code {
 }
 
 impl Code {
-    /// A code over GF(2^`m`) that corrects `t` bits of a codeword of `data_bytes`, `head_bytes` of the spare
-    /// bytes, and the parity. Errors: `m` is out of range, or the codeword is too long for the field.
+    /// A code over GF(2^`m`) that corrects `t` bit errors per codeword. A codeword consists of `data_bytes`
+    /// data bytes, the first `head_bytes` spare bytes, and the parity. Errors: `m` is out of range, or the
+    /// codeword is too long for the field.
     pub(super) fn new(m: u32, t: u32, data_bytes: usize, head_bytes: usize) -> Result<Code, Misfit> {
         let Some(field) = Field::new(m) else {
             return Err(Misfit(format!("m is {m}; the fields are GF(2^13) to GF(2^16)")));

@@ -3,8 +3,8 @@
 /// Number of words of a [`Wide`], enough for the parity of the strongest code.
 pub(super) const WIDE_WORDS: usize = 10;
 
-/// A polynomial modulo another one of degree `r`, with the coefficient of `x^(r - 1)` in the most significant
-/// bit of the first word.
+/// A polynomial modulo a polynomial of degree `r`. The coefficient of `x^(r - 1)` is in the most
+/// significant bit of the first word.
 pub(super) type Wide = [u64; WIDE_WORDS];
 
 /// A modulus for the reduction of other polynomials.
@@ -15,7 +15,7 @@ pub(super) struct Modulus {
 }
 
 impl Modulus {
-    /// The product of `factors`, whose bit `i` is the coefficient of `x^i`.
+    /// The product of `factors`. Bit `i` of a factor is the coefficient of `x^i`.
     pub(super) fn product(factors: &[u32]) -> Modulus {
         let mut product = vec![true];
         for &factor in factors {
@@ -68,7 +68,7 @@ impl Modulus {
         self.sum_of_shifted(left, bits)
     }
 
-    /// `polynomial * factor`, whose bit `i` is the coefficient of `x^i`.
+    /// `polynomial * factor`. Bit `i` of `factor` is the coefficient of `x^i`.
     pub(super) fn times_factor(&self, polynomial: &Wide, factor: u32) -> Wide {
         self.sum_of_shifted(polynomial, (0..u32::BITS).rev().map(|power| factor >> power & 1 == 1))
     }
@@ -109,14 +109,14 @@ pub(super) fn place(place: u32) -> Wide {
 
 /// Number of values of half a byte.
 const VALUES: usize = 16;
-/// Half bytes per word.
+/// Number of half bytes per word.
 const HALVES: usize = 16;
 
 /// A map between polynomials that is linear over GF(2), stored as one table per half byte.
 #[derive(Debug)]
 pub(super) struct LinearMap {
     words: usize,
-    /// Images of each half byte, from the most significant one, indexed by value.
+    /// Images of all values of each half byte, starting with the most significant half byte.
     table: Vec<u64>,
 }
 

@@ -10,7 +10,7 @@
 use super::polynomial::{LinearMap, Modulus, WIDE_WORDS, Wide};
 use crc_fast::{CrcParams, Digest};
 
-/// Bits per word.
+/// Number of bits per word.
 const WORD: u32 = 64;
 
 /// Division by a generator.

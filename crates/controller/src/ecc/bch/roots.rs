@@ -1,4 +1,4 @@
-//! All roots of a polynomial with distinct roots in the field, found with Berlekamp's trace algorithm.
+//! Finds all roots of a polynomial that has distinct roots in the field, with Berlekamp's trace algorithm.
 //!
 //! The trace of `b x`, which is `b x + (b x)^2 + (b x)^4 + ...`, is zero for half of the elements `x` and one
 //! for the others. The greatest common divisor of a polynomial and the trace has the roots with trace zero,
@@ -57,7 +57,7 @@ struct Powers {
 
 impl Powers {
     /// Computes the powers. Returns `None` if the polynomial has fewer roots than its degree. A polynomial
-    /// with all roots divides `x^(2^m) - x`.
+    /// with as many roots as its degree divides `x^(2^m) - x`.
     fn modulo(field: &Field, polynomial: &Monic) -> Option<Powers> {
         let degree = polynomial.degree;
         let even = even_powers(field, polynomial);

@@ -82,8 +82,9 @@ pub struct Config {
     pub encode_energy: Option<Energy>,
 }
 
-/// Defaults of `soft` and `soft_decode`.
+/// Default of `soft`.
 const SOFT: f64 = 0.011;
+/// Default of `soft_decode`.
 const SOFT_DECODE: Time = Time::from_us(10);
 
 fn check(config: &Config, reader: &mut Reader<'_>) {

@@ -36,8 +36,8 @@ fn distinct(field: &Field, count: usize, random: &mut Random) -> Vec<u16> {
     elements
 }
 
-/// Compares the roots of all polynomials of degree four or less, over small fields of even and odd degree,
-/// with a test of every element.
+/// Finds the roots of all polynomials of degree four or less over small fields of even and odd degree.
+/// Compares them with the roots that are found by trying every element.
 #[test]
 fn small_polynomials_have_all_their_roots_found_or_too_few() {
     for (m, polynomial, highest) in [(4, 0x13, 4), (5, 0x25, 3)] {

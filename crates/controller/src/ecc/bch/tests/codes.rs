@@ -42,7 +42,7 @@ fn a_wrong_bit_is_put_right_wherever_it_is() {
     }
 }
 
-/// A burst is corrected like any pattern with the same number of bits.
+/// A burst of bit errors is corrected like any other pattern with the same number of bit errors.
 #[test]
 fn wrong_bits_side_by_side_are_put_right() {
     let code = Code::new(13, 8, 512, 0).unwrap();

@@ -41,7 +41,7 @@ fn every_code_divides_as_a_register_does() {
     }
 }
 
-/// The checksum library processes long data in blocks, so this tests all lengths around the block sizes.
+/// Tests all lengths around the block sizes, because the checksum library processes long data in blocks.
 #[test]
 fn every_length_is_divided_as_by_a_register() {
     let mut random = Streams::new(1).stream("lengths");

@@ -29,7 +29,7 @@ fn places(count: u32, bits: u32, random: &mut Random) -> Vec<usize> {
     places
 }
 
-/// The codeword with the bits at `places` inverted, counted from the start of its data.
+/// The codeword with the bits at `places` inverted. Positions are counted from the start of the data.
 fn flipped([data, spare]: &[Vec<u8>; 2], places: &[usize]) -> [Vec<u8>; 2] {
     let mut flipped = [data.clone(), spare.clone()];
     for &place in places {

@@ -13,7 +13,8 @@ fn time(code: &dyn Ecc, errors: u32) -> Time {
     code.decoding(errors).work.time
 }
 
-/// roberts-2009 gives 30 us at t = 2 for 2 KiB. Twice the number of bits takes twice as long.
+/// Decoding 2 KiB takes 30 us at t = 2, as in roberts-2009. The time is proportional to t and to the size
+/// of the codeword.
 #[test]
 fn decoding_takes_time_in_proportion_to_strength_and_data() {
     assert_eq!(time(&*ecc("t = 2", 2048), 2), Time::from_us(30));
@@ -105,8 +106,8 @@ fn pages_of_several_codewords_are_put_right_each_by_itself() {
     assert_eq!((read[7] ^ page[7], read[9] ^ page[9], read[512..] == page[512..]), (0x15, 1, true));
 }
 
-/// Without the checksum, a code with t = 2 would decode about a third of the patterns of three bit errors to
-/// another codeword.
+/// With the checksum, no pattern of three bit errors is decoded to another codeword. Without the checksum,
+/// a code with t = 2 would decode about a third of these patterns to another codeword.
 #[test]
 fn with_a_checksum_no_other_codeword_comes_out() {
     let code = ecc("t = 2\nm = 13\ncrc32 = true", 1000);

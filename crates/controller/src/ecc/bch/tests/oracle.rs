@@ -97,7 +97,8 @@ fn number([data, spare]: &[Vec<u8>; 2], bits: u32) -> u32 {
     (bytes >> (8 * (data.len() + spare.len()) as u32 - bits)) as u32
 }
 
-/// Compares all patterns of at most `t + 2` bit errors with a decoder that tries every codeword.
+/// Compares the decoder with a decoder that tries every codeword, for all patterns of at most `t + 2` bit
+/// errors.
 #[test]
 fn tiny_codes_decode_to_the_one_codeword_in_reach() {
     let mut random = Streams::new(1).stream("tiny");
