@@ -20,7 +20,7 @@ pub(super) struct Owners {
     pub(super) live: Box<[u64]>,
 }
 
-/// Numbers of programmed pages by cause, and of erased segments, over the lifetime.
+/// Numbers of programmed pages (by cause), cleanings, and wear swaps over the lifetime of the array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) struct Programs {
     pub(super) drained: u64,
@@ -28,7 +28,7 @@ pub(super) struct Programs {
     pub(super) leveled: u64,
     pub(super) cleanings: u64,
     pub(super) swaps: u64,
-    /// Number of programs that a power loss interrupted.
+    /// Number of programs that power losses interrupted.
     pub(super) lost: u64,
 }
 
@@ -224,7 +224,8 @@ impl<S: Store> Array<S> {
         self.table.set(lpn, Location::Flash(page));
     }
 
-    /// Registers flash page `page`, which was just programmed, as a version of `lpn` to keep.
+    /// Registers flash page `page`, which was just programmed, as a version of `lpn` that must be
+    /// preserved.
     #[inline]
     pub(super) fn keep(&mut self, lpn: u32, page: u32, position: usize) {
         let segment = self.flash.block_of(page);

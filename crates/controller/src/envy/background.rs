@@ -58,10 +58,10 @@ pub(super) struct Task {
     pub(super) swap: Option<[u32; 2]>,
 }
 
-/// Condition that ends background work before the available time is used up.
+/// Condition that can end background work before the available time is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Until {
-    /// The work uses the whole available time.
+    /// No condition: the work uses the whole available time.
     TimeIsUp,
     /// The work ends when a slot of the buffer is free.
     SlotIsFree,
@@ -82,7 +82,7 @@ pub(super) struct Background {
     pub(super) tasks: Vec<Task>,
     /// Energy and counts of operations, recorded at completion.
     pub(super) ledger: Ledger,
-    /// Time spent in the latest period of work by activity, in the order of [`SPENT`].
+    /// Time spent per activity in the latest period of work, in the order of [`SPENT`].
     pub(super) spent: [Time; 4],
     /// Cleanings completed since the last query, with times on the background clock.
     #[state(varies)]
@@ -301,8 +301,8 @@ impl Background {
         }
     }
 
-    /// Whether a cleaning may start in `partition`. A cleaning needs an erased segment. A wear swap must not
-    /// be in progress, nor a relocation or a program in this partition.
+    /// Whether a cleaning may start in `partition`. A cleaning needs an erased segment. No wear swap may be
+    /// in progress, and no relocation or program in this partition.
     fn can_clean<S: Store>(&self, array: &Array<S>, partition: usize) -> bool {
         let is_in = |position: usize| array.partition_of(position) == partition;
         let mut tasks = self.tasks.iter();
@@ -317,9 +317,9 @@ impl Background {
         self.running.iter().any(|running| is_of(running.operation))
     }
 
-    /// Whether a copy from `segment`, or for its relocation, would end no sooner than an erase that starts
-    /// now. This happens if the host overwrote the page during the copy. The segment then has no valid page,
-    /// but its relocation has not ended.
+    /// Whether a copy from `segment`, or a copy for its relocation, will still be in progress when an erase
+    /// that starts now ends. This happens if the host overwrote the page during the copy. The segment then
+    /// has no valid page, but its relocation has not ended.
     fn outlasts_erase<S: Store>(&self, array: &Array<S>, segment: u32) -> bool {
         let erased = self.clock + self.pace.erase;
         let is_of = |operation| match operation {
@@ -365,7 +365,7 @@ impl Background {
         found.expect("an operation belongs to a relocation that is not over")
     }
 
-    /// The task that relocates `segment`, for changes.
+    /// Mutable reference to the task that relocates `segment`.
     pub(super) fn task_mut(&mut self, segment: u32) -> &mut Task {
         let found = self.tasks.iter_mut().find(|task| task.relocation.from == segment);
         found.expect("an operation belongs to a relocation that is not over")

@@ -6,8 +6,8 @@ use nacre_kernel::event::Payload;
 use nacre_media::store::Store;
 
 impl<S: Store> Envy<S> {
-    /// Writes data of the first request to its page in the write buffer, `bytes` bytes from host address
-    /// `address`.
+    /// Writes `bytes` bytes of the first request's data to their page in the write buffer. The data starts
+    /// at host address `address`.
     #[inline]
     pub(super) fn write_words(&mut self, address: u64, bytes: u64) {
         if !S::CARRIES_BYTES {
@@ -23,7 +23,7 @@ impl<S: Store> Envy<S> {
         self.buffer.bytes_mut(slot)[offset..offset + new.len()].copy_from_slice(new);
     }
 
-    /// Returns the current data of `bytes` bytes from host address `address`.
+    /// Returns the current data of the `bytes` bytes that start at host address `address`.
     pub(super) fn read_newest(&self, address: u64, bytes: usize) -> Payload {
         let mut into = vec![0; bytes];
         let mut at = 0;

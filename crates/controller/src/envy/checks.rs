@@ -1,4 +1,4 @@
-//! Checks of a configuration before the device is built.
+//! Checks the configuration before the device is built.
 
 use super::config::Config;
 use super::geometry::Geometry;
@@ -90,7 +90,7 @@ fn spares_leave_data(reader: &mut Reader<'_>, config: &Config) -> bool {
     fits
 }
 
-/// Checks that flash pages and buffer slots fit in entries of four bytes.
+/// Checks that the numbers of flash pages and buffer slots fit into page table entries of four bytes.
 fn check_pages(reader: &mut Reader<'_>, config: &Config, geometry: &Geometry) {
     let pages = geometry.flash_pages() + u64::from(config.buffer_pages());
     if pages > PageTable::PAGES_MAX {

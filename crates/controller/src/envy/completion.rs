@@ -96,8 +96,8 @@ impl Background {
     }
 }
 
-/// Records that the page of `slot` was programmed. If the host has written a newer version, the page in flash
-/// is invalid, unless it is the shadow of an open transaction.
+/// Records that the page of `slot` was programmed. If the host has written a newer version, the programmed
+/// page is invalid, unless it is the shadow of an open transaction.
 #[inline]
 fn drained<S: Store>(array: &mut Array<S>, buffer: &mut WriteBuffer, slot: u32, page: u32) {
     let lpn = buffer.slot(slot).lpn;

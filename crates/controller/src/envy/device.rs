@@ -1,7 +1,7 @@
 //! Implementation of the device contract.
 //!
-//! Ends of background programs and erases are not events. Each call of the device first advances background
-//! work by the idle time since the last call.
+//! The end of a background program or erase is not an event. Each call of the device first advances
+//! background work by the idle time since the last call.
 
 use super::model::Envy;
 use super::page_table::Location;

@@ -3,39 +3,39 @@
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Column, Time};
 
-/// Maximum number of points. Beyond it, adjacent points are merged.
+/// Maximum number of points. If there are more, adjacent points are merged.
 const POINTS_MAX: usize = 2048;
 
-/// Number of cleanings, and the pages that they copied and reclaimed.
+/// Number of cleanings, and the numbers of pages that they copied and reclaimed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) struct Cleanings {
     pub(super) count: u64,
-    /// Valid pages copied.
+    /// Number of valid pages copied.
     pub(super) copied: u64,
-    /// Pages reclaimed for programming.
+    /// Number of pages reclaimed for programming.
     pub(super) gained: u64,
 }
 
 impl Cleanings {
-    /// Counts of one cleaning of a segment with `pages` pages and `copied` valid pages.
+    /// The counts of one cleaning of a segment with `pages` pages and `copied` valid pages.
     pub(super) fn of(copied: u32, pages: u32) -> Cleanings {
         Cleanings { count: 1, copied: u64::from(copied), gained: u64::from(pages.saturating_sub(copied)) }
     }
 }
 
-/// Counts of the cleanings that ended after the previous point, and no later than `end`.
+/// The counts of all cleanings that ended after the previous point, and no later than `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Value)]
 struct Point {
     end: Time,
     cleanings: Cleanings,
 }
 
-/// Cleanings over time. To limit memory, adjacent points are merged.
+/// Time series of cleanings. To limit memory, adjacent points are merged.
 #[derive(Clone, Debug, PartialEq, State)]
 pub(super) struct History {
     #[state(varies)]
     points: Vec<Point>,
-    /// Minimum number of cleanings per point, except the last.
+    /// Minimum number of cleanings per point. The last point may have fewer.
     each: u64,
 }
 
@@ -61,7 +61,8 @@ impl History {
         }
     }
 
-    /// Columns with one row per point: its end time relative to `start`, and counts of its cleanings.
+    /// Columns with one row per point: the end time of the point relative to `start`, and the counts of its
+    /// cleanings.
     pub(super) fn columns(&self, start: Time) -> Vec<Column> {
         let column = |name, value: fn(&Cleanings) -> f64| Column {
             name,

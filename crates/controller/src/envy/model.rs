@@ -39,7 +39,8 @@ pub(super) struct Envy<S> {
     /// Time up to which background work was simulated or suspended.
     pub(super) worked_until: Time,
     pub(super) counters: Counters,
-    /// State of slots that the host may modify in position: dirty, or owned by a transaction.
+    /// State of a slot that the host may modify without copying the page: dirty, or written by the open
+    /// transaction.
     pub(super) writable: SlotState,
     /// Whether power is off.
     pub(super) has_failed: bool,
@@ -58,8 +59,9 @@ pub(super) struct Counters {
     pub(super) accesses: [u64; 2],
     pub(super) copies_on_write: u64,
     pub(super) forced_drains: u64,
-    /// Numbers of programs and erases before the start of measurement.
+    /// Numbers of programs before the start of measurement.
     pub(super) programs_before: Programs,
+    /// Number of erases before the start of measurement.
     pub(super) erases_before: u64,
     pub(super) history: History,
 }

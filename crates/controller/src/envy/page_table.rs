@@ -32,8 +32,8 @@ impl PageTable {
         PageTable { entries: vec![0; pages], flash_pages }
     }
 
-    /// Maximum number of flash pages and buffer slots that four bytes can represent, with one value reserved
-    /// for nowhere.
+    /// Maximum number of flash pages and buffer slots that four bytes can represent. One value is reserved
+    /// for [`Location::Nowhere`].
     pub(super) const PAGES_MAX: u64 = u32::MAX as u64;
 
     /// Location of page `lpn`.

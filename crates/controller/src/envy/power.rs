@@ -2,7 +2,7 @@
 //!
 //! Flash keeps programmed pages. The page table, the buffer, and the cleaning state are in battery-backed
 //! SRAM. An interrupted program leaves undefined data on a page that cannot be programmed again before an
-//! erase. Its data is still in the buffer, or in the segment being cleaned.
+//! erase. The data of an interrupted program is still in the buffer, or in the segment being cleaned.
 
 use super::background::{Background, Operation};
 use super::model::Envy;

@@ -1,4 +1,4 @@
-//! Relocation: copies the valid pages of a segment to an erased one, which replaces it.
+//! Relocation: the valid pages of a segment are copied to an erased segment, which takes over the position.
 
 use super::array::Array;
 use super::page_table::Location;
@@ -21,7 +21,7 @@ pub(super) struct Relocation {
     pub(super) cause: Cause,
     /// The segment whose pages are relocated.
     pub(super) from: u32,
-    /// Its position, which the segment that receives its pages already occupies.
+    /// Position of `from`. The segment that receives the pages already occupies this position.
     pub(super) position: u32,
     /// The next page of `from` to examine.
     pub(super) cursor: u32,
@@ -29,20 +29,20 @@ pub(super) struct Relocation {
     pub(super) copied: u32,
     /// Number of pages at the end of `from` that move to the previous partition.
     pub(super) to_lower: u32,
-    /// Number of remaining pages that move to the next partition.
+    /// Number of pages that still have to move to the next partition.
     pub(super) to_higher: u32,
-    /// Pages that the segment receives from the previous and the next partition, after its valid pages have
-    /// been copied.
+    /// Pages that the receiving segment takes from the previous and the next partition, after the valid
+    /// pages of `from` have been copied.
     pub(super) takes: [Taken; 2],
 }
 
 /// Pages that a relocation takes from the segment at another position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) struct Taken {
-    /// The position from which the pages are taken.
+    /// The position of the segment from which the pages are taken.
     pub(super) position: u32,
-    /// The next page of its segment to examine. If the segment is examined from its end, this is the page
-    /// after it.
+    /// The next page of the segment to examine. If the segment is examined from its end, `cursor` is one
+    /// page after the next page.
     pub(super) cursor: u32,
     /// Number of pages that remain to be taken.
     pub(super) left: u32,
@@ -51,8 +51,8 @@ pub(super) struct Taken {
 }
 
 impl<S: Store> Array<S> {
-    /// Asks the policy for a victim in `partition`, whose segments are all full. Starts to clean this victim,
-    /// and returns its relocation.
+    /// Asks the policy for a victim in `partition`, whose segments are all full. Starts to clean the
+    /// victim, and returns the relocation.
     pub(super) fn begin_cleaning(&mut self, partition: usize) -> Relocation {
         let decision = self.decide(partition);
         let position = decision.victim;
@@ -151,9 +151,9 @@ impl<S: Store> Array<S> {
         Some(word as u32 * 64 + bits.trailing_zeros())
     }
 
-    /// Returns the next page to take from another partition, and its destination, if any. The valid pages of
-    /// the segment are copied first. A relocation that is restarted after a power loss has therefore taken no
-    /// page.
+    /// Returns the next page to take from another partition, and its destination, if any. The valid pages
+    /// of the relocated segment are copied first. Therefore, no page has been taken yet when a relocation
+    /// is restarted after a power loss.
     fn next_taken(&self, relocation: &mut Relocation) -> Option<(u32, usize)> {
         let position = relocation.position as usize;
         // A full position would be cleaned again immediately and without gain.
@@ -193,8 +193,8 @@ impl<S: Store> Array<S> {
         (0..end).rev().find(|&index| live[index as usize / 64] >> (index % 64) & 1 == 1)
     }
 
-    /// Position to which the page just found moves. Most pages stay at their position. Pages at the ends of
-    /// the segment may move to neighboring partitions. `None` if no erased page is left.
+    /// Destination position of the page that was just found. Most pages stay at their position. Pages at
+    /// the ends of the segment may move to neighboring partitions. `None` if no erased page is left.
     #[inline]
     fn destination(&mut self, relocation: &mut Relocation) -> Option<usize> {
         let position = relocation.position as usize;
@@ -219,9 +219,9 @@ impl<S: Store> Array<S> {
         Some(position)
     }
 
-    /// A position with an erased page in the nearest partition, for a page whose position is full. This
-    /// happens if power losses interrupted programs at the position. The segment then has more valid pages to
-    /// move than erased pages are left.
+    /// A position with an erased page in the nearest partition, for a page whose position is full. A
+    /// position is full if power losses interrupted programs there. The relocated segment then has more
+    /// valid pages to move than erased pages are left.
     #[cold]
     fn elsewhere(&mut self, position: usize) -> Option<usize> {
         let own = self.partition_of(position);
@@ -231,8 +231,9 @@ impl<S: Store> Array<S> {
         found.map(|other| self.partitions[other].active)
     }
 
-    /// Copies up to `limit` pages that stay at their position, without advancing time. Returns the number of
-    /// copied pages. [`Array::next_live`] returns the pages that move to other partitions and the shadows.
+    /// Copies up to `limit` pages that stay at their position, without advancing time. Returns the number
+    /// of copied pages. [`Array::next_live`] returns all other pages: shadows, and pages that move to other
+    /// partitions.
     pub(super) fn copy_run(&mut self, relocation: &mut Relocation, limit: u64) -> u64 {
         let from = relocation.from as usize;
         let stay = self.live[from].saturating_sub(relocation.to_lower);

@@ -4,7 +4,7 @@ use super::model::Envy;
 use nacre_kernel::{Activity, Bytes, Column, ComponentReport, Resource, Time, Wear};
 use nacre_media::store::Store;
 
-/// Bytes in SRAM per flash page for the page table (wu-1994, section 3.3).
+/// SRAM size of a page table entry, in bytes per flash page (wu-1994, section 3.3).
 const TABLE_ENTRY_BYTES: u64 = 6;
 
 /// Report of the device over the time `elapsed`.

@@ -53,7 +53,8 @@ impl<S: Store> Envy<S> {
         if self.service.is_idle() { Time::MAX } else { self.service.end }
     }
 
-    /// Handles the event at [`Envy::next`]. Pages that finish before `until` are drained immediately.
+    /// Handles the event that is due at [`Envy::next`]. Pages that finish before `until` are drained
+    /// immediately.
     #[inline]
     pub(super) fn step(&mut self, until: Time, completions: &mut Completions) {
         let at = self.service.end;

@@ -1,9 +1,9 @@
 //! Transactions: the old version of a page is preserved until the commit.
 //!
-//! The versions written by an open transaction stay in the write buffer. The previous version, the *shadow*,
-//! stays at its location. In flash, cleaning moves it like a valid page; otherwise it stays in a slot of the
-//! buffer (wu-1994, section 6). A changed page therefore takes one slot of the buffer if its shadow is in
-//! flash, and two if its shadow is in the buffer.
+//! The versions written by an open transaction stay in the write buffer. The previous version, the
+//! *shadow*, stays at its location. Cleaning moves a shadow in flash like a valid page. A shadow in the
+//! buffer keeps its slot (wu-1994, section 6). A changed page therefore takes one slot of the buffer if its
+//! shadow is in flash, and two slots if its shadow is in the buffer.
 //!
 //! A transaction starts and ends only while no request is outstanding; the caller first waits for all
 //! requests.

@@ -10,13 +10,14 @@ use super::relocation::Relocation;
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
-    /// Whether `relocation` has pages left to copy. If it has, but [`Array::next_live`] returns `None`, no
-    /// erased page is left.
+    /// Whether `relocation` has pages left to copy. If pages are left but [`Array::next_live`] returns
+    /// `None`, no erased page is left.
     pub(super) fn lacks_pages(&self, relocation: &Relocation) -> bool {
         self.find_live(relocation.from, relocation.cursor).is_some()
     }
 
-    /// Reverts all copies of `relocation`. Returns the segment at its position, which then has no valid page.
+    /// Reverts all copies of `relocation`. Returns the segment at the position of `relocation`, which then
+    /// has no valid page.
     pub(super) fn undo(&mut self, relocation: &mut Relocation) -> u32 {
         let to = self.order[relocation.position as usize];
         // Pages that moved from the end of the segment to neighbors stay there.

@@ -4,8 +4,8 @@ use super::array::{Array, Exchange};
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
-    /// Returns the positions of the segments with the most and the fewest erases if these differ by more than
-    /// `gap`.
+    /// Returns the positions of the segments with the most and the fewest erases if their erase counts
+    /// differ by more than `gap`.
     ///
     /// To avoid endless exchanges of the same two segments, a segment is not exchanged again until its erase
     /// count changes. The more worn segment must have been erased again, which shows that its new data is

@@ -208,7 +208,7 @@ impl WriteBuffer {
         &self.bytes[start..start + self.page_bytes]
     }
 
-    /// Data of `slot`, for changes.
+    /// Mutable data of `slot`.
     #[inline]
     pub(super) fn bytes_mut(&mut self, slot: u32) -> &mut [u8] {
         let start = slot as usize * self.page_bytes;

@@ -1,4 +1,4 @@
-//! Tests of settings that are impossible for an array.
+//! Tests that invalid settings of an array are rejected.
 
 use crate::workbench::workbench;
 

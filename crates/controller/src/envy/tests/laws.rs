@@ -1,4 +1,4 @@
-//! Tests of closed forms and exact times.
+//! Compares the device with closed forms and exact times.
 
 use super::{FewestLive, TINY, answer_to, device};
 use crate::workbench::{ask, workbench};
@@ -51,8 +51,8 @@ fn energy_follows_from_counts() {
     }
 }
 
-/// Wear that writes cause, after equally many writes before the measurement. The number of writes is
-/// `turnovers` times the number of pages. `page` selects the pages.
+/// Wear caused by writes, whose number is `turnovers` times the number of pages. An equal number of writes
+/// precedes the measurement. `page` selects the pages.
 fn worn(settings: &str, turnovers: u64, mut page: impl FnMut(u64) -> u64) -> Wear {
     let mut device = workbench(1).build(&format!("{ARRAY}{settings}")).unwrap();
     let pages = device.capacity().unwrap().0 / PAGE;
@@ -101,7 +101,7 @@ fn a_segment_cleaned_at_utilization_u_costs_u_over_1_minus_u() {
     }
 }
 
-/// Cost v / (1 - v) of FIFO under uniform writes, which cleans at utilization v = exp(-(1 - v) / u)
+/// Cost v / (1 - v) of FIFO, which cleans at the utilization v = exp(-(1 - v) / u) under uniform writes
 /// (Desnoyers 2012). Greedy has the same cost in the limit of large segments.
 fn fifo_law(u: f64) -> f64 {
     let v = (0..500).fold(0.5, |v, _| libm::exp(-(1.0 - v) / u));
@@ -197,8 +197,8 @@ fn accesses_take_the_times_of_the_parts_they_use() {
     assert_eq!(answer_to(&mut envy, now, Op::Read, PAGE * 40 - 4, 8).done - now, ns(640));
 }
 
-/// With two pages of buffer, the third page waits until the controller resumes programs and the first page is
-/// drained.
+/// If the buffer has two pages, a write to a third page waits until the controller resumes programs and the
+/// first page is drained.
 #[test]
 fn a_write_that_finds_the_buffer_full_waits_for_one_program() {
     let settings = TINY.replace("buffer = \"32 B\"", "buffer = \"16 B\"").replace("50 %", "100 %");
@@ -261,7 +261,7 @@ fn concurrent_programs_drain_in_proportion() {
     }
 }
 
-/// If 1 % of a 1 TiB array is written, its tables take only memory for this share.
+/// If 1 % of a 1 TiB array is written, its tables use host memory only for that 1 %.
 #[test]
 fn memory_follows_what_was_touched_and_not_the_capacity() {
     let settings = "segments = 65536\npage = \"4 KiB\"\npreload = \"0 B\"\nbanks = 64\n";
@@ -281,8 +281,7 @@ fn memory_follows_what_was_touched_and_not_the_capacity() {
     assert!(per_page < 16.0, "{per_page:.2} bytes for each page that was touched");
 }
 
-/// With wear-leveling swaps, the erase counts of segments differ little, even if only part of the data is
-/// written.
+/// With wear swaps, the erase counts of segments differ little, even if only part of the data is written.
 #[test]
 fn wear_swaps_bound_the_spread_of_erases() {
     let spread = |gap: u32| {

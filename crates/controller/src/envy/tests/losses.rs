@@ -1,4 +1,4 @@
-//! Tests of power losses during relocation of segments without spare pages.
+//! Tests of power losses while segments without spare pages are relocated.
 
 use super::memory::{Pair, Step};
 use crate::envy::background::Operation;
@@ -10,7 +10,7 @@ use nacre_kernel::{Streams, Time};
 const FULL: &str = "segments = 4\nsegment = \"32 B\"\npage = \"8 B\"\nbuffer = \"32 B\"\nbanks = 4\n\
     utilization = \"75 %\"\nthreshold = \"0 %\"\nwear_swap_gap = 1\nerase = \"20 us\"\n";
 
-/// Writes until `is_reached` returns true, up to a limit. Returns whether it did.
+/// Writes until `is_reached` returns true, up to a limit. Returns whether `is_reached` has returned true.
 fn write_until(pair: &mut Pair, seed: u64, is_reached: impl Fn(&Pair) -> bool) -> bool {
     let mut random = Streams::new(seed).stream("pages");
     (0..2000).any(|number| {
@@ -23,8 +23,8 @@ fn write_until(pair: &mut Pair, seed: u64, is_reached: impl Fn(&Pair) -> bool) -
     })
 }
 
-/// Whether the first page of a segment with `live` valid pages is being copied, and at most `erased` pages
-/// remain in addition to its destinations.
+/// Whether the first page of a segment with `live` valid pages is being copied, and the other positions
+/// have at most `erased` erased pages left.
 fn is_full(pair: &Pair, live: u32, erased: u32) -> bool {
     let array = &pair.envy.array;
     let pages = array.geometry.pages_per_segment;
@@ -81,8 +81,8 @@ fn a_copy_that_a_loss_of_power_cuts_is_counted_once() {
     }
 }
 
-/// Tests all sequences of completed programs, completed erases, and programs and erases interrupted by power
-/// losses.
+/// No page is lost while full segments are relocated. Tests all sequences of completed programs, completed
+/// erases, and power losses that interrupt programs and erases.
 #[test]
 fn losses_of_power_while_full_segments_move_lose_no_page() {
     let cut = [Step::Idle(Time::from_us(8)), Step::PowerFails];

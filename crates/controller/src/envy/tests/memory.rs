@@ -1,4 +1,4 @@
-//! Compares the data of the device with a plain memory after the same operations.
+//! Compares the data of the device with the data of a plain memory after the same operations.
 
 use super::{TINY, device};
 use crate::cleaning::{Cleaner, Decision, View};
@@ -14,7 +14,7 @@ use nacre_testkit::SharedStore;
 /// An operation on the device and on the plain memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
-    /// Writes `bytes` bytes at this page and offset.
+    /// Writes `bytes` bytes to page `page`, starting at `offset`.
     Write {
         page: u64,
         offset: u64,
@@ -146,7 +146,7 @@ impl Pair {
         (answer.done, answer.data)
     }
 
-    /// Ends the process and continues with the saved state in another one.
+    /// Simulates a restart of the process: saves the state, and restores it in a new device.
     fn restart(&mut self) {
         let mut writer = StateWriter::new();
         self.envy.save(&mut writer);
@@ -269,7 +269,8 @@ fn a_transaction_that_does_not_fit_is_refused_and_nothing_has_changed() {
     assert!(pair.bytes.iter().all(|&byte| byte == 0), "nothing was written");
 }
 
-/// The released slots of a rolled-back transaction are between slots of others in the queue.
+/// After an abort, the released slots of a transaction are between other slots in the queue. The next
+/// transaction can use these slots.
 #[test]
 fn slots_that_hold_nothing_any_more_are_room_for_a_transaction() {
     let write = |page| Step::Write { page, offset: 0, bytes: 8 };

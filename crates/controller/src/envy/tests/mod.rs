@@ -38,7 +38,8 @@ fn answer_to<S: Store>(envy: &mut Envy<S>, now: Time, op: Op, address: u64, byte
     ask(envy, now, &Request { arrival: now, address, bytes, volume: 0, op }, Payload::NONE)
 }
 
-/// A policy that cleans the segment with the fewest valid pages, in partitions of this number of segments.
+/// A policy that cleans the segment with the fewest valid pages. The value is the number of segments per
+/// partition, or `None` if all segments form one partition.
 #[derive(State)]
 struct FewestLive(#[state(same)] Option<u32>);
 
@@ -53,6 +54,7 @@ impl Cleaner for FewestLive {
     }
 }
 
-/// Four segments of eight pages of eight bytes, one of them a spare, and a write buffer of four pages.
+/// Four segments, one of which is a spare, and a write buffer of four pages. A segment has eight pages of
+/// eight bytes.
 const TINY: &str = "segments = 4\nsegment = \"64 B\"\npage = \"8 B\"\nbuffer = \"32 B\"\nbanks = 4\n\
     utilization = \"87.5 %\"\nthreshold = \"50 %\"\nmmu_entries = 2\n";

@@ -8,8 +8,8 @@ use nacre_testkit::oracle::Load;
 use nacre_testkit::visits;
 use std::collections::VecDeque;
 
-/// More flash than is ever written, and a buffer of eight pages of 64 B that is drained when it holds more
-/// than four.
+/// More flash than is ever written, and a buffer of eight pages of 64 B. The buffer is drained when it
+/// holds more than four pages.
 const SETTINGS: &str = "segments = 64\nsegment = \"64 KiB\"\npage = \"64 B\"\npreload = \"0 B\"\nbuffer = \"512 B\"\n\
     threshold = \"50 %\"\nmmu_entries = 3\naccess = \"160 ns\"\npage_table_access = \"160 ns\"\n\
     copy_on_write = \"100 ns\"\nprogram = \"4 us\"\nresume_after = \"1 us\"\nsuspend = \"2 us\"\n";
@@ -26,8 +26,9 @@ struct Naive {
     free_at: Time,
     /// Pages with a cached mapping, most recently used last.
     known: Vec<u64>,
-    /// Pages in the buffer, oldest first, and the remaining time of the program in progress.
+    /// Pages in the buffer, oldest first.
     dirty: VecDeque<u64>,
+    /// Remaining time of the program in progress.
     program: Option<Time>,
 }
 
