@@ -5,7 +5,7 @@ use nacre_kernel::event::Payload;
 use nacre_kernel::state::State;
 use std::collections::VecDeque;
 
-/// Writes in the cache, and writes that wait for space, by request number.
+/// The space of the cache, the writes in the cache, and the writes that wait for space.
 #[derive(Debug, State)]
 pub(super) struct Cached {
     #[state(same)]
@@ -13,10 +13,10 @@ pub(super) struct Cached {
     /// Total size of the writes for which space is allocated, in bytes. Their data is in the cache or being
     /// transferred.
     used: u64,
-    /// Acknowledged writes, oldest first.
+    /// Request numbers of the acknowledged writes, oldest first.
     #[state(varies)]
     acknowledged: VecDeque<u32>,
-    /// Writes that wait for space, oldest first.
+    /// Request numbers of the writes that wait for space, oldest first.
     #[state(varies)]
     waiting: VecDeque<u32>,
     /// Number of bytes that are being transferred into the cache.

@@ -84,8 +84,8 @@ impl<S: Store> Hdd<S> {
         }
     }
 
-    /// Receives a write. If the write fits the size of the cache, it goes to the cache, and otherwise to the
-    /// arm.
+    /// Receives a write. If the write fits into an empty cache, it goes to the cache. Otherwise, it goes to
+    /// the arm.
     fn accept_write(&mut self, now: Time, number: u32) {
         self.active[number].ticket = self.writes.begin();
         let request = self.active[number].request;

@@ -5,7 +5,8 @@ use nacre_kernel::state::Value;
 use nacre_kernel::{Request, Time};
 use nacre_media::disk::Access;
 
-/// A request in progress. An acknowledged write in the cache keeps its data until it is on the platter.
+/// A request in progress. An acknowledged write in the cache keeps its data until the data is on the
+/// platter.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Active {
     pub(super) id: RequestId,

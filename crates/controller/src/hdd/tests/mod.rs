@@ -264,7 +264,7 @@ fn impossible_drives_are_refused_with_a_remedy() {
     assert!(low.contains("it includes idle power: at least 10 W"), "{low}");
 }
 
-/// One read every ten seconds: the platters stop one second after each read and take two seconds to spin up.
+/// The idle energies of shares that make up a whole drive add up to the idle energy of the drive.
 #[test]
 fn shares_of_a_drive_idle_together_as_the_drive_does() {
     let powers = "idle_power = \"10 W\"\nseek_power = \"14 W\"\nactive_power = \"12 W\"\n";
@@ -279,6 +279,8 @@ fn shares_of_a_drive_idle_together_as_the_drive_does() {
     assert_eq!(idle("150 GB").1, Some(0.25));
 }
 
+/// The drive serves one read every ten seconds. One second after each read, the platters stop. The next read
+/// waits two seconds until they have spun up, which takes 50 J.
 #[test]
 fn platters_that_stand_take_time_and_energy_to_turn() {
     let powers = "idle_power = \"9 W\"\nseek_power = \"9 W\"\nactive_power = \"9 W\"\nstandby = { after = \"1 s\", \
@@ -299,7 +301,7 @@ fn platters_that_stand_take_time_and_energy_to_turn() {
     assert_close("idling and standing", idle, 9.0 * (110.0 - standing) + standing, 0.01);
 }
 
-/// Standby can be modeled without energies. The energies are either all given or all absent.
+/// The powers and energies are either all given or all absent. Standby can also be modeled without them.
 #[test]
 fn a_drive_that_stands_has_all_energies_or_none() {
     let standby = |energies: &str| format!("standby = {{ after = \"1 s\", spin_up = \"2 s\"{energies} }}\n");
@@ -327,8 +329,8 @@ fn a_drive_that_stands_has_all_energies_or_none() {
     assert_eq!(report.energy(Activity::SpinUp), Energy(0.0));
 }
 
-/// Requests that wait at a power loss are not charged. The arm and the interface are charged up to the power
-/// loss.
+/// Requests that are waiting when power fails are not charged. The arm and the interface are charged up to
+/// the power loss.
 #[test]
 fn what_a_loss_of_power_cancels_is_charged_to_nothing() {
     let powers = "idle_power = \"8 W\"\nseek_power = \"14 W\"\nactive_power = \"10 W\"\n";

@@ -1,4 +1,4 @@
-//! Compares the drive with an event simulation of the same arm, request by request.
+//! Compares the drive with an event simulation of the disk arm, request by request.
 
 use super::{BLOCK, BLOCKS, DRIVE};
 use crate::hdd::Config;
@@ -15,8 +15,8 @@ const POLICIES: [(&str, Policy); 3] = [
     ("shortest_access", Policy::ShortestAccess),
 ];
 
-/// Non-overlapping requests of up to 64 KiB. If `is_skewed`, 90 % of the requests go to 10 % of the disk, and
-/// otherwise they are uniform.
+/// Non-overlapping requests of up to 64 KiB. If `is_skewed`, 90 % of the requests go to 10 % of the disk.
+/// Otherwise, addresses are uniformly distributed.
 fn requests(count: u64, is_skewed: bool, random: &mut Random) -> Vec<Request> {
     const SLOT: u64 = 16;
     let slots = BLOCKS / SLOT;
@@ -97,7 +97,8 @@ fn a_request_that_is_too_old_goes_first() {
     assert!(end(&limited) > end(&free), "the arm moves further");
 }
 
-/// Requests to the same bytes stay in order, regardless of the policy.
+/// Two requests to the same bytes stay in order if one of them is a write, even if the policy is the
+/// shortest access time.
 #[test]
 fn a_request_never_overtakes_one_that_it_depends_on() {
     let mut drive = workbench(1)
