@@ -1,7 +1,7 @@
 //! Controllers: devices that are built from media.
 //!
-//! Every device is a module of [`DeviceFamily`]. Composite devices (caches and tiers) are in the same family,
-//! but in the crate `nacre-hierarchy`.
+//! Every device is a model of the family [`DeviceFamily`]. Composite devices (caches and tiers) are in the
+//! same family, but in the crate `nacre-hierarchy`.
 
 pub mod cleaning;
 #[cfg(test)]

@@ -87,7 +87,7 @@ pub(super) struct Express {
     #[state(skip = "from the configuration")]
     pub(super) flight: Time,
     links: [Link; 2],
-    /// Transfer time of packets without data that has not yet been charged to the link, by direction.
+    /// Transfer time of packets without data, by direction. This time has not been charged to the link yet.
     owed: [Time; 2],
     /// Credits for transfers, by direction, if limited.
     credits: Option<[Credits; 2]>,
@@ -100,8 +100,7 @@ struct Credits {
     #[state(same)]
     all: u64,
     free: u64,
-    /// Credits that are on the way back to the sender: the time at which they return, and their number of
-    /// bytes.
+    /// Credits on the way back to the sender: the time at which they arrive, and their number of bytes.
     #[state(varies)]
     returning: VecDeque<(Time, u64)>,
 }

@@ -17,7 +17,7 @@ pub(super) struct Lines {
     rules: Rules,
     express: Express,
     cpus: Cpus<Job>,
-    /// Programs by request number.
+    /// The host programs that issued the requests in progress, by request number.
     #[state(varies)]
     programs: Vec<Program>,
     agenda: Agenda<Event>,
@@ -81,11 +81,11 @@ struct Open {
     lines: u64,
     arrived: u64,
     back: u64,
-    /// Lines in flight to the device, oldest first.
+    /// Time spent by each line in flight to the device, oldest line first.
     coming: VecDeque<Spent>,
     /// Lines at the device without a reply, with their arrival times, oldest first.
     there: VecDeque<(Time, Spent)>,
-    /// Time spent until the end of the leg *brought*.
+    /// Time spent until the end of the leg *brought* of the part.
     brought: Spent,
     /// Time at which the device had served the part. `None` until then.
     served: Option<Time>,
@@ -116,7 +116,7 @@ impl Lines {
         }
     }
 
-    /// Whether each line of this operation is outstanding until its reply.
+    /// Whether each line of an operation `op` remains outstanding until its reply arrives.
     fn is_answered(&self, op: Op) -> bool {
         op == Op::Read || self.rules.is_answered
     }
@@ -190,7 +190,8 @@ impl Lines {
         self.agenda.schedule(there, Event::Ended(number, spent));
     }
 
-    /// Handles the arrival of a line of `part` at the device. Returns the leg that this completes, if any.
+    /// Handles the arrival of a line of `part` at the device. Returns the leg that the arrival completes,
+    /// if any.
     fn arrived(&mut self, at: Time, part: Part) -> Option<Arrival> {
         let op = self.programs[part.request as usize].op;
         let is_answered = self.is_answered(op);
@@ -228,7 +229,7 @@ impl Lines {
         self.agenda.schedule(back, Event::Back(part, spent));
     }
 
-    /// Handles the reply to a line. Returns the leg that this completes, if any.
+    /// Handles the reply to a line. Returns the leg that the reply completes, if any.
     fn back(&mut self, at: Time, part: Part, spent: Spent) -> Option<Arrival> {
         let program = &mut self.programs[part.request as usize];
         program.under_way -= 1;

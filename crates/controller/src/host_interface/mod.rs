@@ -2,14 +2,14 @@
 //! processes its events together with the device's events.
 //!
 //! A request has four legs. The leg *begun* ends when the host's software has processed the request and the
-//! device receives it. Each part of a request has a leg *brought*, which ends when the data of a write has
-//! arrived or the read was requested, and a leg *answered*, which ends when the data of a read was returned.
-//! The leg *ended* ends when the program that issued the request continues. The device serves a part between
-//! its second and third leg.
+//! device receives it. Each part of a request has the legs *brought* and *answered*. The leg *brought* ends
+//! when the data of a write has arrived or the read was requested. The leg *answered* ends when the data of
+//! a read was returned. The leg *ended* ends when the program that issued the request continues. The device
+//! serves a part between its second and third leg.
 //!
 //! The device starts each leg. If the leg takes no time, the call returns its result. Otherwise
-//! [`HostPort::pop_before`] returns it later. Only contended steps are events; the durations of the others
-//! are summed.
+//! [`HostPort::pop_before`] returns it later. Only contended steps are events; the durations of all other
+//! steps are summed.
 
 mod cpus;
 pub mod cxl_mem;
@@ -40,7 +40,7 @@ impl Family for HostInterfaceFamily {
     type Context<'a> = Host<'a>;
 }
 
-/// Services for a host interface during construction.
+/// Data that the constructor of a host interface needs.
 pub struct Host<'a> {
     /// All component tables, used to read the slot's configuration.
     pub families: &'a dyn Families,
@@ -95,7 +95,7 @@ pub enum Leg {
     Ended,
 }
 
-/// A completed stage. The time of a stage that exceeds `alone` was waiting.
+/// A completed stage. The time of the stage in excess of `alone` was spent waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Lap {
     /// Stage of the request path.
@@ -121,14 +121,14 @@ pub struct Arrival {
     pub spent: Spent,
 }
 
-/// Time spent in a leg. The remaining time of the leg was waiting.
+/// Time spent in a leg, by cause. The rest of the leg was spent waiting.
 #[derive(Clone, Debug, Default, PartialEq, Value)]
 pub struct Spent {
     /// Time of the host's software.
     pub software: Time,
     /// Time on the link.
     pub link: Time,
-    /// Time in which the device served earlier parts of the request while this part waited.
+    /// Time during which the device served earlier parts of the request while this part waited.
     pub device: Time,
     /// The stages, if [`HostPort::detail`] has enabled them.
     pub laps: Vec<Lap>,
@@ -183,8 +183,8 @@ pub trait HostPort: State + Send {
     /// no commands.
     fn has_commands(&self) -> bool;
 
-    /// Issues `request` with the number `number` at `now`. `work` is CPU time of the host in addition to that
-    /// of the driver.
+    /// Issues `request` with the number `number` at `now`. `work` is CPU time of the host in addition to
+    /// the CPU time of the driver.
     fn submit(&mut self, now: Time, number: u32, request: &Request, work: Time) -> Option<Spent>;
 
     /// Starts the leg *brought* of `part`, which has `bytes` bytes, at `now`. The returned times and stages

@@ -20,7 +20,7 @@ pub struct Plain {
     /// Names of the links from and to the host.
     #[state(skip = "names")]
     links: [&'static str; 2],
-    /// Transfers from and to the host, in the order of their ends.
+    /// Transfers in progress from and to the host, in the order of their end times.
     #[state(varies)]
     transfers: [VecDeque<Transfer>; 2],
     #[state(skip = "set by `detail`")]
@@ -38,8 +38,8 @@ struct Transfer {
 }
 
 impl Plain {
-    /// A driver that takes `driver` per request on one of `cpus`, and a link with the bandwidth `link` in
-    /// each direction. A part is transferred in one piece.
+    /// A driver that takes the time `driver` per request on one of `cpus`, and a link with the bandwidth
+    /// `link` in each direction. A part is transferred in one piece.
     pub fn new(driver: Time, cpus: u32, link: Bandwidth, links: [&'static str; 2]) -> Plain {
         Plain {
             driver,

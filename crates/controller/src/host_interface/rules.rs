@@ -2,7 +2,7 @@
 
 use nacre_kernel::Time;
 
-/// Bytes that a line needs on the link, by direction.
+/// Number of bytes that a line takes on the link, by direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Crossing {
     pub(super) down: u64,
@@ -16,7 +16,8 @@ pub(super) struct Rules {
     pub(super) line: u64,
     /// CPU time per line.
     pub(super) issue: Time,
-    /// Maximum outstanding lines of a request. For writes, it applies only if each line gets a reply.
+    /// Maximum number of outstanding lines of a request. For writes, the limit applies only if each line
+    /// gets a reply.
     pub(super) outstanding: u32,
     pub(super) read: Crossing,
     pub(super) write: Crossing,

@@ -138,7 +138,8 @@ pub(super) fn ns(bytes: u64) -> f64 {
     bytes as f64 / LINK.raw().0 * 1e9
 }
 
-/// The latency of a single request consists only of software and link time.
+/// If the device serves requests in zero time, the latency of a single request consists only of software
+/// and link time.
 #[test]
 fn the_time_of_a_request_alone_is_all_accounted_for() {
     for toml in ["kind = \"nvme\"", "kind = \"memory_window\"", "kind = \"cxl_mem\"\nlines = 1"] {
@@ -155,8 +156,9 @@ fn the_time_of_a_request_alone_is_all_accounted_for() {
     }
 }
 
-/// A device that serves whole requests receives a read with its first line and a write with its last line. If
-/// it serves in zero time, requests end at the same time as on a device that serves line by line.
+/// A device that serves whole requests receives a read with its first line and a write with its last line.
+/// If this device serves requests in zero time, requests end at the same time as on a device that serves
+/// line by line.
 #[test]
 fn requests_served_as_a_whole_cross_line_by_line_too() {
     for toml in [
@@ -179,7 +181,7 @@ const ALL: [&str; 4] = [
     "kind = \"cxl_mem\"\ncpus = 1",
 ];
 
-/// After a power loss, no request is outstanding, and the next one takes as long as the first.
+/// After a power loss, no request is outstanding, and the next request takes as long as the first request.
 #[test]
 fn nothing_is_under_way_after_a_power_loss() {
     for toml in ALL {
@@ -203,7 +205,8 @@ fn nothing_is_under_way_after_a_power_loss() {
     }
 }
 
-/// Software and link time do not exceed the latency of a request, and the durations of its stages sum to it.
+/// Enabling stages does not change the times of requests. Software and link time do not exceed the latency
+/// of a request, and the durations of all stages of the request sum to its latency.
 #[test]
 fn looking_closely_changes_nothing() {
     for toml in ALL {

@@ -17,8 +17,8 @@ pub(crate) struct Piece {
     pub(crate) to: Time,
 }
 
-/// A distribution whose samples take constant time on average. An index gives a piece near the sampled one
-/// (Chen and Asau, "On generating random variates from an empirical distribution", 1974).
+/// A distribution whose samples take constant time on average. An index gives a piece near the sampled
+/// piece (Chen and Asau, "On generating random variates from an empirical distribution", 1974).
 pub(crate) struct Inverse {
     /// Cumulative share at the end of each piece.
     ends: Vec<f64>,

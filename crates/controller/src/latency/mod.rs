@@ -1,7 +1,7 @@
 //! Latency distributions for devices for which only latencies are known.
 //!
-//! Each distribution is a module of [`LatencyFamily`]. A duration without a kind is a constant latency:
-//! `read = "6.7 us"` is short for `read = { kind = "constant", latency = "6.7 us" }`.
+//! Each distribution is a model of the family [`LatencyFamily`]. A duration without a kind is a constant
+//! latency: `read = "6.7 us"` is short for `read = { kind = "constant", latency = "6.7 us" }`.
 //!
 //! | module | distribution |
 //! |---|---|

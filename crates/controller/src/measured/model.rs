@@ -164,7 +164,7 @@ impl<S: Store> Measured<S> {
         self.servers.end_before(until, |unit, at| begin(read, write, counts, agenda, unit, at))
     }
 
-    /// Completes a unit at `at`, after its data has crossed the link, if any.
+    /// Completes a unit at `at`. If there is a link, the data of the unit has crossed the link.
     #[inline(always)]
     fn finish_unit(&mut self, at: Time, unit: &Unit, completions: &mut Completions) {
         let active = &mut self.active[unit.active];

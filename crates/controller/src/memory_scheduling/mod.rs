@@ -18,7 +18,7 @@ impl Family for MemorySchedulingFamily {
     type Context<'a> = Controller<'a>;
 }
 
-/// Services for a scheduler during construction.
+/// Data that the constructor of a scheduler needs.
 pub struct Controller<'a> {
     /// All component tables, used to read the slot's configuration.
     pub families: &'a dyn Families,
@@ -55,7 +55,7 @@ pub struct Access {
 
 /// A scheduler that selects among the accesses of a memory controller: row hits first, then the oldest.
 pub trait MemoryScheduler: Send {
-    /// Maximum number of accesses that may receive row commands at a time, at least one. At the same time,
-    /// the first of these accesses transfers data.
+    /// Maximum number of accesses that may receive row commands at a time. The result must be at least one.
+    /// At the same time, the first of these accesses transfers data.
     fn ahead(&self) -> u32;
 }

@@ -1,4 +1,4 @@
-//! Backup of volatile memory at a power loss: flash, and a capacitor that powers the dump.
+//! Backup of volatile memory on power loss: flash, and a capacitor that powers the dump.
 
 use super::config::{Config, Dump};
 use crate::ecc::{self, Ecc};
@@ -12,10 +12,10 @@ use nacre_kernel::{Energy, Power, Random, Time};
 pub(super) struct Backup {
     #[state(skip = "from the configuration")]
     plan: DumpCost,
-    /// One bit per page of flash that is set if the memory differs from the page.
+    /// One bit per flash page. The bit is set if the memory differs from the page.
     changed: Vec<u64>,
-    /// One bit per page of flash that is set if the page was ever saved. Pages that were never saved have no
-    /// data to lose.
+    /// One bit per flash page. The bit is set if the page was ever saved. Pages that were never saved have
+    /// no data to lose.
     held: Vec<u64>,
     /// Charge of the capacitor at `since`.
     charge: Energy,
@@ -27,19 +27,19 @@ pub(super) struct Backup {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct DumpCost {
     is_volatile: bool,
-    /// Number of flash pages for the memory.
+    /// Number of flash pages that hold the whole memory.
     pub(super) pages: u64,
-    /// Size of a flash page in bytes, as a shift.
+    /// Base-2 logarithm of the flash page size in bytes.
     pub(super) page_shift: u32,
     dump: Dump,
     setup: Time,
-    /// Time to program a page.
+    /// Time to encode or program a flash page, whichever takes longer.
     save: Time,
-    /// Time to read a page.
+    /// Time to read or decode a flash page, whichever takes longer.
     load: Time,
-    /// Spare bytes of a page for error correction.
+    /// Number of spare bytes per flash page, for error correction.
     pub(super) spare: u64,
-    /// Probability that a page has uncorrectable errors.
+    /// Probability that a flash page has uncorrectable errors when it is read.
     unreadable: f64,
     power: Power,
     /// Usable energy of the charged capacitor, or `None` if it is always sufficient.
@@ -56,7 +56,7 @@ pub(super) struct Dumped {
     pub(super) saved: u64,
     /// Number of changed pages that are lost.
     pub(super) lost: u64,
-    /// First page that is not saved, of all pages.
+    /// Page number at which the saved part of the memory ends. Changed pages from this number on are lost.
     pub(super) end: u64,
 }
 
@@ -93,12 +93,12 @@ impl DumpCost {
         self.power.over(self.time(pages))
     }
 
-    /// Time to read the flash after a power loss.
+    /// Time to read the whole flash after power returns.
     pub(super) fn loading(&self) -> Time {
         if self.is_volatile { self.load * self.pages } else { Time::ZERO }
     }
 
-    /// Expected number of pages of a full dump with uncorrectable errors on reading.
+    /// Expected number of pages with uncorrectable errors when a full dump is read.
     pub(super) fn unreadable(&self) -> f64 {
         self.unreadable * self.pages as f64
     }
@@ -177,7 +177,8 @@ impl Backup {
         self.plan.is_volatile && self.plan.unreadable > 0.0
     }
 
-    /// Selects unreadable pages at random among all pages that were ever written, each independently.
+    /// Selects unreadable pages at random among all pages that were ever written. Each page is selected
+    /// independently.
     pub(super) fn misread(&mut self, chance: &mut Random) -> Vec<u64> {
         if !self.misreads() {
             return Vec::new();

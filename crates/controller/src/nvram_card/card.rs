@@ -32,7 +32,7 @@ pub(super) struct Card<S> {
     pub(super) agenda: Agenda<Event>,
     pub(super) active: Slab<Active>,
     pub(super) pieces: Slab<Piece>,
-    /// Writes that are not durable yet. Flushes wait for these writes.
+    /// The writes that are not durable yet. Flushes wait for these writes.
     pub(super) writes: Barriers<u32>,
     /// Pieces in the memory that are not durable yet, in the order of arrival.
     #[state(varies)]
@@ -45,7 +45,7 @@ pub(super) struct Card<S> {
     pub(super) unreadable: Ranges,
     /// Total number of unreadable pages.
     pub(super) lost_pages: u64,
-    /// Time at which the card is ready.
+    /// Time at which the card is ready after the latest power loss.
     pub(super) ready: Time,
     /// End of the last dump.
     pub(super) dumped: Time,
@@ -216,7 +216,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// Starts a piece. Its accesses join the queues of their channels.
+    /// Starts a piece. The accesses of the piece join the queues of their channels.
     fn brought(&mut self, now: Time, piece: u32, spent: Spent) {
         let entry = &mut self.pieces[piece];
         (entry.brought, entry.spent) = (now, spent);
@@ -234,7 +234,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// Ends an access. The last access of a piece determines its end time.
+    /// Ends an access. The last access of a piece determines the end time of the piece.
     pub(super) fn moved(&mut self, moved: &Moved) {
         let piece = &mut self.pieces[moved.piece];
         if !piece.add(moved) {
@@ -250,7 +250,7 @@ impl<S: Store> Card<S> {
         self.agenda.schedule(served, Event::Served(moved.piece));
     }
 
-    /// Ends a piece in the memory, and replies to the host.
+    /// Ends the memory access of a piece, and replies to the host.
     fn served(&mut self, now: Time, number: u32) {
         let piece = &mut self.pieces[number];
         let (op, bytes) = (if piece.is_write { Op::Write } else { Op::Read }, piece.bytes);
@@ -275,8 +275,9 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// Latest landing time of the earlier writes to the same addresses that are not durable. A later write
-    /// must not become durable before them, because their data would then replace its data.
+    /// Latest time at which a pending earlier write to the same addresses becomes durable, if there is such
+    /// a write. A later write must not become durable first, because the earlier write would then overwrite
+    /// its data.
     fn lands_after(&self, number: u32) -> Option<Time> {
         let Piece { address, bytes, .. } = self.pieces[number];
         let earlier = self.unlanded.iter().take_while(|&&other| other != number);
@@ -331,7 +332,8 @@ impl<S: Store> Card<S> {
         data.slice(first, first + bytes as usize)
     }
 
-    /// Handles the end of the reply to a piece. The last piece of a request completes the latency breakdown.
+    /// Handles the end of the reply to a piece. The reply to the last piece of a request completes the
+    /// latency breakdown.
     fn answered(&mut self, now: Time, part: Part, spent: &Spent) {
         let piece = &mut self.pieces[part.piece];
         piece.is_answered = true;
@@ -403,7 +405,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// Returns the data of a read. The data in the memory may not be durable.
+    /// Returns the data of a read. The data may not be durable yet.
     fn read(&self, request: &Request) -> Payload {
         let read = self.bytes.read(request);
         let (start, end) = (request.address, request.address + u64::from(request.bytes));
@@ -450,7 +452,7 @@ impl<S: Store> Card<S> {
         }
     }
 
-    /// Whether `request`, which has a piece that is not durable, has completed for the host.
+    /// Whether the host was notified that `request` is complete. `request` has a piece that is not durable.
     pub(super) fn has_completed(&self, request: u32) -> bool {
         self.active[request].is_complete
     }

@@ -44,14 +44,14 @@ pub(super) struct Counters {
     pub(super) row_hits: u64,
     /// Number of accesses that had to close another row (row conflicts).
     pub(super) row_conflicts: u64,
-    /// Numbers of bursts read and written that a power loss canceled.
+    /// Numbers of read and write bursts that power losses canceled.
     pub(super) canceled: [u64; 2],
     /// Number of commands before measurement, in the order of [`COUNTED`].
     before: [u64; 5],
 }
 
 impl Counters {
-    /// Starts counting, with the number of earlier commands.
+    /// Creates counters that start at zero. `before` contains the numbers of earlier commands.
     pub(super) fn from(before: [u64; 5]) -> Counters {
         Counters { before, ..Counters::default() }
     }

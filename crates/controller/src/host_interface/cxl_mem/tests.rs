@@ -1,7 +1,8 @@
 use crate::host_interface::tests::{LINK, alone};
 use nacre_kernel::{Op, Pcie};
 
-/// A line takes one slot of 17 B to the device and five slots back, or vice versa.
+/// A read of a line takes one slot of 17 B to the device and five slots back. A write takes five slots to
+/// the device and one slot back.
 #[test]
 fn a_line_takes_its_slots_and_many_are_under_way() {
     let link = Pcie { generation: 5, ..LINK };

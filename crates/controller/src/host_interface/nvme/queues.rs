@@ -134,8 +134,8 @@ impl Nvme {
         if work.is_zero() { self.ring(now, number) } else { self.cpus.arrive(now, Job::Submit(number), work) }
     }
 
-    /// Rings the doorbell for command `number`, which the driver has built, and starts its fetch by the
-    /// device.
+    /// Rings the doorbell for command `number`, which the driver has built. The device then starts to fetch
+    /// the command.
     fn ring(&mut self, now: Time, number: u32) {
         let (flight, memory) = (self.express.flight, self.config.host_memory);
         let Packets { register, request, command: size, .. } = self.packets;
@@ -165,8 +165,8 @@ impl Nvme {
         self.agenda.schedule(there, Event::Over(Part::whole(number), Leg::Begun, spent));
     }
 
-    /// Reads `bytes` bytes of data from host memory. Returns the arrival time of the data and the link time.
-    /// The host replies in order.
+    /// Reads `bytes` bytes of data from host memory. Returns the arrival time of the data and the link
+    /// time. The host answers reads in the order of their requests.
     fn fetch(&mut self, now: Time, bytes: u64, laps: &mut Vec<Lap>) -> (Time, Time) {
         let (flight, memory) = (self.express.flight, self.config.host_memory);
         let pcie = self.express.pcie;

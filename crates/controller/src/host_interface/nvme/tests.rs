@@ -66,7 +66,7 @@ fn commands_wait_for_a_place_in_their_pair() {
     assert!(one.windows(2).all(|two| two[1] == two[0] + (one[0] - Time::ZERO)), "{one:?}");
 }
 
-/// Fetches of 32 simultaneous commands are serial within a pair and parallel across pairs.
+/// The fetches of 32 simultaneous commands are serial within a pair and parallel across pairs.
 #[test]
 fn a_pair_has_one_fetch_under_way() {
     let fetch = ns(LINK.read_request_bytes(64)) + ns(LINK.completion_bytes(64)) + 2.0 * 150.0 + 240.0;
@@ -81,8 +81,8 @@ fn a_pair_has_one_fetch_under_way() {
     }
 }
 
-/// Bytes per second at which pages of 4 KiB are brought or answered. All pages start at the same time, and no
-/// commands are sent.
+/// Data rate of pages of 4 KiB in the leg *brought* or *answered*, in bytes per second. All pages start at
+/// the same time, and no commands are sent.
 fn rate(settings: &str, op: Op) -> f64 {
     const COUNT: u32 = 2000;
     let mut port = built(&format!("kind = \"nvme\"\n{settings}"));
@@ -98,7 +98,7 @@ fn rate(settings: &str, op: Op) -> f64 {
     f64::from(COUNT * 4096) / last.expect("there are some").as_secs_f64()
 }
 
-/// `kernel::pcie` has the closed form for a small number of credits or tags.
+/// With few credits or tags, data rates equal the closed forms in `kernel::pcie`.
 #[test]
 fn credits_and_tags_bound_what_is_under_way() {
     let there_and_back = Time::from_ns(300);

@@ -84,7 +84,7 @@ fn a_wrong_file_is_refused_with_a_remedy() {
     assert!(problems.to_string().starts_with("latency.file: it holds no completion latencies"), "{problems}");
 }
 
-/// The output of a job with these options and queue depths.
+/// The fio output of a job with these options and queue depths.
 fn measured(options: &str, global: &str, levels: &str) -> String {
     format!(
         r#"{{ "global options": {{ {global} }}, "jobs": [ {{ "jobname": "j", "job options": {{ {options} }},
