@@ -2286,13 +2286,13 @@ class LocalityGatheringCleaning(Table):
     most_moved: str | float | None = None
     """Maximum number of valid pages that one cleaning moves in each direction, as a share of a segment. Default: 30 %."""
     reserve: str | float | None = None
-    """Free pages that a neighboring partition keeps, as a share of its target number. Default: 50 %."""
+    """Number of free pages that a neighboring partition keeps, as a share of its target number of free pages. Default: 50 %."""
     first_reserve: str | float | None = None
-    """Free pages that a neighboring partition keeps before the first sample, as a share of all pages of the neighbor. Default: 2 %."""
+    """Number of free pages that a neighboring partition keeps before the first sample, as a share of all pages of the neighbor. Default: 2 %."""
     sample: str | float | None = None
-    """Writes counted per sample, as a share of all valid pages. Default: 50 %."""
+    """Number of writes per sample, as a share of the number of valid pages. Default: 50 %."""
     samples_remembered: float | None = None
-    """Time constant of the exponential average, in samples. Default: 8.0."""
+    """Time constant, in samples, of the exponential average of the writes to each partition. Default: 8.0."""
     kind: Literal["locality_gathering"] = "locality_gathering"
     """Kind of the model."""
 
@@ -2324,13 +2324,13 @@ class HybridCleaning(Table):
     most_moved: str | float | None = None
     """Maximum number of valid pages that one cleaning moves in each direction, as a share of a segment. Default: 30 %."""
     reserve: str | float | None = None
-    """Free pages that a neighboring partition keeps, as a share of its target number. Default: 50 %."""
+    """Number of free pages that a neighboring partition keeps, as a share of its target number of free pages. Default: 50 %."""
     first_reserve: str | float | None = None
-    """Free pages that a neighboring partition keeps before the first sample, as a share of all pages of the neighbor. Default: 2 %."""
+    """Number of free pages that a neighboring partition keeps before the first sample, as a share of all pages of the neighbor. Default: 2 %."""
     sample: str | float | None = None
-    """Writes counted per sample, as a share of all valid pages. Default: 50 %."""
+    """Number of writes per sample, as a share of the number of valid pages. Default: 50 %."""
     samples_remembered: float | None = None
-    """Time constant of the exponential average, in samples. Default: 8.0."""
+    """Time constant, in samples, of the exponential average of the writes to each partition. Default: 8.0."""
     gather_young: bool | None = None
     """Clean a young segment at intervals if hot and cold pages are mixed. Default: true."""
     young_after: int | None = None
