@@ -1,8 +1,8 @@
-//! Raw bytes by host address, without a modeled device.
+//! Raw bytes of an image by host address, for an image without a modeled device.
 //!
-//! Raw bytes are not journaled. A write is in the page cache of the operating system before its reply, which
-//! survives the process, and [`Image::sync`] makes it durable. Trimmed bytes release their space if the file
-//! system supports that.
+//! Raw bytes are not journaled. When a write returns, its data is in the page cache of the operating
+//! system, which survives the end of the process. [`Image::sync`] makes the data durable. A trim frees the
+//! space of its range if the file system supports that.
 
 use crate::disk::Disk;
 use crate::image::Image;
@@ -34,7 +34,7 @@ pub struct Raw {
 }
 
 impl Image {
-    /// Returns the raw bytes of an image without a medium.
+    /// Returns access to the raw bytes of an image that has no modeled device.
     pub fn raw(&self) -> Raw {
         let (start, bytes) = self.raw_bytes();
         let (is_broken, zeroes_fast) = (AtomicBool::new(false), OnceLock::new());

@@ -1,4 +1,4 @@
-//! Creates a copy of an image that contains the intact data and can be opened.
+//! Repair of a damaged image: a copy that contains the intact data and can be opened.
 
 use crate::check::{Checked, Inspected, Watch, continues, inspect};
 use crate::disk::{self, Disk};
@@ -8,17 +8,18 @@ use crate::superblock::{Checkpoint, JOURNAL_START, SLOTS};
 use std::io;
 use std::path::Path;
 
-/// Number of zero bytes that are written at a time.
+/// Number of zero bytes per write.
 const PART_BYTES: u64 = 1 << 20;
 
-/// Copies the image at `path` to `out`, which must not exist, and repairs the copy. The image at `path` does
-/// not change. Returns the result of the check.
+/// Copies the image at `path` to `out`, which must not exist, and repairs the copy. The image at `path`
+/// does not change. Returns the result of the check.
 ///
-/// Damaged pages keep their current bytes, or zeros past the end of the file. A journal ends before its
-/// damage. A superblock is restored from its other copy.
+/// Damaged pages keep their current bytes. If the file is too short, the missing bytes read as zeros. The
+/// journal is cut off before its first damaged record. A damaged superblock is restored from its other
+/// copy.
 ///
-/// Errors: those of [`check`](crate::check), the state of the device is damaged, so that the pages are
-/// useless, the copy cannot be written, or `watch` stopped the repair.
+/// Errors: [`check`](crate::check) returns an error, the device state is damaged (the pages are useless
+/// without it), the copy cannot be written, or `watch` stopped the repair.
 pub fn repair(path: &Path, out: &Path, watch: &mut Watch<'_>) -> Result<Checked, ImageError> {
     let of_image = |problem| ImageError::new(path, problem);
     let of_copy = |problem| ImageError::new(out, problem);
@@ -42,7 +43,7 @@ pub fn repair(path: &Path, out: &Path, watch: &mut Watch<'_>) -> Result<Checked,
     }
 }
 
-/// Repairs the contents of a copy and writes its superblocks last. Before that, the copy is recognizable as
+/// Repairs the contents of a copy and writes its superblocks last. Until then, the copy is recognizable as
 /// unfinished.
 pub(crate) fn mend(disk: &dyn Disk, inspected: Inspected, watch: &mut Watch<'_>) -> io::Result<()> {
     let Inspected { mut superblock, mut extents, state, journal_bytes, checked } = inspected;

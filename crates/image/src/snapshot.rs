@@ -17,12 +17,12 @@ const PART_BYTES: u64 = 32 << 20;
 const BLOCK: u64 = 512;
 
 impl Image {
-    /// Copies the image in its current state to `to`, which must not exist. The copy is an image of the same
-    /// device. Returns the disk space of the copy, which it shares with the image if the file system supports
-    /// that.
+    /// Copies the image in its current state to `to`, which must not exist. The copy is an image of the
+    /// same device. Returns the disk space of the copy in bytes. If the file system supports it, the copy
+    /// shares this space with the image.
     ///
-    /// Errors: the path exists, the copy cannot be written, or `watch` stopped it. No file is then left
-    /// behind.
+    /// Errors: the path exists, the copy cannot be written, or `watch` stopped it. After an error, no file
+    /// is left behind.
     pub fn copy_to(&self, to: &Path, watch: &mut Watch<'_>) -> Result<u64, ImageError> {
         let wrong = |problem| ImageError::new(to, problem);
         let io = |error: io::Error| wrong(Problem::io("copying the image", &error));

@@ -1,11 +1,11 @@
-//! Unused space of the file. The file does not store it, because it follows from the checkpoint.
+//! Unused space of the file. The file does not list it, because it can be derived from the checkpoint.
 
 use std::collections::BTreeMap;
 
 /// Allocation unit in bytes, a multiple of the file system's block size.
 pub(crate) const UNIT_BYTES: u64 = 4096;
 
-/// Unused ranges of the file. The last range has no end.
+/// Unused ranges of the file. The last range is unbounded.
 #[derive(Clone, Debug)]
 pub(crate) struct Space {
     /// Size of each unused range, by offset. No two ranges are adjacent.
@@ -24,7 +24,7 @@ impl Space {
         Space { unused: BTreeMap::from([(start, (1 << 62) - start)]) }
     }
 
-    /// Allocates the first unused range of `bytes` and returns its offset.
+    /// Allocates `bytes` bytes in the first unused range that is large enough. Returns their offset.
     pub(crate) fn take(&mut self, bytes: u64) -> u64 {
         let found = self.unused.iter().find(|&(_, &room)| room >= units(bytes));
         let (&offset, _) = found.expect("room has no end");
@@ -52,7 +52,7 @@ impl Space {
         true
     }
 
-    /// Returns the unused ranges before `end`, each as offset and size.
+    /// Returns the unused ranges before `end`, each as its offset and size in bytes.
     pub(crate) fn unused_before(&self, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.unused.range(..end).map(move |(&offset, &room)| (offset, room.min(end - offset)))
     }

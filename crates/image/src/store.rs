@@ -1,4 +1,4 @@
-//! The pages of an image as the store of a medium.
+//! A store for the data of a medium whose pages are in an image.
 
 use crate::image::{Held, Image};
 use nacre_media::store::Store;

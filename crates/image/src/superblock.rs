@@ -21,7 +21,7 @@ pub(crate) const SLOTS: [u64; 2] = [0, SLOT_BYTES];
 pub const JOURNAL_START: u64 = 2 * SLOT_BYTES;
 /// Size of the head in bytes: magic number, version, checksum, and length of the body.
 const HEAD_BYTES: usize = 24;
-/// Maximum size of an identity in bytes. The rest of a copy suffices for the other fields.
+/// Maximum size of a device identity in bytes. The rest of a copy suffices for the other fields.
 pub(crate) const IDENTITY_BYTES: usize = SLOT_BYTES as usize - 1024;
 
 /// Location of a checkpoint.
@@ -31,12 +31,12 @@ pub(crate) struct Checkpoint {
     pub(crate) offsets: [u64; 2],
     pub(crate) table_bytes: u64,
     pub(crate) state_bytes: u64,
-    /// CRC-32 of table and state.
+    /// CRC-32 of the table and the state.
     pub(crate) checksum: u32,
 }
 
 impl Checkpoint {
-    /// Returns the number of bytes of table and state.
+    /// Returns the size of the table and the state in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.table_bytes.saturating_add(self.state_bytes)
     }
@@ -116,7 +116,7 @@ impl Superblock {
 /// Content of the file space for one copy.
 enum Slot {
     Valid(Box<Superblock>),
-    /// A complete superblock with this other version.
+    /// A complete superblock with another format version, which is given here.
     OtherVersion(u32),
     /// A damaged superblock, with its expected and actual checksums.
     Damaged(u32, u32),
@@ -146,7 +146,7 @@ pub(crate) fn read(disk: &dyn Disk) -> Result<Superblock, Problem> {
     read_copies(disk).map(|copies| copies.newest)
 }
 
-/// Like [`read`], with the state of each copy.
+/// Like [`read`], but also returns whether each copy is readable.
 pub(crate) fn read_copies(disk: &dyn Disk) -> Result<Copies, Problem> {
     let copies = [read_slot(disk, SLOTS[0]), read_slot(disk, SLOTS[1])];
     let [first, second] =

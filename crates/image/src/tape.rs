@@ -16,7 +16,7 @@ pub use medium::{Harm, MediumFault};
 /// Atomic unit of a disk write, in bytes.
 const SECTOR: usize = 512;
 
-/// An operation on a file, or a note of the file's user.
+/// An operation on a file, or a note that the user of the file added.
 #[derive(Clone, Debug)]
 pub enum Event<N> {
     /// The length of the file was set to this value.
@@ -25,7 +25,7 @@ pub enum Event<N> {
     Write(u64, Vec<u8>),
     /// The file was synced.
     Sync,
-    /// A note of the file's user.
+    /// The user of the file added a note.
     Noted(N),
 }
 
@@ -42,7 +42,7 @@ pub struct Reel<N> {
     pub events: Vec<Event<N>>,
     /// Number of bytes that may still be written, or `None` if space is not limited.
     pub room: Option<usize>,
-    /// If this is `Some(n)`, one in `n` writes is acknowledged and lost.
+    /// If this is `Some(n)`, one in `n` writes is acknowledged but lost.
     pub loses_one_in: Option<u64>,
     /// Number of the write or sync that fails, counted from 1.
     pub failing: Option<usize>,
@@ -133,8 +133,9 @@ impl Followed {
         }
     }
 
-    /// Returns the file after a power loss, in which each unsynced sector is present or absent. Often, all
-    /// sectors of each write except the second are present, or only the second.
+    /// Returns the content of the file after a power loss, which keeps or loses each unsynced sector at
+    /// random. Half of the time, each write instead keeps only its second sector, or all sectors except the
+    /// second.
     pub fn powerless(&self, chance: &mut Random) -> Vec<u8> {
         let (mut bytes, kept) = (self.durable.clone(), chance.unit());
         let of_second = [Some(true), Some(false), None, None][chance.below(4) as usize];

@@ -30,7 +30,7 @@ pub enum Activity {
     Translate,
     /// Copy of a page to writable memory before its first write.
     CopyOnWrite,
-    /// Program of pages of a write buffer, i.e. of host data.
+    /// Programming of pages from a write buffer, i.e. of host data.
     Drain,
     /// Copy of valid pages by garbage collection.
     Clean,

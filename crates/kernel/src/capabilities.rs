@@ -59,8 +59,8 @@ impl Persistence {
 
 impl Capabilities {
     /// Combines the features and guarantees of this device and `other`. The combination stores data or
-    /// supports transactions only if both devices do. Preconditioning, addresses, or wear-out without
-    /// simulated time matter if they matter for one of the devices.
+    /// supports transactions only if both devices do. Preconditioning, addresses, and wear-out without
+    /// simulated time matter if they matter for at least one of them.
     pub fn and(self, other: Capabilities) -> Capabilities {
         Capabilities {
             carries_bytes: self.carries_bytes && other.carries_bytes,

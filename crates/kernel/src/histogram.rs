@@ -4,7 +4,7 @@ use crate::state::{State, StateError, StateReader, StateWriter, Value};
 use crate::time::Time;
 use hdrhistogram::Histogram;
 
-/// Number of significant digits. The error of a percentile is at most half of the third digit.
+/// Number of significant digits. The error of a percentile is at most half a unit of the third digit.
 const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// A distribution of times. Count, sum, minimum, and maximum are exact. Percentiles are those of a
@@ -103,7 +103,7 @@ impl LatencyHistogram {
 
     /// Quantile `q` (0 to 1), or `None` if the distribution is empty.
     ///
-    /// The result is never outside the smallest and largest recorded value, which are the quantiles 0 and 1.
+    /// The result is between the smallest and the largest recorded value, which are the quantiles 0 and 1.
     pub fn quantile(&self, q: f64) -> Option<Time> {
         if self.count() == 0 {
             return None;

@@ -1,5 +1,5 @@
-//! Identity of a device: settings as lines `path = value`, which allow a comparison of a saved state with a
-//! scenario.
+//! Identity of a device: its settings as lines `path = value`. These lines are used to compare a saved
+//! state with a scenario.
 //!
 //! Lines are compared by path, regardless of their order and of how a schema groups settings. Each element of
 //! a list has a separate path. A list in one line, as written by earlier versions of Nacre, is also accepted.
@@ -24,7 +24,7 @@ impl Difference {
     }
 }
 
-/// Lists every setting in which two texts of lines `path = value` differ, ordered by path.
+/// Lists every setting that differs between two texts with lines `path = value`, ordered by path.
 pub fn differences(saved: &str, requested: &str) -> Vec<Difference> {
     let (saved, requested) = (settings(saved), settings(requested));
     let mut paths: Vec<&String> = saved.keys().chain(requested.keys()).collect();
@@ -41,8 +41,8 @@ pub fn differences(saved: &str, requested: &str) -> Vec<Difference> {
         .collect()
 }
 
-/// Parses lines into the value of every path. A line without `=` counts as a setting with an empty value, so
-/// that a difference in it has a path.
+/// Parses lines into the value of every path. A line without `=` becomes a setting with an empty value, so
+/// that a difference in this line is reported with a path.
 fn settings(lines: &str) -> BTreeMap<String, &str> {
     let filled = lines.lines().filter(|line| !line.trim().is_empty());
     let pairs = filled.map(|line| line.split_once('=').unwrap_or((line, "")));

@@ -1,4 +1,4 @@
-//! Ledgers: time and energy of the resources of a component for each activity, and counters of the component.
+//! Ledgers: busy time and energy by resource and activity, and the counters of a component.
 
 use crate::activity::Activity;
 use crate::breakdown::ComponentId;
@@ -73,12 +73,12 @@ impl Ledger {
     }
 }
 
-/// Identical servers of a component with one queue, and their busy time for each activity.
+/// Identical servers behind one queue of a component, and their busy time for each activity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resource {
     /// Name, e.g. `"arm"`, which is unique within a component.
     pub name: &'static str,
-    /// Number of servers, i.e. of requests or parts of requests served in parallel.
+    /// Number of servers, i.e. maximum number of requests or parts of requests served in parallel.
     pub servers: u32,
     /// Busy time and dynamic energy of the resource.
     pub ledger: Ledger,
@@ -106,7 +106,8 @@ pub struct Wear {
     pub leveled: u64,
     /// Number of pages programmed with tables of the device or with parity.
     pub metadata: u64,
-    /// Number of pages programmed without data to fill a multi-plane or stripe program.
+    /// Number of pages programmed as padding, i.e. without data, to complete a multi-plane or stripe
+    /// program.
     pub padding: u64,
     /// Number of erased blocks.
     pub erases: u64,
@@ -215,7 +216,7 @@ pub struct ComponentReport {
     pub idle_energy: Option<Energy>,
     /// Counters with their names, in display order.
     pub counters: Vec<(&'static str, u64)>,
-    /// Cost, in the currency of the catalog; `None` without a price.
+    /// Cost, in the currency of the price; `None` without a price.
     pub cost: Option<f64>,
     /// Area of the memory cells, and of other parts with a given area, in square millimeters; `None` if
     /// unknown.
@@ -251,7 +252,7 @@ pub struct FaultReport {
 pub struct FaultCounts {
     /// Number of requests that arrived while the fault was active and matched its operations and range.
     pub matching: u64,
-    /// Number of these requests that were affected.
+    /// Number of matching requests that the fault affected.
     pub touched: u64,
     /// Time that the fault added to requests, in picoseconds.
     pub added_ps: u128,
@@ -264,7 +265,7 @@ pub struct FaultCounts {
 }
 
 impl FaultCounts {
-    /// Adds the effects of the same fault in another copy of the component.
+    /// Adds the effects of this fault in another copy of the component.
     pub fn add(&mut self, other: &FaultCounts) {
         self.matching += other.matching;
         self.touched += other.touched;

@@ -1,4 +1,4 @@
-//! Reports of lost data to the host by failed flushes.
+//! Reports of data loss to the host, by failed flushes.
 
 use crate::Time;
 use crate::state::Value;

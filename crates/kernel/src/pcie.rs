@@ -10,8 +10,8 @@
 //! in flits of 256 B. Packets use 236 B of each flit and have no framing or checksum. Acknowledgements,
 //! returned credits, and skip ordered sets take another 1 % to 2 % and are not modeled.
 //!
-//! A [`Link`](crate::Link) with the raw rate that transfers the bytes of the packets models such a link with
-//! queueing.
+//! To model queueing on such a link, use a [`Link`](crate::Link) with the raw rate, and transfer the bytes
+//! of the packets.
 
 use crate::time::Time;
 use crate::units::Bandwidth;
@@ -58,7 +58,8 @@ impl Pcie {
         bytes + bytes.div_ceil(u64::from(self.payload)) * (self.framing() + self.request_header())
     }
 
-    /// Number of bytes on the link to request `bytes`: a packet without data for each read request.
+    /// Number of bytes on the link for the read requests of `bytes`, each of which is a packet without
+    /// data.
     pub fn read_request_bytes(&self, bytes: u64) -> u64 {
         bytes.div_ceil(u64::from(self.read_request)) * (self.framing() + self.request_header())
     }
@@ -79,8 +80,8 @@ impl Pcie {
         Bandwidth(self.raw().0 * bytes as f64 / slower as f64)
     }
 
-    /// Data bandwidth of reads with at most `tags` outstanding requests, if a reply starts `round_trip` after
-    /// its request.
+    /// Data bandwidth of reads of `bytes` each with at most `tags` outstanding requests, if a reply starts
+    /// `round_trip` after its request.
     pub fn read_bandwidth_with(&self, bytes: u64, tags: u32, round_trip: Time) -> Bandwidth {
         let asked = bytes.min(u64::from(self.read_request));
         let answered =
@@ -89,8 +90,8 @@ impl Pcie {
         Bandwidth(by_tags.min(self.read_bandwidth(bytes).0))
     }
 
-    /// Data bandwidth of writes if the receiver has a buffer of `buffer` bytes, which is freed `round_trip`
-    /// after data was sent.
+    /// Data bandwidth of writes of `bytes` each if the receiver has a buffer of `buffer` bytes, which is
+    /// freed `round_trip` after data was sent.
     pub fn write_bandwidth_with(&self, bytes: u64, buffer: u64, round_trip: Time) -> Bandwidth {
         let packet = bytes.min(u64::from(self.payload));
         let sent = self.raw().time_for(self.write_bytes(packet));
@@ -126,8 +127,8 @@ mod tests {
         assert!((rate.0 / expected - 1.0).abs() < tolerance, "{rate}, expected {expected}");
     }
 
-    /// The expected rates are the rates in GB/s of one lane as published by the PCI-SIG, and the rate of a
-    /// generation 3 card.
+    /// Compares the raw rate with the rate of one lane in GB/s, as published by the PCI-SIG, and with the
+    /// rate of a generation 3 card.
     #[test]
     fn the_raw_rate_is_that_of_the_generation() {
         for (generation, lane) in
@@ -140,8 +141,8 @@ mod tests {
         is_near(link(3, 8).raw(), 7.877e9, 0.001);
     }
 
-    /// 4 KiB in packets of 256 B have an overhead of 16 times 24 B, which gives 7.20 GB/s and 1.758 M
-    /// requests/s. Completions have an overhead of 20 B.
+    /// Tests the overhead of packets. 4 KiB in packets of 256 B have an overhead of 16 times 24 B, which
+    /// gives 7.20 GB/s and 1.758 M requests/s. Completions have an overhead of 20 B each.
     #[test]
     fn packets_leave_the_rest_for_data() {
         let link = link(3, 8);
@@ -155,7 +156,7 @@ mod tests {
         is_near(Bandwidth(short.write_bandwidth(4096).0 / short.raw().0), 0.9275, 0.001);
     }
 
-    /// A generation 3 link with eight lanes serves at most 1.758 M requests/s of 4 KiB.
+    /// Tests that a generation 3 link with eight lanes serves at most 1.758 M requests/s of 4 KiB.
     #[test]
     fn requests_that_queue_for_the_link_are_served_at_its_cap() {
         const COUNT: u64 = 10_000;

@@ -22,7 +22,7 @@ pub struct Recovery {
     pub programs_lost: u64,
     /// Number of lost bytes of acknowledged writes.
     pub bytes_lost: u64,
-    /// Number of pages with data that interrupted programs of other pages damaged.
+    /// Number of pages whose data was damaged by interrupted programs of other pages.
     pub pages_damaged: u64,
     /// Number of pages read to rebuild the mapping.
     pub pages_scanned: u64,

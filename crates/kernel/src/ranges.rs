@@ -57,8 +57,8 @@ impl Ranges {
         was_there
     }
 
-    /// Whether `at` is in the set, and the number of consecutive numbers from `at` and below `end` for which
-    /// the answer is the same.
+    /// Whether `at` is in the set, and the number of consecutive values from `at` up to `end` for which the
+    /// answer is the same.
     pub fn run(&self, at: u64, end: u64) -> (bool, u64) {
         match self.last_overlapping(&(at..at + 1)) {
             Some((_, &to)) => (true, to.min(end) - at),

@@ -21,7 +21,7 @@ pub enum Stage {
     Doorbell,
     /// Read of the command from host memory by the device.
     CommandFetch,
-    /// Access to host memory for the device.
+    /// Access to host memory on behalf of the device.
     HostMemory,
     /// Processing of the command by the processor of the device.
     Controller,

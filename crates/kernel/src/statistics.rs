@@ -3,7 +3,8 @@
 use crate::state::{State, Value};
 use crate::time::Time;
 
-/// Maximum number of batches, a power of two. At this number, adjacent pairs of batches are merged.
+/// Maximum number of batches, a power of two. When this number is reached, adjacent pairs of batches are
+/// merged.
 const BATCHES_MAX: usize = 64;
 
 /// Minimum number of values in a batch. The means of smaller batches are nearly as correlated as the values.
@@ -163,7 +164,7 @@ fn alike(means: &[f64]) -> Option<f64> {
     (most <= ALIKE * mean.abs()).then_some(most)
 }
 
-/// Sums over the deviations of batch means from the overall mean.
+/// Sums computed from the deviations of the batch means from the overall mean.
 struct Spread {
     batches: f64,
     squares: f64,
@@ -242,8 +243,8 @@ pub struct TimeSeries {
     width: Time,
     #[state(varies)]
     bins: Vec<Bin>,
-    /// Start and end of the interval that was used last. The next request is usually in the same interval,
-    /// which avoids a division.
+    /// Start and end of the interval that was used last. The next request is usually in this interval, so a
+    /// division is avoided.
     #[state(skip = "found again")]
     current: (Time, Time),
     #[state(skip = "found again")]

@@ -336,7 +336,7 @@ impl Bandwidth {
 }
 
 impl BitArea {
-    /// Area of the cells of `capacity`, in square millimeters.
+    /// Area of the memory cells for `capacity`, in square millimeters.
     pub fn mm2_of(self, capacity: Bytes) -> f64 {
         self.0 * capacity.0 as f64 * 8.0 * 1e-6
     }

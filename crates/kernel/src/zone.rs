@@ -3,7 +3,7 @@
 use crate::state::Value;
 
 /// A zone of a device. A trim of the whole zone resets it, and a trim from its write pointer to its end
-/// finishes it. [`ZoneCommand`] has the commands of NVMe.
+/// finishes it. [`ZoneCommand`] lists the zone commands of NVMe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Zone {
     /// Address of the first byte.
@@ -98,7 +98,7 @@ impl ZoneCommand {
 /// Reason why a zoned device rejects a write or a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub enum ZoneRefusal {
-    /// The start and the end of the write are not multiples of a unit.
+    /// The start or the end of the write is not a multiple of the write unit.
     NotWholeUnits,
     /// The address of the command is not the first byte of a zone.
     NotZoneStart,

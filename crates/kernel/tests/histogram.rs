@@ -1,4 +1,4 @@
-//! Latency distributions, compared with sorted values.
+//! Compares latency distributions with sorted lists of the same latencies.
 
 use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::{Random, Streams, Time};

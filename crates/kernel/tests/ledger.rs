@@ -1,4 +1,4 @@
-//! Busy time of servers and links.
+//! Tests of the busy time of servers and links.
 
 use nacre_kernel::event::Link;
 use nacre_kernel::{Activity, Bandwidth, HostCounts, Ledger, Op, Request, Resource, Time};

@@ -1,4 +1,4 @@
-//! Random numbers follow their distributions and are the same in every release.
+//! Tests that random numbers follow their distributions and are the same in every release.
 
 use nacre_kernel::{Random, Streams};
 
@@ -150,7 +150,8 @@ fn the_generator_is_the_published_one() {
     assert_eq!([random.bits(), random.bits()], reference(0));
 }
 
-/// Two outputs of xoshiro256++ with a state from SplitMix64, implemented from the published algorithms.
+/// First two outputs of xoshiro256++ whose state is seeded with SplitMix64, implemented from the published
+/// algorithms.
 fn reference(seed: u64) -> [u64; 2] {
     let mut counter = seed;
     let mut splitmix = || {

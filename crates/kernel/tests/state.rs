@@ -1,4 +1,4 @@
-//! Restored states are exact, and errors are reported with their position.
+//! Tests that restored states are exact, and that errors are reported with their position.
 
 use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::state::{self, State, StateError, StateReader, StateWriter, Value};

@@ -1,4 +1,4 @@
-//! Confidence intervals have the stated coverage, and time series are complete.
+//! Tests that confidence intervals have the stated coverage, and that time series are complete.
 
 use nacre_kernel::statistics::{BatchMeans, Bin, Confidence, TimeSeries};
 use nacre_kernel::{Random, Streams, Time};
@@ -57,7 +57,8 @@ fn intervals_of_dependent_values_cover_once_batches_are_long() {
     assert!((0.92..=0.98).contains(&found), "{found} of the intervals cover");
 }
 
-/// Response times of an M/D/1 queue with a service time of one unit, computed with Lindley's recursion.
+/// Response times of an M/D/1 queue, minus their mean. The service time is one unit. Computed with
+/// Lindley's recursion and the Pollaczek-Khinchine formula.
 fn waiting(load: f64) -> impl FnMut(&mut Random) -> Box<dyn FnMut(&mut Random) -> f64> {
     // Pollaczek-Khinchine formula.
     let mean = 1.0 + load / (2.0 * (1.0 - load));
@@ -192,7 +193,8 @@ fn series_add_up_whatever_their_widths() {
     assert_eq!([0, 3, 100, 103, 400, 500].map(reads), [1; 6]);
 }
 
-/// A constant latency has a narrow interval, despite rounding and a different start.
+/// Tests that a constant latency has a narrow interval, even with rounding errors and different first
+/// values.
 #[test]
 fn values_that_are_the_same_have_a_narrow_interval() {
     for first in [1e6, 999_990.0] {

@@ -1,4 +1,4 @@
-//! Faults of the disk below a file, which change synced data.
+//! Disk faults that change the synced data of a file.
 
 use super::{Followed, SECTOR, sectors, write};
 use nacre_kernel::Random;

@@ -1,5 +1,5 @@
-//! Tests kills at any write and power losses at any time. Opening must restore a prefix of the steps that
-//! includes all acknowledged ones.
+//! Tests kills at any write and power losses at any time. Reopening the image must restore the first steps,
+//! up to the last acknowledged step or a later one.
 
 use super::toy::{GEOMETRY, IDENTITY, Step, Toy, history, step};
 use crate::tape::{Event, Followed};

@@ -1,5 +1,5 @@
-//! Tests that a changed byte of an image is reported and never returned, and that the repair copies the
-//! intact rest.
+//! Tests that a changed byte of an image is reported and never returned, and that a repair copies the
+//! intact data.
 
 use super::Folder;
 use super::crashes::Tape;

@@ -24,8 +24,8 @@ fn change(path: &Path, offset: u64, bytes: &[u8]) {
     file.write_all_at(bytes, offset).expect("it can be written");
 }
 
-/// Opens an image that has an error, and returns the error message after the path. Checks that the start of
-/// the file does not change.
+/// Opens an image that has an error. Returns the error message without the path at its start. Checks that
+/// the start of the file does not change.
 fn message(path: &Path) -> String {
     message_for(path, IDENTITY, GEOMETRY)
 }

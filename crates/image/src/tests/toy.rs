@@ -1,4 +1,4 @@
-//! A toy device with pages that are programmed and erased, and a count of its steps.
+//! A toy device that programs and erases pages and counts its steps.
 
 use crate::{Geometry, Image, ImageError, ImageStore, Opened};
 use nacre_kernel::state::{StateReader, StateWriter};
@@ -17,10 +17,10 @@ pub(super) type Contents = Vec<[u8; PAGE]>;
 /// An operation of the toy device.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
-    /// Programs a page, even if it is not erased.
+    /// Fills a page (first value) with a byte (second value), even if the page is not erased.
     Program(u8, u8),
     Copy(u8, u8),
-    /// Erases whole extents or portions of them.
+    /// Erases pages, given as the first page and the number of pages: a whole extent or a part of extents.
     Erase(u8, u8),
 }
 
@@ -65,7 +65,7 @@ impl Step {
     }
 }
 
-/// Returns the page contents after each number of steps.
+/// Returns the page contents before the first step and after each step.
 pub(super) fn history(steps: &[Step]) -> Vec<Contents> {
     let mut contents = vec![[0xFF; PAGE]; PAGES as usize];
     let mut history = vec![contents.clone()];

@@ -101,8 +101,9 @@ impl Rounds {
         Rounds { weights, class: 1, left: weights[0] }
     }
 
-    /// Selects the class that gets the next slot, if a class below urgent has waiting requests according to
-    /// `waits`. A class without waiting requests loses the rest of its slots in this round.
+    /// Selects the class that gets the next slot. `waits` states which classes have waiting requests.
+    /// Panics if no class below urgent has one. A class without waiting requests loses the rest of its
+    /// slots in this round.
     fn choose(&mut self, waits: [bool; CLASSES]) -> usize {
         if self.left == 0 || !waits[self.class as usize] {
             let mut behind = (self.class as usize + 1..CLASSES).chain(1..CLASSES);

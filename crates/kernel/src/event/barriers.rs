@@ -6,7 +6,7 @@ use crate::state::{State, Value};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Ticket(u64);
 
-/// Barriers over operations, e.g. flushes over writes. A barrier completes when all operations that started
+/// Barriers for operations, e.g. flushes for writes. A barrier completes when all operations that started
 /// before it have ended. Later operations do not delay the barrier.
 #[derive(Clone, Debug, State)]
 #[state(bound = "W: Value")]

@@ -16,8 +16,8 @@ pub trait Zones {
 pub trait ZoneCommands {
     /// Accepts `command` at `now`, like [`Device::submit`](super::Device::submit).
     /// [`Device::run`](super::Device::run) returns its completion. `request` has the address of the first
-    /// byte of the zone. For an append, it is a write with `data`. For other commands, it is a trim without
-    /// bytes.
+    /// byte of the zone. For an append, `request` is a write with `data`. For other commands, `request` is
+    /// a trim of zero bytes.
     ///
     /// The completion of an append contains the address of its data. A rejected command completes with the
     /// status [`Status::WriteRefused`](crate::Status::WriteRefused) and the reason. Appends take effect in
@@ -33,8 +33,8 @@ pub trait Preconditioning {
 
 /// A device whose medium can be worn out without simulating time.
 pub trait Endurance {
-    /// Performs `bursts` in order until the first block or row exceeds its endurance. Only wear and mapping
-    /// change, and no simulated time passes.
+    /// Performs the writes of `bursts` in order until the first block or row exceeds its endurance. Only
+    /// wear and mapping change, and no simulated time passes.
     fn wear_out(&mut self, bursts: &[Burst]) -> Endured;
 }
 
@@ -47,7 +47,7 @@ pub struct Burst {
     pub times: u64,
 }
 
-/// Result of writes until wear-out.
+/// Result of [`Endurance::wear_out`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Endured {
     /// All writes were performed.

@@ -45,8 +45,8 @@ impl<J> FirstCome<J> {
         FirstCome { free_at: vec![Time::ZERO; count as usize], jobs: VecDeque::new() }
     }
 
-    /// Adds a job of duration `time` that arrives at `now` and can start at `ready`. Returns its start time.
-    /// If only one server is free, later jobs do not start before this job.
+    /// Adds a job of duration `time` that arrives at `now` and can start at `ready`. Returns its start
+    /// time. With one server, later jobs do not start before this job, even if they are ready earlier.
     #[inline]
     pub fn take(&mut self, now: Time, ready: Time, time: Time, what: J) -> Time {
         while self.jobs.front().is_some_and(|&(_, end, _)| end <= now) {

@@ -7,13 +7,13 @@ use crate::time::Time;
 use crate::units::Bandwidth;
 
 /// A half-duplex link of constant bandwidth with one transfer at a time. Transfers are first come, first
-/// served, so the end of a transfer is known when it is ready.
+/// served, so the end of a transfer is known as soon as the transfer is ready.
 #[derive(Clone, Debug, State)]
 pub struct Link {
     #[state(skip = "from the configuration")]
     bandwidth: Bandwidth,
-    /// Size and result of the last query of a transfer time. This cache avoids slow divisions, because most
-    /// sizes repeat.
+    /// Size and duration of the last computed transfer. This cache avoids slow divisions, because most
+    /// transfers have the same size.
     #[state(skip = "it is computed again")]
     asked: (u64, Time),
     /// End of the last transfer.
@@ -56,7 +56,8 @@ impl Link {
         self.free_at
     }
 
-    /// Handles a power loss at `at`. Unfinished transfers stop, and their remaining time is refunded.
+    /// Handles a power loss at `at`. Unfinished transfers stop, and their remaining time is subtracted from
+    /// the busy time.
     pub fn power_fail(&mut self, at: Time) {
         self.ledger.give_back(Activity::Link, self.free_at.saturating_sub(at.max(self.busy_since)));
         self.free_at = self.free_at.min(at);

@@ -1,8 +1,9 @@
-//! Discrete events. Devices make decisions at the time of the decision and not at the arrival of a request.
+//! Discrete events. A device makes each scheduling decision when the decision is due, not when a request
+//! arrives.
 //!
 //! A [`Device`] accepts requests, returns the time of its next event, and processes events in time order.
-//! Time only moves forward. The caller is a driver or a device above. It merges its events with those of the
-//! device, and never advances the device past a time at which it may submit a request.
+//! Time only moves forward. The caller is a driver or the next higher device. The caller merges its events
+//! with those of the device, and never advances the device past a time at which it may submit a request.
 //!
 //! | type | purpose |
 //! |---|---|

@@ -2,8 +2,8 @@
 
 use crate::state::Value;
 
-/// Number of an outstanding request of a device, which the submitter chooses. Outstanding requests of a
-/// device must have different numbers. A number may be reused after its request has completed.
+/// Number of an outstanding request, chosen by the submitter. Outstanding requests of a device must have
+/// different numbers. A number may be reused after its request has completed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Value)]
 pub struct RequestId(pub u32);
 

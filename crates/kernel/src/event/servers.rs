@@ -60,7 +60,8 @@ impl<J> Servers<J> {
         Some((at, ended))
     }
 
-    /// Withdraws the first waiting job that `is_it` accepts. A job that has started cannot be withdrawn.
+    /// Withdraws the first waiting job that `is_it` accepts. Returns `None` if there is none. A job that
+    /// has started cannot be withdrawn.
     pub fn withdraw(&mut self, is_it: impl Fn(&J) -> bool) -> Option<J> {
         let index = self.waiting.iter().position(is_it)?;
         self.waiting.remove(index)

@@ -8,14 +8,14 @@ const FAN: usize = 8;
 /// Maximum number of levels.
 const LEVELS: usize = 8;
 
-/// Time of the next event of each of a fixed number of resources. Simultaneous events are in the order of the
-/// resource numbers.
+/// The next event time of each resource. The number of resources is fixed. Simultaneous events are in the
+/// order of the resource numbers.
 ///
 /// The timers are a tournament tree, in which each node holds the earliest times of its eight children. The
-/// cost of a timer depends on the number of resources and not on the number of pending events. The tree is
-/// cheaper than an [`Agenda`](super::Agenda) if no resource ever has two pending events. Eight children are
-/// compared without branches. A binary tree makes fewer comparisons, but the processor mispredicts a branch
-/// at each level.
+/// cost of setting a timer depends on the number of resources and not on the number of pending events. The
+/// tree is cheaper than an [`Agenda`](super::Agenda) if no resource ever has two pending events. Eight
+/// children are compared without branches. A binary tree makes fewer comparisons, but the processor
+/// mispredicts a branch at each level.
 #[derive(Clone, Debug)]
 pub struct Timers {
     /// Nodes of all levels, from the timers to the root.
@@ -28,7 +28,7 @@ pub struct Timers {
     count: usize,
 }
 
-/// Eight times in picoseconds; `u64::MAX` means no event.
+/// Times of eight events in picoseconds; `u64::MAX` means no event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(64))]
 struct Node([u64; FAN]);
@@ -36,7 +36,7 @@ struct Node([u64; FAN]);
 impl Node {
     const EMPTY: Node = Node([u64::MAX; FAN]);
 
-    /// Earliest time of the node.
+    /// Earliest time in the node.
     #[inline]
     fn first(&self) -> u64 {
         let [a, b, c, d, e, f, g, h] = self.0;

@@ -76,7 +76,8 @@ pub(super) fn draw(random: &mut Random) -> f64 {
     if x < TABLE.widths[layer + 1] { x } else { near_the_curve(random, layer, x) }
 }
 
-/// Returns the result for a point at `x` in a `layer` that is not completely below the curve.
+/// Returns the random number for a point at `x` in `layer`. At `x`, the layer is not completely below the
+/// curve.
 #[cold]
 #[inline(never)]
 fn near_the_curve(random: &mut Random, layer: usize, x: f64) -> f64 {

@@ -1,4 +1,4 @@
-//! Saving of the state of components to bytes, and restoring.
+//! Saves the state of components as bytes, and restores it.
 //!
 //! Every component implements [`State`]. Its state is restored into a component that was built from the same
 //! configuration, so data that can be derived from the configuration is not saved. A derive macro generates
