@@ -1,20 +1,30 @@
 //! The kernel: side-effect-free types shared by all components of a storage model.
 //!
-//! | module | content | |---|---| | [`time`] | simulated time in integer picoseconds | | [`units`] | bytes,
-//! ratios, rates, energy, and prices, and their parsing from strings with units | | [`random`] | named
-//! random streams with one seed, whose distributions never change | | [`pcie`] | effective bandwidth of PCI
-//! Express links | | [`histogram`] | latency distributions that can be merged | | [`ranges`] | sets of
-//! numbers stored as ranges | | [`statistics`] | means with confidence intervals, and time series of
-//! bounded size | | [`activity`] | activities of components | | [`ledger`] | time and energy of the
-//! resources of a component for each activity | | [`loss_report`] | data loss, reported to the host by
-//! failed flushes | | [`host_counts`] | counts of host requests and bytes | | [`request`] | block requests
-//! of a host | | [`completion`] | completions of requests | | [`event`] | the interface of storage
-//! components, and building blocks of devices | | [`error_code`] | error codes for programs | |
-//! [`breakdown`] | latency breakdown of a request | | [`stage`] | stages of a request within a device | |
-//! [`capabilities`] | features and durability guarantees of devices | | [`power`] | recovery of a device
-//! after a power loss | | [`transactions`] | atomic groups of writes | | [`zone`] | zones, which are
-//! written sequentially | | [`identity`] | comparison of devices by their settings | | [`state`] | saving
-//! and restoring the state of a device |
+//! | module | content |
+//! |---|---|
+//! | [`time`] | simulated time in integer picoseconds |
+//! | [`units`] | bytes, ratios, rates, energy, and prices, and their parsing from strings with units |
+//! | [`random`] | named random streams with one seed, whose distributions never change |
+//! | [`pcie`] | effective bandwidth of PCI Express links |
+//! | [`histogram`] | latency distributions that can be merged |
+//! | [`ranges`] | sets of numbers stored as ranges |
+//! | [`statistics`] | means with confidence intervals, and time series of bounded size |
+//! | [`activity`] | activities of components |
+//! | [`ledger`] | time and energy of the resources of a component for each activity |
+//! | [`loss_report`] | data loss, which failed flushes report to the host |
+//! | [`host_counts`] | counts of host requests and bytes |
+//! | [`request`] | block requests of a host |
+//! | [`completion`] | completions of requests |
+//! | [`event`] | the interface of storage components, and building blocks of devices |
+//! | [`error_code`] | error codes for programs |
+//! | [`breakdown`] | latency breakdown of a request |
+//! | [`stage`] | stages of a request within a device |
+//! | [`capabilities`] | features and durability guarantees of devices |
+//! | [`power`] | recovery of a device after a power loss |
+//! | [`transactions`] | atomic groups of writes |
+//! | [`zone`] | zones, which are written sequentially |
+//! | [`identity`] | comparison of devices by their settings |
+//! | [`state`] | saving and restoring the state of a device |
 //!
 //! This crate does not access clocks, files, environment variables, or globals. Equal calls give equal
 //! results on every platform.

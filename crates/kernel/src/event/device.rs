@@ -23,12 +23,12 @@ use crate::units::Bytes;
 /// request by a free server). A request that arrives at the time of a decision therefore takes part in the
 /// decision.
 ///
-/// # Bytes A device that stores data ([`Capabilities::carries_bytes`]) receives the data of a write with
-/// the request and returns the data of a read with the completion. A read returns the content of the device
-/// at the completion of the read. This content includes the data of all requests that completed before the
-/// read was submitted. If writes overlap the read in time, each byte of the read has either its old or its
-/// new value. Bytes that were never written read as zero. A trimmed byte reads as zero or keeps its
-/// content.
+/// # Bytes
+/// A device that stores data ([`Capabilities::carries_bytes`]) receives the data of a write with the request
+/// and returns the data of a read with the completion. A read returns the content of the device at the
+/// completion of the read. This content includes the data of all requests that completed before the read was
+/// submitted. If writes overlap the read in time, each byte of the read has either its old or its new value.
+/// Bytes that were never written read as zero. A trimmed byte reads as zero or keeps its content.
 ///
 /// # Power loss
 /// `power_fail(at)` follows `run(at)`. Events at `at` and later do not happen, and work in progress is torn
