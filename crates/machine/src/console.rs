@@ -166,7 +166,7 @@ fn path_of(report: &ComponentReport, id: ComponentId) -> Option<String> {
 }
 
 /// Adds the counter differences between two reports to `into`. Omits counters that did not increase, e.g.
-/// current valid pages.
+/// the number of valid pages.
 fn count(before: &ComponentReport, after: &ComponentReport, into: &mut Vec<Counted>) {
     let earlier =
         |name: &str| before.counters.iter().find(|(known, _)| *known == name).map_or(0, |&(_, n)| n);
@@ -216,8 +216,8 @@ mod tests {
 
     const READ: ConsoleRequest = ConsoleRequest { op: Op::Read, address: 8192, bytes: 4096 };
 
-    /// Three tries take 30 us each, with two pauses of 10 us. The device serves the tries that it could not
-    /// cancel.
+    /// Tests a read that times out: three tries of 30 us and two pauses of 10 us take 110 us. The device
+    /// still serves the tries that it could not cancel, so the next write is delayed.
     #[test]
     fn a_host_times_out_and_retries() {
         let host = "[host]\ntimeout = { after = \"30 us\", retries = 2, backoff = \"10 us\" }\n";

@@ -1,4 +1,4 @@
-//! Faults that are injected into a running device, between the driver and the device.
+//! Injection of faults into a running device.
 //!
 //! The faults are those of the [`faulty`](nacre_hierarchy::faulty) device, in a [`Layer`] between the driver
 //! and the device.
@@ -22,9 +22,9 @@ struct Document {
     fault: Slot<FaultFamily>,
 }
 
-/// Reads the fault in `text`, a TOML table without its header, for the device `on` in the
-/// scenario `checked`. Its start is relative to `now`. Its random stream derives from the scenario's seed and
-/// its `number`.
+/// Reads the fault in `text`, a TOML table without its header, for the device `on` in the scenario
+/// `checked`. The start of the fault is relative to `now`. Its random stream derives from the scenario's
+/// seed and its `number`.
 ///
 /// Errors: all errors in the text.
 pub fn read(

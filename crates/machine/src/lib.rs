@@ -16,7 +16,7 @@
 //! | [`faults`] | faults injected into a running device |
 //! | [`saved`] | the state of a run as bytes, from which other runs continue |
 //! | [`policies`] | a replacement policy without a device |
-//! | [`split`] | a trace split over workers: the scenario of each part, and the combined record |
+//! | [`split`] | split of a trace across workers: the scenario of each part, and the combined record |
 //! | [`console`] | single requests with latency breakdowns |
 //! | [`record`] | the result, as published in `schema/record.json` |
 //! | [`schema`] | JSON Schema of a scenario, and the description of all components |

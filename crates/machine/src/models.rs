@@ -53,7 +53,7 @@ pub fn families() -> Vec<FamilyDescriptor> {
     ]
 }
 
-/// Returns the settings of all components, and the host settings that have several kinds. Each is a schema
+/// Returns the settings that have several kinds, of all components and of the host. Each entry is a schema
 /// name with a list of kinds.
 pub fn kinds() -> Vec<(&'static str, &'static [Kind])> {
     let models = families().into_iter().flat_map(|family| family.descriptors);

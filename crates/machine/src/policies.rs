@@ -7,8 +7,8 @@ use nacre_hierarchy::replacement::{Context, MODELS, ReplacementFamily};
 pub use nacre_hierarchy::placement::{Decider, Exchange, View as PlacementView};
 pub use nacre_hierarchy::replacement::{Access, Brought, Replacement};
 
-/// Creates a cache of `blocks` blocks, at least one, with the policy in `text`. `text` is a policy name or a
-/// table of settings, as in a scenario.
+/// Creates a cache of `blocks` blocks with the policy in `text`. `blocks` must not be zero. `text` is a
+/// policy name or a table of settings, as in a scenario.
 pub fn cache(text: &str, blocks: u64) -> Result<Box<dyn Replacement>, Problems> {
     let models = Models::new();
     let origin = Origin::Override(format!("policy={text}").into());

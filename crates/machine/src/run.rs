@@ -11,8 +11,8 @@ use std::ops::ControlFlow;
 
 /// Runs `checked` and returns its record and columns.
 ///
-/// `watch` is called every few dozen requests. If it breaks, the run stops and the record is marked as
-/// incomplete. Errors: the scenario or its input is invalid.
+/// `watch` is called every few dozen requests. If it returns `Break`, the run stops and the record is
+/// marked as incomplete. Errors: the scenario or its input is invalid.
 pub fn run(
     checked: &Checked,
     files: &dyn Files,

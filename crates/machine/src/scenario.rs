@@ -44,10 +44,10 @@ pub struct RunConfig {
     /// Fill the stack sequentially before simulated time starts, so that reads find data: `"capacity"`,
     /// `"footprint"`, or a table with more settings. The default is a new stack.
     pub fill: Option<Fill>,
-    /// Writes before simulated time starts, after `fill`. They take no time, and only their wear is counted.
-    /// A number uses that many writes of the workload, generated separately, or from the start of the trace;
-    /// the measured requests do not change. A separate workload gives as many writes as it has requests, or
-    /// all writes of a trace.
+    /// Writes before simulated time starts, after `fill`. They take no time, and only their wear is
+    /// counted. A number selects that number of writes of the workload, which are generated in addition to
+    /// the measured requests, or read from the start of the trace. A separate workload gives as many writes
+    /// as it has requests, or all writes of a trace.
     #[config(default = 0, source = "assumed: a new device by default")]
     pub precondition: CountOr<WorkloadFamily>,
     /// Continue the writes of `precondition` until write amplification is steady and the amount of valid data
@@ -118,10 +118,10 @@ fn check_fill(fill: &Fill, reader: &mut Reader<'_>) {
 
 /// Criterion for a steady state of preconditioning.
 ///
-/// Write amplification is measured in windows. It is steady if the last windows are close to each other
-/// without a trend, and valid data no longer grows. Valid data may rise by at most 0.1 % above its previous
-/// maximum over these windows. The record has the values of every window and whether the steady state was
-/// reached.
+/// Write amplification is measured in windows. The state is steady if the values of the last windows are
+/// close to each other without a trend, and valid data no longer grows. Valid data may rise by at most 0.1
+/// % above its previous maximum over these windows. The record has the values of every window and whether
+/// the steady state was reached.
 #[derive(Clone, Debug, Configuration)]
 pub struct UntilSteady {
     /// Host data of one window, as a share of the stack's capacity.
@@ -135,8 +135,9 @@ pub struct UntilSteady {
     /// Number of windows that have to agree.
     #[config(default = 5, min = 2, max = 1000, source = "standard: SNIA PTS, steady state over five rounds")]
     pub windows: u32,
-    /// Maximum difference between the largest and the smallest of these windows, as a share of their mean.
-    /// The line fitted to them may rise or fall by half as much from end to end.
+    /// Maximum difference between the largest and the smallest value of the last `windows` windows, as a
+    /// share of their mean. The line fitted to these values may rise or fall by half as much from end to
+    /// end.
     #[config(
         default = "10 %",
         min = "0.01 %",
@@ -210,7 +211,7 @@ pub struct Checked {
     pub run: RunConfig,
     /// Every value that will be used, with its origin, in the order of reading.
     pub resolved: Vec<Resolved>,
-    /// Name for tables: that of the scenario, or else of the file.
+    /// Name for tables: the name of the scenario or, if it has none, of the file.
     pub name: String,
 }
 

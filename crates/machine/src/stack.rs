@@ -72,8 +72,8 @@ pub struct Built {
     pub device: Box<dyn event::Device>,
     /// The workload.
     pub workload: Box<dyn Workload>,
-    /// Workload for preconditioning, if required. It is the same workload with separate random streams, or
-    /// another workload.
+    /// Workload for preconditioning, if required. It is either the measured workload with separate random
+    /// streams, or another workload.
     pub preconditioning: Option<Box<dyn Workload>>,
     /// Addresses that the workload may access, if the scenario fills its footprint.
     pub footprint: Option<Ranges>,
@@ -148,8 +148,8 @@ fn check_reach(
         .into())
 }
 
-/// Returns the layouts of the stores that the stack of `checked` needs for its data, with the paths of their
-/// devices, in the order of the requests. Errors: the stack cannot be built.
+/// Returns the layouts of the stores that the stack of `checked` needs for its data, with the paths of
+/// their devices, in the order in which the devices request them. Errors: the stack cannot be built.
 pub fn store_layouts(checked: &Checked, files: &dyn Files) -> Result<Vec<(String, Layout)>, Problems> {
     let mut builder = StackBuilder::new(checked, files);
     builder.stores = Stores::Wanted(Vec::new());
@@ -158,9 +158,9 @@ pub fn store_layouts(checked: &Checked, files: &dyn Files) -> Result<Vec<(String
     Ok(layouts)
 }
 
-/// Builds the stack of `checked`, without its workload, with data in the empty `stores`, which must match
-/// [`store_layouts`]. Errors: a device of the stack stores no data or has no capacity limit, or the stack
-/// cannot be built.
+/// Builds the stack of `checked` without its workload. The devices keep their data in `stores`, which must
+/// be empty and match [`store_layouts`]. Errors: a device of the stack stores no data or has no capacity
+/// limit, or the stack cannot be built.
 pub fn build_with_bytes(
     checked: &Checked,
     files: &dyn Files,
@@ -199,9 +199,10 @@ enum Stores {
     Given(std::vec::IntoIter<Box<dyn Pages>>),
 }
 
-/// Evaluates every mix of the tiers of `checked` in `steps` equal portions, with the best placement of
-/// extents for the whole workload. Returns `None` if `watch` stopped reading the workload. Errors: the stack
-/// is not `tiers`, the workload never ends or cannot be read, or there are too many steps.
+/// Evaluates every mix of the tiers of `checked` in which each share of the capacity is a multiple of
+/// 1/`steps`. Extents are placed optimally for the whole workload. Returns `None` if `watch` stopped
+/// reading the workload. Errors: the stack is not `tiers`, the workload never ends or cannot be read, or
+/// there are too many steps.
 pub fn mixes(
     checked: &Checked,
     files: &dyn Files,
@@ -214,9 +215,8 @@ pub fn mixes(
     Ok((!builder.was_stopped).then_some(mixes))
 }
 
-/// Returns the volumes or extents of each part of the trace of `checked`, and the number of its requests.
-/// Returns `None` if
-/// `watch` stopped reading the trace.
+/// Returns, for each part of the trace of `checked`, its volumes or extents, and its number of requests.
+/// Returns `None` if `watch` stopped reading the trace.
 pub(crate) fn shares(
     checked: &Checked,
     files: &dyn Files,

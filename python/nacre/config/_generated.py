@@ -2936,7 +2936,7 @@ class RunUntilSteady(Table):
     windows: int | None = None
     """Number of windows that have to agree. Default: 5."""
     tolerance: str | float | None = None
-    """Maximum difference between the largest and the smallest of these windows, as a share of their mean. The line fitted to them may rise or fall by half as much from end to end. Default: 10 %."""
+    """Maximum difference between the largest and the smallest value of the last `windows` windows, as a share of their mean. The line fitted to these values may rise or fall by half as much from end to end. Default: 10 %."""
     windows_max: int | None = None
     """Maximum number of windows. The record reports whether it was reached. Default: 100."""
 
@@ -2950,7 +2950,7 @@ class Run(Table):
     fill: Literal["capacity", "footprint"] | RunFill | None = None
     """Fill the stack sequentially before simulated time starts, so that reads find data: `"capacity"`, `"footprint"`, or a table with more settings. The default is a new stack."""
     precondition: int | Workload | None = None
-    """Writes before simulated time starts, after `fill`. They take no time, and only their wear is counted. A number uses that many writes of the workload, generated separately, or from the start of the trace; the measured requests do not change. A separate workload gives as many writes as it has requests, or all writes of a trace. Default: 0."""
+    """Writes before simulated time starts, after `fill`. They take no time, and only their wear is counted. A number selects that number of writes of the workload, which are generated in addition to the measured requests, or read from the start of the trace. A separate workload gives as many writes as it has requests, or all writes of a trace. Default: 0."""
     until_steady: RunUntilSteady | None = None
     """Continue the writes of `precondition` until write amplification is steady and the amount of valid data no longer grows. Simulated time starts after these writes."""
     warm_up: int | None = None

@@ -232,7 +232,7 @@ class Wear(View):
     metadata: int
     """Pages programmed with device tables and parity."""
     padding: int
-    """Pages programmed without data to complete a multi-plane or stripe program."""
+    """Pages programmed as padding, i.e. without data, to complete a multi-plane or stripe program."""
     programs: int
     """Total number of pages programmed."""
     erases: int
@@ -280,7 +280,7 @@ class Handle(View):
     implicitly_modified: int
     """Number of times that the drive changed the reclaim unit that the handle references (event 81h of flexible data placement)."""
     not_fully_written: int
-    """Number of such changes before the reclaim unit was written to capacity (event 0h)."""
+    """Number of changes of the reclaim unit before it was written to capacity (event 0h)."""
 
 
 class Fault(View):
@@ -354,7 +354,7 @@ class WornOut(View):
     """Wear-out of the first block or row, i.e. the time at which it exceeded its endurance."""
 
     seconds: float
-    """Time of writing, in seconds."""
+    """Simulated time until wear-out, in seconds."""
     writes: int | None
     """Total number of writes, including those before the run, or null if wear-out happened within the run."""
     simulated: bool

@@ -65,9 +65,9 @@ pub(crate) struct Space<'a> {
     pub(crate) extents: u32,
 }
 
-/// Counts the reads and writes of `workload` in each extent of `space` by size, up to `limit` requests. If a
-/// request touches several extents, the part in each extent counts as one access. If `watch` breaks, the
-/// counts are those of the requests read until then.
+/// Counts the reads and writes of `workload` by extent of `space` and request size, for up to `limit`
+/// requests. If a request touches several extents, its part in each extent counts as one access. If `watch`
+/// stops the count, the result covers only the requests that were read before.
 pub(crate) fn count(
     workload: &mut dyn Workload,
     limit: Option<u64>,

@@ -8,8 +8,8 @@ use super::hints::EDGE;
 pub(super) struct Combination {
     /// Kind of the device at the top of the stack.
     pub(super) kind: &'static str,
-    /// Values of settings, each with its component and setting. A device of a given kind is
-    /// [`Value::Device`].
+    /// Settings, each as the kind of its component, its name, and its value. [`Value::Device`] stands for
+    /// any device of one kind.
     pub(super) settings: &'static [(&'static str, &'static str, Value)],
 }
 

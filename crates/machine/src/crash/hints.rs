@@ -12,8 +12,8 @@ pub(super) const EDGE: &str = "\"100000 J\"";
 pub(super) const WEAR: &str = "#";
 
 /// Returns the TOML values from which a setting of a component is selected, or one of the constants above.
-/// For a setting in a nested table, `kind` is `component.table`. If there is no entry, the component itself
-/// and then the component [`like`] it are looked up.
+/// For a setting in a nested table, `kind` is `component.table`. If the nested table has no entry, the
+/// entry of the component itself is used, or else that of the component that [`like`] returns.
 pub(super) fn of(kind: &str, field: &str) -> Option<&'static [&'static str]> {
     let own = |kind| OWN.iter().find(|(model, name, _)| *model == kind && *name == field);
     let own = own(kind).or_else(|| own(kind.split('.').next().unwrap_or(kind))).or_else(|| own(like(kind)));
@@ -23,7 +23,7 @@ pub(super) fn of(kind: &str, field: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// Returns the component that has the same settings as this component.
+/// Returns the component whose entries apply to `kind`, because both have the same settings.
 fn like(kind: &str) -> &str {
     if kind == "zns_ssd" { "ssd" } else { kind }
 }
@@ -34,7 +34,8 @@ pub(super) fn wear(kind: &str, field: &str) -> &'static [&'static str] {
     of.map(|(_, _, values)| *values).expect("WEAR comes with values")
 }
 
-/// Settings that cause bit errors. They are omitted in devices whose code may miss bit errors.
+/// Settings that cause bit errors. They are omitted in devices whose error-correcting code may miss bit
+/// errors.
 pub(super) const BIT_ERRORS: &[&str] =
     &["endurance", "slc_endurance", "mlc_endurance", "bit_error_rate", "error_exponent"];
 
@@ -74,9 +75,9 @@ pub(super) const FAULTS: &[&str] = &[
     "{ kind = \"stale_read\", share = \"2 %\" }",
 ];
 
-/// Number of [`FAULTS`] that only delay the device.
+/// Number of [`FAULTS`], from the start of the list, that only delay the device.
 pub(super) const LATE: usize = 7;
-/// Number of [`FAULTS`] that only delay the device or return an error.
+/// Number of [`FAULTS`], from the start of the list, that only delay the device or return an error.
 pub(super) const REPORTED: usize = 13;
 
 /// Bit-error settings of a flash drive: errors that grow with erases and reads, errors that grow with erases
@@ -97,7 +98,8 @@ const GROUPS: &str = "{ kind = \"superblock\", reclaim_groups = 2 }";
 const GROUPS_OF_PARITY: &str = "{ kind = \"superblock\", reclaim_groups = 2, parity = {} }";
 const COPYBACK: &str = "{ kind = \"static\", order = \"pwc\", copyback = true }";
 
-/// Controllers of a cache in phase-change memory: pages that are used often change to SLC mode, or worn ones.
+/// Controllers of a disk cache in phase-change memory. They change frequently used pages to SLC mode, worn
+/// pages, or both.
 const HOT_PAGES: &str = "{ promotes_at = 1, raises_strength = false, lowers_density = false }";
 const WORN_PAGES: &str = "{ promotes = false, raises_strength = false }";
 const BOTH: &str = "{ promotes_at = 2, strongest = 3 }";

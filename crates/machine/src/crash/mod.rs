@@ -52,8 +52,9 @@ impl Stack for ScenarioStack<'_> {
     }
 }
 
-/// Tests the stack of `checked` without its workload. `watch` is called with the number of points tested so
-/// far, and may stop the test. Errors: those of [`ScenarioStack::new`].
+/// Runs power-loss tests on the stack in `checked`. The workload of the scenario is not used. `watch` is
+/// called with the number of points tested so far, and may stop the test. Errors: those of
+/// [`ScenarioStack::new`].
 pub fn crash(
     checked: &Checked,
     files: &dyn Files,

@@ -46,7 +46,7 @@ fn applies(bug: Bug, capabilities: &Capabilities) -> bool {
 }
 
 /// Returns whether a bug can appear in a stack whose test without bugs returned `honest`. This check is
-/// needed because the capabilities do not include whether recovery takes time, the medium wears out, or pages
+/// needed because the capabilities do not state whether recovery takes time, the medium wears out, or pages
 /// share word lines.
 fn comes_up(bug: Bug, honest: &Report) -> bool {
     let branch = |name| honest.branches[name] > 0;
@@ -69,8 +69,8 @@ const OF_GUARANTEES: [Bug; 3] = [Bug::FlushIgnored, Bug::LossHidden, Bug::Persis
 /// damages.
 const OF_BACKINGS: [Bug; 2] = [Bug::RefusalHidden, Bug::DamageHidden];
 
-/// Stacks for planted bugs: one family per kind of device, and more for kinds with several ways to store
-/// data.
+/// A family of stacks in which bugs are planted. There is one family per kind of device, and more for kinds
+/// with several ways to store data.
 pub(super) struct Family {
     pub(super) name: &'static str,
     kind: &'static str,
@@ -200,7 +200,7 @@ fn lost_paired_pages_that_are_not_reported_are_found() {
     println!("found with stack {}", found.expect("hidden damage is found").0);
 }
 
-/// Devices cannot detect media faults, but the auditor can, in every kind of device.
+/// Tests that the auditor detects media faults in every kind of device. The devices cannot detect them.
 #[test]
 fn every_fault_of_the_medium_is_seen_in_every_kind_of_device() {
     for family in kinds() {

@@ -33,13 +33,13 @@ const CAPACITY_MAX: Bytes = Bytes(1 << 30);
 const TRIES: u32 = 100;
 /// Maximum number of device kinds that are tried for one stack.
 const KINDS_TRIED: u32 = 20;
-/// Number of devices above a device from which the device is always `measured`, which ends the nesting.
+/// Maximum nesting of devices: a device with this number of devices above it is always `measured`.
 const DEPTH_MAX: u32 = 2;
-/// The device that injects faults. The share applies to stacks with this device at the top, and to lower
-/// devices that get faults that delay them.
+/// The device that injects faults. [`FAULTY_SHARE`] is the share of stacks with this device at the top, and
+/// the share of lower devices that get faults which only delay them.
 const FAULTY: &str = "faulty";
 const FAULTY_SHARE: f64 = 1.0 / 8.0;
-/// The mirror device. The share is the fraction of stacks that become mirrors.
+/// The mirror device. [`MIRRORED_SHARE`] is the share of stacks that become mirrors.
 const MIRROR: &str = "mirror";
 const MIRRORED_SHARE: f64 = 1.0 / 8.0;
 /// Share of stacks that use one of the [`COMBINATIONS`].
@@ -109,7 +109,8 @@ fn stack_of(text: &str) -> Vec<String> {
 }
 
 /// Returns the stack or, with the probability [`MIRRORED_SHARE`], a mirror of the stack and another member.
-/// The member is an equal stack, an equal stack that reports faults, or another device.
+/// The other member is an equal stack, an equal stack with faults that delay requests or return errors, or
+/// another device.
 fn mirrored(found: (String, Checked), random: &mut Random) -> (String, Checked) {
     if !random.chance(MIRRORED_SHARE) {
         return found;
@@ -238,7 +239,7 @@ fn is_usable(checked: &Checked) -> bool {
     device.capacity().is_some_and(|capacity| capacity <= CAPACITY_MAX && capacity.0 >= 4096)
 }
 
-/// Fixed values of settings, each with its component and setting.
+/// Fixed settings, each as the kind of its component, its name, and its value.
 type Settings = &'static [(&'static str, &'static str, Value)];
 
 struct StackGenerator<'a> {

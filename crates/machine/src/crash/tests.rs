@@ -105,7 +105,7 @@ fn the_table_of_guarantees_has_every_kind_of_device() {
 const STACKS: u64 = 60;
 const POINTS: u64 = 500;
 
-/// Branches and faults that occurred in the tests of the corpus.
+/// Branches of the simulation and faults that occurred in the tests of the corpus.
 #[derive(Default)]
 struct Reached {
     branches: BTreeMap<&'static str, u64>,
@@ -190,15 +190,15 @@ fn a_thousand_power_losses_from_one_state_leave_it_unchanged() {
     }
 }
 
-/// The name and text of each of these files of the folder `regressions`.
+/// Lists the names and texts of the given files in the folder `regressions`.
 macro_rules! regressions {
     ($($name:literal),+ $(,)?) => {
         &[$(($name, include_str!(concat!("regressions/", $name, ".crash")))),+]
     };
 }
 
-/// Regressions, each of which once violated a guarantee. Each has a description and a scenario with, after a
-/// line of dashes, the steps.
+/// Regressions, each of which once violated a guarantee. Each file has a description, a scenario, and,
+/// after a line of dashes, the steps of the test.
 const REGRESSIONS: &[(&str, &str)] = regressions![
     "flush_overtakes_failing_flush_of_tiers",
     "overlapping_writes_to_open_rows",

@@ -21,8 +21,8 @@ pub(crate) use serving::Outstanding;
 pub(crate) use span::Standing;
 pub use two_threads::Parallel;
 
-/// Divisor that determines when the confidence intervals are checked: after the number of completed requests
-/// has grown by 1/8. With more frequent checks, an interval would more often be narrow by chance.
+/// Divisor that determines when the confidence intervals are checked: whenever the number of completed
+/// requests has grown by 1/8. With more frequent checks, an interval would more often be narrow by chance.
 const LOOKS: u64 = 8;
 /// Number of requests served between two calls of `watch`.
 const GROUP: usize = 64;
@@ -41,7 +41,7 @@ pub(crate) struct Driver<'a> {
     rested: Time,
     /// Number of requests of this workload in earlier runs.
     before: u64,
-    /// Units that the workload had completed when measurement started, or `None` before that.
+    /// Units of work that the workload had completed when measurement started, or `None` before that.
     units_before: Option<u64>,
     /// Wear-out of the first block or row, if the run determines it.
     pub(crate) worn_out: Option<WornOut>,
@@ -182,8 +182,8 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Runs an interactive workload for the next few instants. Breaks at the end of the workload, at the end
-    /// of the duration, or at the `limit` of requests.
+    /// Runs an interactive workload for the next few instants. Returns `Break` at the end of the workload,
+    /// at the end of the duration, or after `limit` requests.
     fn converse(&mut self, limit: u64) -> Result<ControlFlow<()>, Problems> {
         let origin = self.serving.clock.origin();
         for _ in 0..GROUP {
@@ -215,8 +215,8 @@ impl<'a> Driver<'a> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Submits the requests that an interactive workload issued at this instant, up to the `limit` of
-    /// requests.
+    /// Submits the requests that an interactive workload issued at this instant, but not more than `limit`
+    /// requests in the whole run.
     fn submit_issued(&mut self, limit: u64) -> Result<(), Problems> {
         while self.serving.issued < limit
             && let Some(Issued { request, tag, waited }) = self.issued.pop()
@@ -255,7 +255,7 @@ impl<'a> Driver<'a> {
         self.meter.settle(&mut self.serving.noted.notes);
     }
 
-    /// Stores the number of units that the workload had completed when measurement started.
+    /// Stores the number of units of work that the workload had completed when measurement started.
     fn look_at_units(&mut self) {
         let warm_up = self.serving.checked.run.warm_up;
         if self.units_before.is_none() && self.serving.issued > warm_up {
@@ -264,7 +264,8 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Returns the units that the workload completed since measurement started, or `None` if it has no units.
+    /// Returns the units of work that the workload completed since measurement started, or `None` if it
+    /// does not count units of work.
     fn units(&self) -> Option<Units> {
         let units = self.workload.units(self.served())?;
         Some(Units { done: units.done - self.units_before.unwrap_or(0), ..units })

@@ -12,7 +12,7 @@ use nacre_kernel::{Request, Status, Time};
 use nacre_workload::{Clock, WorkloadError};
 use std::ops::ControlFlow;
 
-/// Number of requests in a group. Their memory is prefetched before they are served.
+/// Number of requests for which memory of the device is prefetched together, before they are served.
 const PREFETCHED: usize = 16;
 /// Maximum simulated time of a run. The maximum of `Time` is slightly later, so that no sum in a device
 /// overflows.
@@ -87,7 +87,7 @@ impl<'a> Serving<'a> {
         }
     }
 
-    /// Issues each request of `group` at its time. Breaks at the end of the duration.
+    /// Issues each request of `group` at its time. Returns `Break` at the end of the duration.
     pub(super) fn serve(&mut self, group: &[Request]) -> Result<ControlFlow<()>, Problems> {
         self.check_reach(group, "request", self.issued)?;
         for group in group.chunks(PREFETCHED) {
@@ -101,8 +101,8 @@ impl<'a> Serving<'a> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Issues a request at its time, which may depend on earlier completions. Breaks at the end of the
-    /// duration.
+    /// Issues a request at its time, which may depend on earlier completions. Returns `Break` at the end of
+    /// the duration.
     #[inline(always)]
     fn issue(&mut self, request: &Request) -> Result<ControlFlow<()>, Problems> {
         loop {
@@ -120,7 +120,7 @@ impl<'a> Serving<'a> {
         }
     }
 
-    /// Submits a request at `now`. Before, the request had `waited` for that time.
+    /// Submits a request at `now`, after it has waited for the time `waited`.
     #[inline(always)]
     pub(super) fn submit(&mut self, now: Time, request: &Request, waited: Time, tag: u32) {
         if self.issued == self.checked.run.warm_up {
@@ -230,7 +230,7 @@ impl<'a> Serving<'a> {
         }
     }
 
-    /// Panics if the accounting of device or host does not balance.
+    /// Panics if the accounting of the device or the host does not balance.
     pub(crate) fn check_invariants(&self) {
         self.device.check_invariants();
         if let Some(host) = &self.host {
@@ -261,8 +261,8 @@ impl<'a> Serving<'a> {
         Ok(Ending::Complete)
     }
 
-    /// Returns an error if one of `requests` ends past the end of the stack. The error message calls the
-    /// requests `what`. `before` is the number of earlier requests.
+    /// Returns an error if one of `requests` ends past the end of the stack. `what` is the name of these
+    /// requests in the error message. `before` is the number of earlier requests.
     #[inline]
     pub(crate) fn check_reach(&self, requests: &[Request], what: &str, before: u64) -> Result<(), Problems> {
         let reaches_past = |request: &Request| {

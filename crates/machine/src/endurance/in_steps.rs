@@ -9,9 +9,9 @@ use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{ComponentReport, Op, Request, Time};
 use std::ops::ControlFlow;
 
-/// Minimum number of writes between two checks. If 1/256 of all writes so far is more, the check is after
-/// that number. Checks of a large drive then take little time, and the number of writes is exact within 0.4
-/// %.
+/// Minimum number of writes between two checks. The interval is 1/256 of all writes so far, if that is
+/// more. Checks of a large drive then take little time, and the number of writes until wear-out is exact
+/// within 0.4 %.
 const LOOK: u64 = 64;
 const LOOKS: u64 = 256;
 /// Number of writes without wear after which the search fails, or half of all writes if that is more. Write

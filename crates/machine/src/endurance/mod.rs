@@ -15,8 +15,8 @@ use std::ops::ControlFlow;
 const WRITES: u64 = 1 << 22;
 
 impl Driver<'_> {
-    /// Continues writes until a block or row is worn out, and determines the time of wear-out. Ends early if
-    /// `watch` breaks.
+    /// Continues writes until a block or row is worn out, and determines the time of wear-out. Ends early
+    /// if `watch` stops it.
     pub(crate) fn wear_out(
         &mut self,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,

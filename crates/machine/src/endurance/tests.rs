@@ -70,8 +70,9 @@ fn writing_on_in_bursts_ends_at_the_write_at_which_the_simulation_does() {
     }
 }
 
-/// 47.1 MB/s are 11,499 rows per second, which program one row a million times (akel-2011, sections 2.3 and
-/// 3.3). The tool of the paper writes zeros.
+/// Tests the wear-out time of a hammered row. At 47.1 MB/s, i.e. 11,499 rows per second, one row is
+/// programmed a million times in 87 s (akel-2011, sections 2.3 and 3.3). The tool of the paper writes
+/// zeros.
 #[test]
 fn a_hammered_row_is_worn_out_in_87_seconds_before_start_gap_moves_it() {
     let workload =
@@ -83,9 +84,10 @@ fn a_hammered_row_is_worn_out_in_87_seconds_before_start_gap_moves_it() {
     }
 }
 
-/// One row takes `N * G` writes at a location and returns after all `N + 1` locations. Meanwhile, each
-/// location received `N` copies of rows. One domain therefore takes about `N * endurance * G / (G + 1)`
-/// writes.
+/// Tests the closed form for an attack on one domain of `N` rows, of which start-gap moves one per `G`
+/// writes. The attacked row takes `N * G` writes at a location and returns after all `N + 1` locations.
+/// Meanwhile, each location received `N` copies of rows. The domain therefore takes about `(N + 1) *
+/// endurance * G / (G + 1)` writes.
 #[test]
 fn hammering_one_domain_ends_with_the_endurance_of_all_its_rows() {
     for (interval, endurance) in [(1, 3000), (4, 10_000), (16, 60_000)] {
@@ -99,7 +101,8 @@ fn hammering_one_domain_ends_with_the_endurance_of_all_its_rows() {
     }
 }
 
-/// With shorter stays and several domains, the attack takes orders of magnitude more writes.
+/// Tests that an attack needs orders of magnitude more writes with several domains than with one, and still
+/// more with an adaptive interval.
 #[test]
 fn domains_and_an_interval_that_follows_outlast_an_attack_that_one_domain_does_not() {
     let attack = "kind = \"hammer\"\nrequest = \"4 KiB\"\n";
@@ -117,7 +120,8 @@ fn domains_and_an_interval_that_follows_outlast_an_attack_that_one_domain_does_n
     assert!(many > 86_400.0 && following > many, "{many} s and {following} s");
 }
 
-/// An endurance of 2^40 writes is simulated in several steps, between which `watch` may end it.
+/// Tests that `watch` can stop the wear-out. An endurance of 2^40 writes is simulated in several steps, and
+/// `watch` is called between them.
 #[test]
 fn writing_on_can_be_ended_between_bounded_steps() {
     let stack = SMALL.replace("endurance = 500", "endurance = 4294967294");
@@ -193,7 +197,8 @@ fn most_cycles(record: &crate::record::Record) -> u64 {
     most.max().unwrap_or(0)
 }
 
-/// Each stack is written until a check finds a block or row that exceeded its endurance or was retired.
+/// Tests every kind of device that wears: writes continue until a check finds a block or row that exceeded
+/// its endurance or was retired.
 #[test]
 fn every_device_that_wears_is_worn_out() {
     for (kind, stack, cycles) in kinds_that_wear() {
@@ -218,8 +223,8 @@ fn every_device_that_wears_is_worn_out() {
     }
 }
 
-/// Sequential writes erase all blocks equally often. The drive therefore takes the number of pages of all
-/// blocks, times the endurance of a block.
+/// Tests a closed form. Sequential writes erase all blocks equally often, so the drive accepts as many page
+/// writes as it has pages, times the endurance of a block.
 #[test]
 fn a_drive_that_is_written_in_order_takes_its_capacity_as_often_as_it_is_made_for() {
     let stack = format!("kind = \"ssd\"\n{}", DRIVE.replace("endurance = 20", "endurance = 200"));
@@ -230,7 +235,8 @@ fn a_drive_that_is_written_in_order_takes_its_capacity_as_often_as_it_is_made_fo
     assert!((writes / law - 1.0).abs() < 0.1, "{writes} writes, {law} by the law");
 }
 
-/// Writes that fail, are lost, or are rejected would continue forever.
+/// Tests that writes that fail, are lost, or are rejected end with an error. Otherwise, they would continue
+/// forever.
 #[test]
 fn writes_that_do_not_reach_the_medium_end_with_an_error() {
     let within = DRIVE.trim_end().replace('\n', ", ");

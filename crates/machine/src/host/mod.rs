@@ -10,12 +10,13 @@
 //! request keeps its slot until it is answered or failed. `scheduler` selects the waiting request that gets a
 //! free slot, after all requests of that instant have arrived.
 //!
-//! With `zone_writes`, the host writes zones as Linux does: one write of a zone at a time (`one_per_zone`), or by zone
-//! append (`append`). An append may be written at another address of its zone than the workload gave; the host counts
-//! these (`appends_elsewhere`), and later reads of the workload go to the addresses that it gave. A `timeout` does not
-//! undo a write that arrived: its retry appends the data again, and a retry at its address is rejected.
+//! With `zone_writes`, the host writes zones as Linux does: one write of a zone at a time (`one_per_zone`),
+//! or by zone append (`append`). The device may write an append at another address of the zone than the
+//! workload requested. The host counts these appends (`appends_elsewhere`), but later reads of the workload
+//! use the requested addresses. A `timeout` does not undo a write that reached the device: the retry of an
+//! append writes the data again, and the retry of a write at a given address is rejected.
 //!
-//! Latencies count from the arrival at the host: waiting, all tries, and pauses are part of them.
+//! Latencies start with the arrival at the host and include waiting, all tries, and pauses.
 
 mod model;
 #[cfg(test)]
@@ -78,12 +79,12 @@ pub enum HostScheduler {
     ///
     /// A batch continues with the next higher address of its direction, up to `fifo_batch` requests. Then a
     /// batch of reads starts, or a batch of writes if no reads wait or if `writes_starved` batches of reads
-    /// preceded waiting writes. It starts with the oldest request if its deadline has passed or if no higher
-    /// address waits, and otherwise with the next higher address. Trims count as writes. Flushes precede all
-    /// other requests.
+    /// preceded waiting writes. The batch starts with the oldest request of its direction if the deadline of
+    /// this request has passed or if no request at a higher address waits. Otherwise, the batch starts at the
+    /// next higher address. Trims count as writes. Flushes precede all other requests.
     ///
-    /// Not modeled: merging of adjacent requests and I/O priorities. Deadlines are not
-    /// guarantees: the counter `expired` of the host has the requests that got their slot too late.
+    /// Not modeled: merging of adjacent requests and I/O priorities. Deadlines are not guarantees: the
+    /// counter `expired` of the host counts the requests that got their slot after their deadline.
     Deadline(Deadline),
 }
 

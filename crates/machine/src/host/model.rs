@@ -77,7 +77,7 @@ pub(super) struct Counts {
 }
 
 impl Host {
-    /// Creates a host without requests, for `tenants` tenants, at least one.
+    /// Creates a host without requests for `tenants` tenants. Zero tenants count as one.
     pub(crate) fn new(id: ComponentId, config: HostConfig, tenants: usize) -> Host {
         let queue = || Queue { waiting: Waiting::new(&config.scheduler), outstanding: 0 };
         let queues = std::iter::repeat_with(queue).take(tenants.max(1)).collect();
@@ -231,8 +231,8 @@ impl Host {
         self.finish(device, of.at, number);
     }
 
-    /// Returns the time of a request before its last attempt, which was sent at `until`: time in the host
-    /// queue, and time of earlier attempts.
+    /// Returns the time that a request spent in the host before its last attempt, which was sent at
+    /// `until`: first in the host queue, then on earlier attempts.
     fn own_time(&self, number: u32, until: Time) -> [(Activity, Time); 2] {
         let pending = &self.requests[number];
         [(Activity::Queue, pending.started - pending.arrived), (Activity::Retry, until - pending.started)]

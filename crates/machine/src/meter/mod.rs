@@ -9,8 +9,8 @@ use noted::Note;
 
 pub(crate) use noted::{Noted, Notes};
 
-/// Number of latencies that are processed together. Latencies equal to the usual one take a single histogram
-/// update.
+/// Number of latencies that are processed together. All of them that equal [`OpMeter::usual`] take a single
+/// histogram update.
 const TOGETHER: usize = 64;
 
 /// Distribution, mean, and breakdown of the requests of one kind.
@@ -62,7 +62,7 @@ impl OpMeter {
         self.bytes - self.failed[1]
     }
 
-    /// Adds the measurements of a portion of the same run, without the confidence interval of the mean.
+    /// Adds the measurements of another part of this run, without the confidence interval of the mean.
     fn add(&mut self, part: &OpMeter) {
         self.latency.merge(&part.latency);
         for (sum, spent) in self.spent.iter_mut().flatten().zip(part.spent.iter().flatten()) {
@@ -124,8 +124,8 @@ impl OpMeter {
         }
     }
 
-    /// Adds up to [`TOGETHER`] latencies to the histogram. All latencies that equal the usual one take a
-    /// single update.
+    /// Adds up to [`TOGETHER`] latencies to the histogram. All latencies that equal [`OpMeter::usual`] take
+    /// a single update.
     fn record_latencies(&mut self, notes: &[Note]) {
         if let [.., before, last] = notes
             && before.latency == last.latency
@@ -244,7 +244,7 @@ impl Meter {
         }
     }
 
-    /// Adds the measurements of a portion of the same run, without time series.
+    /// Adds the measurements of another part of this run, without time series.
     pub(crate) fn add(&mut self, part: &Meter) {
         self.reads.add(&part.reads);
         self.writes.add(&part.writes);

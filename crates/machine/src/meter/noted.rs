@@ -36,7 +36,8 @@ impl Notes {
     }
 }
 
-/// Notes and totals of the requests served since measurement started, in addition to the sums.
+/// Notes of the requests that are not in the sums yet, and totals over all requests since measurement
+/// started.
 #[derive(Clone, Debug)]
 pub(crate) struct Noted {
     /// Notes of requests that are not in the sums yet.

@@ -107,8 +107,8 @@ fn a_trace_gives_all_its_writes_and_a_workload_that_never_ends_is_refused() {
     assert!(text.contains("set its number of requests"), "{text}");
 }
 
-/// A workload that sends 90 % of the writes to 10 % of the data, so that the other data is first written only
-/// gradually.
+/// A workload that sends 90 % of the writes to 10 % of the data. Some of the other data is written for the
+/// first time only after many writes.
 const HOT: &str = "{ kind = \"hot_cold\", requests = 12_288, footprint = \"48 MiB\", read_share = \"0 %\" }";
 
 #[test]

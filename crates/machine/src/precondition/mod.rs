@@ -45,7 +45,8 @@ impl Driver<'_> {
         Ok(prepared)
     }
 
-    /// Fills and then preconditions the device according to the run settings. Breaks when `watch` breaks.
+    /// Fills and then preconditions the device according to the run settings. Returns `Break` if `watch`
+    /// stops the preconditioning.
     fn age(
         &mut self,
         workload: Option<Box<dyn Workload>>,
@@ -61,8 +62,8 @@ impl Driver<'_> {
             .map_or(Ok(ControlFlow::Continue(())), |mut workload| self.precondition(&mut *workload, watch))
     }
 
-    /// Submits as many writes of `workload` to the device as the run settings request. Breaks when `watch`
-    /// breaks.
+    /// Submits as many writes of `workload` to the device as the run settings request. Returns `Break` if
+    /// `watch` stops the writes.
     pub(crate) fn precondition(
         &mut self,
         workload: &mut dyn Workload,

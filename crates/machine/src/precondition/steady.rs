@@ -34,8 +34,8 @@ impl Programs {
 }
 
 /// Returns whether the last windows agree: the difference between their largest and smallest values is at
-/// most the tolerance times their mean, and the least-squares line changes by at most half of that from end
-/// to end.
+/// most the tolerance times their mean, and the least-squares line changes by at most half of this limit
+/// from end to end.
 fn is_steady(values: &[Option<f64>], criterion: &UntilSteady) -> bool {
     let count = criterion.windows as usize;
     let Some(last) = values.len().checked_sub(count).map(|from| &values[from..]) else { return false };
@@ -62,8 +62,8 @@ fn growth(valid: &[Option<u64>], windows: usize) -> Option<f64> {
 }
 
 impl Driver<'_> {
-    /// Submits writes of `workload` to the device, window by window, until the criterion is met, the workload
-    /// ends, or the limit is reached. Breaks when `watch` breaks.
+    /// Submits writes of `workload` to the device, window by window, until the criterion is met, the
+    /// workload ends, or the limit is reached. Returns `Break` if `watch` stops the writes.
     pub(super) fn until_steady(
         &mut self,
         workload: &mut dyn Workload,

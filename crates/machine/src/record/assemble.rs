@@ -142,7 +142,7 @@ fn spent(meter: &OpMeter, reports: &[ComponentReport]) -> Vec<Spent> {
     parts
 }
 
-/// Converts a report over the time `drained` to a component of a record.
+/// Converts a component report to a component of a record. `drained` is the time that the report covers.
 pub fn component(report: &ComponentReport, drained: Time) -> Component {
     let resources: Vec<Resource> = report.resources.iter().map(|used| resource(used, drained)).collect();
     let busiest = resources

@@ -22,9 +22,9 @@ const BACKLOG_OF_FEW: f64 = 3.0;
 const GROWTH: f64 = 3.0;
 /// Share of the requests that counts as the first requests of a run.
 const FIRST: f64 = 0.1;
-/// Maximum difference between the two halves of a run, as a share of the mean.
+/// Maximum difference between the mean latencies of the two halves of a run, as a share of the mean.
 const DRIFT: f64 = 0.1;
-/// Maximum difference between the two halves of a run, in standard errors.
+/// Maximum difference between the mean latencies of the two halves of a run, in standard errors.
 const DRIFT_ERRORS: f64 = 4.0;
 /// Threshold for the mean number of units per request, relative to the units that a measured device serves in
 /// parallel. Above it, the latencies of the device may be too long.
@@ -155,7 +155,8 @@ impl OpenLoop<'_> {
     }
 }
 
-/// Returns the path of the component with the highest utilization. The list is empty if no component is busy.
+/// Returns the path of the component with the highest utilization in a list, which is empty if no component
+/// is busy.
 fn busiest(findings: &Findings) -> Vec<String> {
     let elapsed = findings.drained - findings.meter.start;
     let utilization = |report: &nacre_kernel::ComponentReport| {
@@ -169,7 +170,7 @@ fn squared(number: f64) -> f64 {
     number * number
 }
 
-/// Reports that the two halves of the run differ by more than chance.
+/// Reports that the mean latencies of the two halves of the run differ by more than chance explains.
 fn drifting(op: &str, means: &BatchMeans) -> Option<Caution> {
     let [first, second] = means.halves()?;
     let apart = second.mean - first.mean;
@@ -188,8 +189,8 @@ fn drifting(op: &str, means: &BatchMeans) -> Option<Caution> {
     Some(Caution { kind: "not_steady", text, paths: Vec::new() })
 }
 
-/// Reports that the latencies of a device were measured for one unit, while its requests take several units
-/// one after the other.
+/// Reports that the requests of a `measured` device consist of more units than it serves in parallel, so
+/// they take several times the latency that was measured for one unit.
 fn longer_than_measured(report: &nacre_kernel::ComponentReport) -> Option<Caution> {
     let counter = |name| report.counters.iter().find(|counter| counter.0 == name).map(|counter| counter.1);
     let side_by_side = report.resources.iter().find(|resource| resource.name == "servers")?.servers;
@@ -223,8 +224,8 @@ fn degraded(report: &nacre_kernel::ComponentReport) -> Option<Caution> {
     Some(Caution { kind: "degraded", text, paths: vec![report.path.clone()] })
 }
 
-/// Reports that latencies are correlated over long distances and the run is too short for a confidence
-/// interval.
+/// Reports that latencies are correlated over such long parts of the run that it is too short for a
+/// confidence interval.
 fn dependent(op: &str, means: &BatchMeans) -> Option<Caution> {
     let text = format!(
         "no confidence interval for the mean latency of {op}: the run is too short or not in steady state; \

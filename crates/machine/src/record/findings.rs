@@ -36,14 +36,14 @@ pub(crate) struct Findings {
     pub(crate) until: Option<Ratio>,
 }
 
-/// Extent of a measurement.
+/// Number of requests and units of a measurement, and its end.
 #[derive(Clone, Copy)]
 pub(crate) struct Measured {
     /// Number of measured requests.
     pub(crate) issued: u64,
     /// Time at which the device came to rest.
     pub(crate) drained: Time,
-    /// Completed units of the workload.
+    /// Completed units of work, or `None` if the workload does not count them.
     pub(crate) units: Option<Units>,
 }
 
@@ -80,7 +80,7 @@ impl Findings {
         }
     }
 
-    /// Restores the reports from the end of the run, `measured`. Only the wear from later writes remains.
+    /// Restores the reports `measured` from the end of the run, so that later writes affect only the wear.
     pub(crate) fn forget_all_but_wear(&mut self, measured: ComponentReport) {
         let mut reports = Vec::new();
         flatten(measured, &mut reports);
@@ -90,7 +90,8 @@ impl Findings {
         }
     }
 
-    /// Combines the parts of a run, at least one, as parallel copies of the stack with a common clock.
+    /// Combines the parts of a run as parallel copies of the stack with a common clock. Panics if `parts`
+    /// is empty.
     ///
     /// Counts, times, energies, costs, and histograms are added. The lifetime is that of the copy that wears
     /// out first. Results that are not meaningful for several copies are omitted: confidence intervals, the

@@ -173,7 +173,7 @@ pub struct SplitCopy {
 /// Wear-out of the first block or row, i.e. the time at which it exceeded its endurance.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WornOut {
-    /// Time of writing, in seconds.
+    /// Simulated time until wear-out, in seconds.
     pub seconds: f64,
     /// Total number of writes, including those before the run, or null if wear-out happened within the run.
     pub writes: Option<u64>,
@@ -393,7 +393,7 @@ pub struct Handle {
     /// Number of times that the drive changed the reclaim unit that the handle references (event 81h of
     /// flexible data placement).
     pub implicitly_modified: u64,
-    /// Number of such changes before the reclaim unit was written to capacity (event 0h).
+    /// Number of changes of the reclaim unit before it was written to capacity (event 0h).
     pub not_fully_written: u64,
 }
 

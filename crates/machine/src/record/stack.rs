@@ -9,7 +9,8 @@ use nacre_kernel::{ComponentReport, Time};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Component results without those of a workload. The fields are those of [`Record`](super::Record).
+/// Results of the components of a stack. Results of a workload are omitted. The fields are those of
+/// [`Record`](super::Record).
 #[derive(Clone, Debug, Serialize)]
 pub struct StackReport {
     /// Results of each component, parents before children.
@@ -29,7 +30,7 @@ pub struct StackReport {
     pub columns: Columns,
 }
 
-/// Converts the report of the top device for the time `elapsed`.
+/// Converts the report of the top device, which covers the time `elapsed`.
 pub fn stack_report(report: ComponentReport, elapsed: Time) -> StackReport {
     let mut reports = Vec::new();
     flatten(report, &mut reports);

@@ -1,4 +1,4 @@
-//! Cautions about the state in which the writes before and during a run leave the medium.
+//! Cautions about the state of the medium after the writes before and during a run.
 
 use super::{Caution, Component, GROWTH_MAX, Record};
 use nacre_kernel::Bytes;
@@ -56,7 +56,7 @@ pub(super) fn few_erases(record: &Record) -> Option<Caution> {
     Some(Caution { kind: "few_writes", text, paths })
 }
 
-/// Reports reads of unwritten units, if there are more than a few.
+/// Reports reads of unwritten units, if there are more than [`UNWRITTEN`] of them per read.
 pub(super) fn unwritten(record: &Record) -> Option<Caution> {
     let count = |component: &Component, name: &str| {
         component.counters.get(name).and_then(serde_json::Value::as_u64).unwrap_or(0)

@@ -90,7 +90,8 @@ fn devices_missing_in_the_cost_are_named() {
     assert_eq!((record.cost, record.cost_unknown), (Some(24.0), vec!["stack.backing".to_string()]));
 }
 
-/// A disk cache has memory with a cost. Devices that only combine others have no cost.
+/// Tests that a disk cache without a price is listed as missing in the cost, because it has memory. Devices
+/// that only combine other devices have no cost.
 #[test]
 fn memories_missing_in_the_cost_are_named() {
     let stack = "kind = \"dram_disk_cache\"\ncapacity = \"1 MiB\"\nbacking = { preset = \"disk_15k\" }\n";

@@ -15,7 +15,7 @@ pub struct Wear {
     pub leveled: u64,
     /// Pages programmed with device tables and parity.
     pub metadata: u64,
-    /// Pages programmed without data to complete a multi-plane or stripe program.
+    /// Pages programmed as padding, i.e. without data, to complete a multi-plane or stripe program.
     pub padding: u64,
     /// Total number of pages programmed.
     pub programs: u64,

@@ -159,7 +159,7 @@ impl<'a> SavedRun<'a> {
     }
 
     /// Restores the preconditioned state of `driver`, like [`SavedRun::restore`]. The timings of the stack
-    /// may differ from those at saving.
+    /// may differ from those of the saved stack.
     pub(crate) fn restore_prepared(&self, driver: &mut Driver<'_>) -> Result<(), Problems> {
         let checked = driver.serving.checked;
         let asked = preparation(checked).unwrap_or_default();
@@ -248,8 +248,8 @@ pub(crate) fn save(driver: &Driver<'_>) -> Result<Vec<u8>, Problems> {
     write(checked, preparation, kept, |state| driver.serving.device.save(state))
 }
 
-/// Returns the state of `device`, the stack of `checked`, which must be at rest and gets no request before
-/// `quiet`. Errors: a component cannot be saved.
+/// Returns the state of `device`, which was built from the stack in `checked`. The device must be at rest
+/// and must not receive requests before `quiet`. Errors: a component cannot be saved.
 pub fn of_device(checked: &Checked, device: &dyn Device, quiet: Time) -> Result<Vec<u8>, Problems> {
     let parts = Parts { quiet, steadiness: None, under_way: None };
     write(checked, String::new(), parts, |state| device.save(state))

@@ -13,9 +13,8 @@ pub trait Preparations: Sync {
     fn keep(&self, preparation: &str, state: &[u8]);
 }
 
-/// Returns lines `path = value` for everything that determines the preconditioned state of `checked`, sorted
-/// by path.
-/// Returns `None` without preconditioning.
+/// Returns lines `path = value` for everything that determines the preconditioned state of `checked`,
+/// sorted by path. Returns `None` if there is no preconditioning.
 ///
 /// Preconditioning takes no simulated time, so arrival times, the number of measured requests, and the
 /// timings of a flash drive are omitted.

@@ -1,4 +1,5 @@
-//! Tests that a run that continues from a saved state gives the same results as one without an interruption.
+//! Tests that a run that continues from a saved state gives the same results as a run without an
+//! interruption.
 
 use super::{SavedRun, Unreadable};
 use crate::run::{RunOutput, Span, run_span};
@@ -34,8 +35,8 @@ impl Files for OneTrace {
 const SSD: &str = "[stack]\nkind = \"ssd\"\nchannels = 2\nways = 2\nblocks = 64\npages = 64\npage = \"4 KiB\"\n\
     read = [\"50 us\"]\nprogram = [\"500 us\"]\nerase = \"3 ms\"\nbus = \"400 MB/s\"\nbuffer = \"256 KiB\"\n\
     link = \"4 GB/s\"\nover_provisioning = \"33 %\"\n";
-/// Bit-error settings for which the code cannot correct 13 % of units. Most of these units are rebuilt from
-/// parity.
+/// Bit-error settings for which the error-correcting code cannot correct 13 % of units. Most of these units
+/// are rebuilt from parity.
 const BIT_ERRORS: &str = "allocation = { kind = \"superblock\", parity = {} }\nerrors = { ecc = { kind = \"bch\", t = 4, codeword = \"2 KiB\" }, \
     bit_error_rate = 0.00012, cycles = 1, error_exponent = 0 }\n";
 const HOT: &str =
@@ -105,7 +106,8 @@ fn two_runs_of_half_the_requests_are_one_run() {
     }
 }
 
-/// Requests wait in the host, and tries at the device are outstanding, including tries that the host gave up.
+/// Tests continuing a run that was saved while requests waited in the host and tries were outstanding at
+/// the device, including tries that the host had given up.
 #[test]
 fn a_host_with_timeouts_continues() {
     let host =
@@ -209,7 +211,8 @@ fn every_setting_that_differs_is_named_with_both_values() {
     }
 }
 
-/// Reorders the lines of the identity, as if the settings in the schema had another order.
+/// Tests that the order of lines in the identity does not matter, e.g. if a later schema lists the settings
+/// in another order.
 #[test]
 fn the_same_settings_in_another_order_are_the_same_stack_and_workload() {
     let checked = scenario(&format!("{SSD}{HOT}"), &[("run.requests", "2048"), ("run.precondition", "100")]);
@@ -326,8 +329,8 @@ const TAKES: &[(&str, [&str; 2])] = &[
     ("slc_cache.program", ["150 us", "250 us"]),
 ];
 
-/// Changes each timing in turn. State and record equal those of a run that preconditions the drive without
-/// the cache.
+/// Tests the cache with each timing changed in turn: the state and the record equal those of a run that
+/// preconditions the drive itself.
 #[test]
 fn drives_that_differ_in_what_they_take_share_a_preparation() {
     let of_stack: Vec<String> = TAKES.iter().map(|(setting, _)| format!("stack.{setting}")).collect();

@@ -1,4 +1,4 @@
-//! A trace split over workers: the scenario of each part, and the combined record.
+//! Split of a trace across workers: the scenario of each part, and the combined record.
 //!
 //! Every part is a separate run on a copy of the stack. With a split by volume, each copy is the whole stack.
 //! With a split by a hash of the extent, each copy has a share of every `capacity`. Copies share no state, so

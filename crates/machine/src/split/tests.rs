@@ -24,7 +24,7 @@ impl Files for Traces {
 }
 
 const COMPACT: (&str, &str) = ("workload.placement", "compact");
-/// An SSD that wears, instead of the cache.
+/// Settings that replace the cache by an SSD that wears.
 const SSD: &[(&str, &str)] = &[
     ("stack", "{ preset = \"tlc_nvme\", channels = 1, ways = 1, pages = 16 }"),
     ("run.precondition", "100"),
@@ -32,8 +32,8 @@ const SSD: &[(&str, &str)] = &[
 ];
 const VOLUMES: [u64; 3] = [7, 8, 9];
 
-/// Returns three volumes whose first requests arrive at the same time. Requests have 4 KiB to 128 KiB and
-/// include trims and flushes.
+/// Returns traces of three volumes whose first requests arrive at the same time. Requests are 4 KiB to 128
+/// KiB long and include trims and flushes.
 fn traces() -> Traces {
     let head = "timestamp_us,op,offset,length,volume\n";
     let mut texts = vec![head.to_string(); 4];
@@ -57,7 +57,7 @@ fn traces() -> Traces {
     Traces(names.into_iter().zip(texts).collect())
 }
 
-/// A cache over a disk, with random service times, energy, and prices.
+/// A cache over a disk. Service times are random, and energy and prices are set.
 const SCENARIO: &str = r#"
 [workload]
 kind = "trace"

@@ -1,6 +1,6 @@
-//! Runs on two threads. One thread simulates. The other thread generates further requests and sums the
-//! results of completed requests. Both work in request order, so a completed run has the same results as on
-//! one thread.
+//! Driver on two threads. One thread simulates the stack. The other thread generates further requests and
+//! sums the results of completed requests. Both work in request order, so a completed run has the same
+//! results as on one thread.
 
 use super::serving::Serving;
 use super::{Driver, GROUP};
@@ -86,8 +86,8 @@ impl Driver<'_> {
     }
 }
 
-/// Generates up to `limit` requests and sums the results of completed requests, as long as batches are
-/// returned.
+/// Generates up to `limit` requests and sums the results of completed requests, until the simulating thread
+/// returns no more batches.
 fn draw(
     workload: &mut dyn Workload,
     meter: &mut Meter,

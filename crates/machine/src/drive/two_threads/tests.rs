@@ -22,7 +22,7 @@ impl Parallel for Thread {
     }
 }
 
-/// A system that denies a second thread.
+/// A caller that provides no second thread.
 struct NoThread;
 
 impl Parallel for NoThread {
@@ -103,7 +103,7 @@ fn to_its_end(text: &str, files: &OneTrace, on_two: bool) -> (Result<RunOutput, 
     ran(text, files, on_two, &mut |_| ControlFlow::Continue(()))
 }
 
-/// Checks that record, columns, and state are equal on one thread and on two threads.
+/// Checks that the record, the columns, and the state of a run are equal on one thread and on two threads.
 fn is_the_same(text: &str, threads: u32) {
     let [(one, _), (two, asked)] = [false, true].map(|on_two| to_its_end(text, &WHOLE, on_two));
     assert_eq!(asked, threads, "{text}");

@@ -88,8 +88,8 @@ fn every_request_of_several_slots_is_done_when_a_naive_simulation_says() {
     }
 }
 
-/// Issues reads among many writes. With deadlines, reads wait for one batch of writes; without deadlines,
-/// they wait for all writes.
+/// Tests that reads among many writes wait for one batch of writes with deadlines, and for all writes
+/// without deadlines.
 #[test]
 fn reads_do_not_wait_for_all_writes() {
     let mut random = Streams::new(23).stream("requests");

@@ -1,4 +1,4 @@
-//! Event simulation of a server with one queue whose clients cancel and retry.
+//! Event simulation of a server with one queue. The clients cancel and retry requests.
 
 use nacre_kernel::Time;
 use nacre_testkit::oracle::Visit;
@@ -33,8 +33,8 @@ impl Simulated {
     }
 }
 
-/// Simulates requests that arrive at `arrivals` at one server, where each attempt takes `service`. If its
-/// client gives up an attempt during service, the server still completes it.
+/// Simulates requests that arrive at `arrivals` at one server, where each attempt takes `service`. If the
+/// client gives up an attempt while it is served, the server still completes the attempt.
 pub(super) fn one_server(arrivals: &[Time], service: Time, policy: &Policy) -> Simulated {
     let visit = |&arrived: &Time| Visit { arrived, done: Time::MAX };
     let mut of = Simulated { visits: arrivals.iter().map(visit).collect(), timeouts: 0, failed: 0 };

@@ -1,4 +1,4 @@
-//! Hosts over a device with zones: one write of a zone at a time, and appends.
+//! Tests of hosts that write to a device with zones: one write per zone at a time, or zone appends.
 
 use super::super::{HostConfig, HostScheduler, ZoneWrites};
 use super::{Record, over, record};
@@ -24,8 +24,8 @@ fn stack(dies: u32) -> String {
     )
 }
 
-/// Returns the record of a log that fills `open` zones at the same time once, with `depth` requests
-/// outstanding.
+/// Returns the record of a log workload that fills `open` zones once, in parallel, with `depth` outstanding
+/// requests.
 fn filled(dies: u32, open: u32, depth: u32, zone_writes: &str) -> Record {
     let zone = units(dies) * 4;
     let text = format!(
@@ -63,7 +63,8 @@ fn appends_to_one_zone_reach_the_bandwidth_of_its_dies() {
     }
 }
 
-/// With one write per zone at a time, the depth does not matter, and several zones are written in parallel.
+/// With one write per zone at a time, the queue depth does not affect the rate of a zone, and several zones
+/// are written in parallel.
 #[test]
 fn one_write_of_a_zone_at_a_time_takes_its_latency() {
     for depth in [1, 2, 8, 32] {

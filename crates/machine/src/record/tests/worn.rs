@@ -1,4 +1,4 @@
-//! Tests of the report of a stack of two media that wear.
+//! Tests of the wear results of a stack with two media that wear.
 
 use super::{NoFiles, WORKLOAD};
 use crate::meter::{Meter, Noted};
