@@ -71,7 +71,7 @@ pub struct Arm {
     cylinder: u64,
 }
 
-/// Target of an access, i.e. the portion of its plan that does not depend on the arm position.
+/// Target of an access: the values that do not depend on the arm position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Target {
     address: u64,
@@ -103,7 +103,7 @@ impl Target {
     }
 }
 
-/// A disk with the position of its arm and its activities.
+/// A disk with the position of its arm, and its busy time and energy by activity.
 #[derive(Clone, Debug, State)]
 pub struct Disk {
     #[state(skip = "from the configuration")]

@@ -37,7 +37,7 @@ pub struct SeekCurve {
     knee: f64,
 }
 
-/// Error for three seek times that no seek curve has.
+/// Error for three seek times through which no seek curve can be fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unfit {
     /// Smallest average that fits the other two times.
@@ -47,8 +47,8 @@ pub struct Unfit {
 }
 
 impl SeekCurve {
-    /// Returns the curve through `times`. A straight line and a square root limit the average. If it is
-    /// outside these limits, returns an error with the limits.
+    /// Returns the curve through `times`. The average must be between those of a straight line and of a
+    /// square-root curve. Otherwise, returns an error with these limits.
     pub fn fit(times: SeekTimes) -> Result<SeekCurve, Unfit> {
         let stroke = times.full_stroke.saturating_sub(times.track_to_track);
         let unfit = Unfit {

@@ -16,7 +16,7 @@ pub(super) struct Bank {
     /// Clock of the last read or write.
     pub(super) accessed: i64,
     open: u32,
-    /// The row that a precharge command of this bank closed last.
+    /// The row of this bank that a precharge command closed last.
     passed: Passed,
 }
 

@@ -13,7 +13,7 @@ use super::slots::Slots;
 use nacre_kernel::state::State;
 use std::array::from_fn;
 
-/// Reason why a command is never possible.
+/// Reason why a command is not possible at any clock in the current state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unready {
     /// The command opens a row while a row is open.
@@ -95,8 +95,8 @@ impl Channel {
         &self.part
     }
 
-    /// The first clock from `from` at which `command` is possible in the current state. Errors: the command
-    /// is never possible in this state.
+    /// The first clock at or after `from` at which `command` is possible in the current state. Errors: the
+    /// command is never possible in this state.
     pub fn probe(&self, command: Command, from: u64) -> Result<u64, Unready> {
         self.allowed(command)?;
         Ok(self.first_clock(command, from))
@@ -113,8 +113,8 @@ impl Channel {
         self.give(command, clock);
     }
 
-    /// Issues `command` as early as possible from `from`. The state must allow the command. Returns the
-    /// clock.
+    /// Issues `command` as early as possible at or after `from`. The state must allow the command. Returns
+    /// the clock.
     #[inline(always)]
     pub fn give(&mut self, command: Command, from: u64) -> u64 {
         let Command { kind, location } = command;
@@ -136,8 +136,8 @@ impl Channel {
         clock
     }
 
-    /// Opens the row of `location` from `from`, issues `count` reads or writes of it, and auto-precharges it,
-    /// all as early as possible. The bank must have no open row.
+    /// Opens the row of `location` at or after `from`, issues `count` reads or writes of it, and
+    /// auto-precharges it, all as early as possible. The bank must have no open row.
     #[inline]
     pub fn give_whole(&mut self, kind: Kind, location: Location, from: u64, count: u64) -> Whole {
         debug_assert_eq!(self.open_row(location), None, "{location:?}");
@@ -147,10 +147,11 @@ impl Channel {
         Whole { opened, first, last, closed: self.close_spot(spot, location.row, first) }
     }
 
-    /// Issues `count` reads or writes of the open rows of `locations`, alternating between them, each as early
-    /// as possible. Each row must be in a different group of one rank. Returns the clocks of the first and
-    /// the last command. For one location, this equals repeated calls of [`Channel::give`], but is faster.
-    /// The exception are bursts inserted before other commands, which stay together.
+    /// Issues `count` reads or writes of the open rows of `locations`, alternating between them, each as
+    /// early as possible. Each row must be in a different group of one rank. Returns the clocks of the
+    /// first and the last command. For one location, this equals repeated calls of [`Channel::give`], but
+    /// is faster. The exception is a series of bursts that is inserted before other commands, because it
+    /// stays together.
     #[inline]
     pub fn give_bursts(&mut self, kind: Kind, locations: &[Location], from: u64, count: u64) -> (u64, u64) {
         if let &[location] = locations {
@@ -209,8 +210,8 @@ impl Channel {
         }
     }
 
-    /// Auto-precharges the row of `location` after its last reads or writes, as early as possible from `from`;
-    /// returns the clock. This takes no command.
+    /// Auto-precharges the row of `location` after its last reads or writes, as early as possible at or after
+    /// `from`; returns the clock. This takes no command.
     #[inline]
     pub fn close_by_itself(&mut self, location: Location, from: u64) -> u64 {
         self.close_spot(self.spot(location), location.row, from)
@@ -223,10 +224,10 @@ impl Channel {
         clock.cast_unsigned()
     }
 
-    /// Reads or writes `count` bursts of the row of `location` before a command already issued closes it, as
-    /// early as possible from `from`. All other commands keep their clocks. Returns the clocks of the first
-    /// and the last burst, and of closing the row. `None` if that row is not the one being closed or there is
-    /// not enough time.
+    /// Reads or writes `count` bursts of the row of `location` before an already issued command closes it,
+    /// as early as possible at or after `from`. All other commands keep their clocks. Returns the clocks of
+    /// the first and the last burst, and of closing the row. Returns `None` if no issued command closes
+    /// this row, or if there is not enough time.
     pub fn give_before_closing(
         &mut self,
         kind: Kind,
@@ -282,7 +283,8 @@ impl Channel {
         *self = Channel { given, ..Channel::new(self.part.clone(), self.ranks.len() as u32) };
     }
 
-    /// Adds `count` refreshes to the number of refreshes. The rows of the idle rank must be closed.
+    /// Adds `count` to the number of issued refreshes. They refresh an idle rank, all of whose rows must be
+    /// closed.
     pub fn count_refreshes(&mut self, count: u64) {
         self.given[Kind::Refresh as usize] += count;
     }
@@ -303,7 +305,7 @@ impl Channel {
         }
     }
 
-    /// The first clock from `from` that the constraints and the command bus allow for `command`.
+    /// The first clock at or after `from` that the constraints and the command bus allow for `command`.
     fn first_clock(&self, command: Command, from: u64) -> u64 {
         let Command { kind, location } = command;
         if !matches!(kind, Kind::Read | Kind::Write) {
@@ -339,8 +341,8 @@ impl Channel {
         }
     }
 
-    /// The first clock from `from` that the constraints of the rank, the bank, and its group allow. For reads
-    /// and writes, this clock is after all issued commands.
+    /// The first clock at or after `from` that the constraints of the rank, the bank, and its group allow.
+    /// For reads and writes, this clock is after all issued commands.
     #[inline]
     fn earliest(&self, kind: Kind, spot: Spot, from: i64) -> i64 {
         let kind = kind as usize;
@@ -354,8 +356,8 @@ impl Channel {
         from.max(self.groups[spot.group][kind as usize]).max(self.ranks[spot.rank][kind as usize])
     }
 
-    /// A train of alternating reads or writes of `locations`: the clock at which their banks are ready, and the
-    /// train.
+    /// Returns the clock at which the banks of `locations` are ready, and the train of alternating reads or
+    /// writes.
     #[inline]
     fn train(&self, kind: Kind, locations: &[Location], from: u64, count: u64) -> (i64, Train) {
         let spacing = self.slots.spacing(locations.len()).cast_signed();
@@ -376,8 +378,8 @@ impl Channel {
         (ready, Train::new(kind, locations[0], ALL_GROUPS, length))
     }
 
-    /// The first clock from `ready` at which the whole train can be inserted before other commands. `None` if
-    /// there is no such clock.
+    /// The first clock at or after `ready` at which the whole train can be inserted before other commands.
+    /// `None` if there is no such clock.
     #[inline]
     fn room(&self, train: Train, ready: i64, locations: usize, count: u64) -> Option<u64> {
         let mut from = ready;
@@ -391,7 +393,8 @@ impl Channel {
         }
     }
 
-    /// The first clock from `ready` at which reads or writes of `locations` can start after all issued commands.
+    /// The first clock at or after `ready` at which reads or writes of `locations` can start after all
+    /// issued commands.
     #[inline]
     fn behind_all(&self, kind: Kind, locations: &[Location], ready: i64) -> u64 {
         let spacing = self.slots.spacing(locations.len()).cast_signed();
@@ -404,7 +407,7 @@ impl Channel {
         self.behind_ranks(kind, locations[0].rank as usize, first)
     }
 
-    /// Like [`Channel::behind_all`] from `first`, for the constraints by commands of ranks other than `rank`.
+    /// The first clock at or after `first` that earlier reads and writes in ranks other than `rank` allow.
     #[inline(always)]
     fn behind_ranks(&self, kind: Kind, rank: usize, mut first: i64) -> u64 {
         if self.ranks.len() > 1 {

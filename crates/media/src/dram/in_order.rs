@@ -11,8 +11,7 @@ use nacre_kernel::state::{State, Value};
 use std::array::from_fn;
 
 /// A channel with equal ranks, for a controller that makes a decision in each clock. At most one command is
-/// issued per clock. If the controller issues a command that is invalid in the state of its bank, this is a
-/// bug.
+/// issued per clock. A command that is invalid in the state of its bank is a bug of the controller.
 #[derive(Clone, Debug, State)]
 pub struct InOrder {
     #[state(skip = "from the configuration")]
@@ -112,8 +111,8 @@ impl InOrder {
         self.banks.len()
     }
 
-    /// The first clock from `from` that constraints and the bus allow for a command of `kind` to `location`, if
-    /// no other command is issued before it.
+    /// The first clock at or after `from` that the constraints and the bus allow for a command of `kind` to
+    /// `location`, if no other command is issued before it.
     #[inline]
     pub fn allowed(&self, kind: Kind, location: Location, from: u64) -> u64 {
         let clock = self.earliest(kind, self.shifts.spot(location)).max(from.cast_signed()).cast_unsigned();
@@ -162,9 +161,9 @@ impl InOrder {
         self.note(kind, spot, clock, 1);
     }
 
-    /// Issues `count` reads or writes of the open rows of `locations` from `clock`, alternating between them;
-    /// returns the clock of the last. Each row must be in a different group of one rank. No other data
-    /// command may be in between.
+    /// Issues `count` reads or writes of the open rows of `locations` from `clock`, alternating between
+    /// them; returns the clock of the last command. Each row must be in a different group of one rank. No
+    /// other data command may be in between.
     pub fn give_bursts(&mut self, kind: Kind, locations: &[Location], clock: u64, count: u64) -> u64 {
         let spacing = self.spacing[locations.len() - 1];
         let last = clock + (count - 1) * spacing;
@@ -208,7 +207,8 @@ impl InOrder {
         self.given[kind as usize]
     }
 
-    /// Adds `count` refreshes to the number of refreshes. The rows of the idle rank must be closed.
+    /// Adds `count` to the number of issued refreshes. They refresh an idle rank, all of whose rows must be
+    /// closed.
     pub fn count_refreshes(&mut self, count: u64) {
         self.given[Kind::Refresh as usize] += count;
     }
