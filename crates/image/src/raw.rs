@@ -85,8 +85,8 @@ impl Raw {
         })
     }
 
-    /// Returns whether the bytes at `offset` are allocated, and the length of the range to which the answer
-    /// applies, at most `length`.
+    /// Returns whether the bytes at `offset` are allocated, and the length of the range for which this
+    /// holds, at most `length`.
     pub fn stored(&self, offset: u64, length: u64) -> io::Result<(bool, u64)> {
         let (file, from) = (self.file()?, self.start + offset);
         let upto = |end: u64| (end.saturating_sub(from)).clamp(1, length);

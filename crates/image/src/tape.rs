@@ -29,7 +29,7 @@ pub enum Event<N> {
     Noted(N),
 }
 
-/// A logging file in memory.
+/// A file in memory that logs its operations.
 #[derive(Debug)]
 pub struct Tape<N>(Mutex<Reel<N>>);
 
@@ -38,13 +38,13 @@ pub struct Tape<N>(Mutex<Reel<N>>);
 pub struct Reel<N> {
     /// Content of the file as visible to readers.
     pub bytes: Vec<u8>,
-    /// Operations in order.
+    /// Operations and notes in order.
     pub events: Vec<Event<N>>,
     /// Number of bytes that may still be written, or `None` if space is not limited.
     pub room: Option<usize>,
     /// If this is `Some(n)`, one in `n` writes is acknowledged but lost.
     pub loses_one_in: Option<u64>,
-    /// Number of the write or sync that fails, counted from 1.
+    /// Number of the write or sync that fails, counted from 1, or `None` if none fails.
     pub failing: Option<usize>,
     /// Number of writes and syncs so far.
     pub operations: usize,
@@ -63,7 +63,7 @@ pub struct Followed {
 }
 
 impl<N> Tape<N> {
-    /// Creates a file with `bytes`.
+    /// Creates a file with the content `bytes`.
     pub fn with(bytes: Vec<u8>) -> Tape<N> {
         let reel =
             Reel { bytes, events: Vec::new(), room: None, loses_one_in: None, failing: None, operations: 0 };
@@ -104,7 +104,7 @@ impl<N> Reel<N> {
 }
 
 impl Followed {
-    /// Creates a file with durable `bytes`.
+    /// Creates a file whose content is `bytes` and is durable.
     pub fn of(bytes: Vec<u8>) -> Followed {
         Followed { durable: bytes.clone(), bytes, ..Followed::default() }
     }

@@ -37,7 +37,7 @@ pub enum Persistence {
 }
 
 impl Persistence {
-    /// Whether a write survives only after a flush.
+    /// Whether a write is guaranteed to survive a power loss only after a flush.
     pub fn needs_flush(self) -> bool {
         matches!(self, Persistence::OnFlush | Persistence::OnFlushWithStoredEnergy)
     }

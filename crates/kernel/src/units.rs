@@ -11,7 +11,7 @@ use std::fmt;
 
 pub use table::{Unit, units};
 
-/// A text that is not a quantity of the expected kind.
+/// Error for a text that is not a quantity of the expected kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{given}\" is not {wanted}: {problem}")]
 pub struct UnitError {

@@ -85,7 +85,8 @@ impl Replay {
     }
 }
 
-/// Opens `bytes` and checks that its toy device has performed at least `least` and at most `most` of `steps`.
+/// Opens the image in `bytes` and checks that its toy device has performed at least `least` and at most
+/// `most` of `steps`.
 fn check(bytes: Vec<u8>, steps: &[Step], least: u64, most: u64, created: bool) -> Option<(Arc<Tape>, u64)> {
     let tape = Arc::new(Tape::with(bytes));
     let toy = match recover(&tape) {
@@ -102,7 +103,7 @@ fn check(bytes: Vec<u8>, steps: &[Step], least: u64, most: u64, created: bool) -
     Some((tape, done))
 }
 
-/// Returns 180 steps of every kind, with five checkpoints.
+/// Returns 180 steps, which include every kind of step and cause five checkpoints.
 fn steps() -> Vec<Step> {
     let mut random = nacre_kernel::Streams::new(7).stream("steps");
     let mut below = |bound: u64| random.below(bound) as u8;

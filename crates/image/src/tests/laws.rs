@@ -1,4 +1,5 @@
-//! Tests of properties for random steps, checkpoints, reopenings, damage, and use of space.
+//! Tests of properties with random steps, checkpoints, reopenings, and damage, and of the use of file
+//! space.
 
 use super::crashes::Tape;
 use super::toy::{GEOMETRY, IDENTITY, Step, Toy, history, step};

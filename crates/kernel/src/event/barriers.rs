@@ -39,7 +39,7 @@ impl<W> Barriers<W> {
         Barriers::default()
     }
 
-    /// Starts an operation.
+    /// Starts an operation and returns its ticket.
     #[inline]
     pub fn begin(&mut self) -> Ticket {
         self.open += 1;

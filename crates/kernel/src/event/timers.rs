@@ -5,7 +5,7 @@ use crate::time::Time;
 
 /// Number of children of a node. Their times fill a cache line.
 const FAN: usize = 8;
-/// Maximum number of levels.
+/// Maximum number of levels of the tree.
 const LEVELS: usize = 8;
 
 /// The next event time of each resource. The number of resources is fixed. Simultaneous events are in the

@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, Hash};
 /// elements are read.
 const RESERVED_MAX: usize = 1 << 16;
 
-/// Restores a list of values with fixed length.
+/// Restores a list of values whose length is fixed.
 #[doc(hidden)]
 pub fn restore_values<T: Value>(list: &mut [T], state: &mut StateReader<'_>) -> Result<(), StateError> {
     state.count_of(list.len())?;

@@ -45,7 +45,7 @@ impl<'a> StateReader<'a> {
         Ok(())
     }
 
-    /// Sets the name of the following values in messages.
+    /// Sets the name that messages use for the following values.
     pub fn field(&mut self, name: &'static str) {
         self.field = name;
     }
