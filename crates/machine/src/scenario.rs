@@ -132,7 +132,7 @@ pub struct UntilSteady {
         source = "assumed: every address is written about once"
     )]
     pub window: Ratio,
-    /// Number of windows that have to agree.
+    /// Number of consecutive windows whose values must be close to each other.
     #[config(default = 5, min = 2, max = 1000, source = "standard: SNIA PTS, steady state over five rounds")]
     pub windows: u32,
     /// Maximum difference between the largest and the smallest value of the last `windows` windows, as a
@@ -215,8 +215,8 @@ pub struct Checked {
     pub name: String,
 }
 
-/// Reads and checks a scenario: overrides, presets, and then every setting. Errors: all errors are returned
-/// together.
+/// Reads and checks a scenario: applies overrides and presets, and then reads every setting. Errors: all
+/// errors are returned together.
 pub fn check(document: &Document<'_>) -> Result<Checked, Problems> {
     Parsed::of(document.text, document.name)?.check(document.overrides, document.seed)
 }

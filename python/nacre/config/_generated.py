@@ -2934,7 +2934,7 @@ class RunUntilSteady(Table):
     window: str | float | None = None
     """Host data of one window, as a share of the stack's capacity. Default: 100 %."""
     windows: int | None = None
-    """Number of windows that have to agree. Default: 5."""
+    """Number of consecutive windows whose values must be close to each other. Default: 5."""
     tolerance: str | float | None = None
     """Maximum difference between the largest and the smallest value of the last `windows` windows, as a share of their mean. The line fitted to these values may rise or fall by half as much from end to end. Default: 10 %."""
     windows_max: int | None = None

@@ -354,7 +354,7 @@ class WornOut(View):
     """Wear-out of the first block or row, i.e. the time at which it exceeded its endurance."""
 
     seconds: float
-    """Simulated time until wear-out, in seconds."""
+    """Time from the start of the run until wear-out, in seconds."""
     writes: int | None
     """Total number of writes, including those before the run, or null if wear-out happened within the run."""
     simulated: bool
@@ -407,7 +407,7 @@ class Caution(View):
     """Limitation of a number in a record."""
 
     kind: str
-    """`saturated`, `not_steady`, `few_writes`, `unwritten_reads`, `failed_requests`, `more_than_share`, `dependent`, `not_narrow`, `longer_than_measured`, `split`, `prices_differ`, `cost_incomplete`, `energy_incomplete` or `lifetime_incomplete`."""
+    """Kind of the limitation: `saturated`, `not_steady`, `few_writes`, `unwritten_reads`, `failed_requests`, `more_than_share`, `degraded`, `dependent`, `not_narrow`, `longer_than_measured`, `split`, `prices_differ`, `cost_incomplete`, `energy_incomplete`, or `lifetime_incomplete`."""
     text: str
     """Explanation as text."""
     paths: tuple[str, ...]

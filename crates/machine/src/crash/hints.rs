@@ -39,7 +39,7 @@ pub(super) fn wear(kind: &str, field: &str) -> &'static [&'static str] {
 pub(super) const BIT_ERRORS: &[&str] =
     &["endurance", "slc_endurance", "mlc_endurance", "bit_error_rate", "error_exponent"];
 
-/// Returns the values of the quantity `name`.
+/// Returns the TOML values from which settings of the quantity `name` are selected.
 pub(super) fn quantities(name: &str) -> Option<&'static [&'static str]> {
     Some(match name {
         "duration" => &["\"1 us\"", "\"7 us\"", "\"20 us\"", "\"150 us\"", "\"1 ms\"", "\"4 ms\""],

@@ -202,7 +202,7 @@ fn at_the_edge(lines: Vec<String>, random: &mut Random) -> Option<(Vec<String>, 
     legal(lines)
 }
 
-/// Adds an unused workload, because a scenario requires one.
+/// Returns `lines` as a scenario. The scenario has an unused workload, because the check requires one.
 fn scenario(lines: &[String]) -> String {
     let workload = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"4 KiB\"\nrequest = \"4 KiB\"\n\
                     read_share = \"0 %\"\narrival = \"closed\"\n";

@@ -51,7 +51,7 @@ pub(crate) struct Driver<'a> {
     pub(crate) prepared_writes: u64,
     /// Addresses that the workload may access, if the scenario fills its footprint.
     pub(crate) footprint: Option<Ranges>,
-    /// Search for a steady state.
+    /// Results of the search for a steady state, or `None` without a search.
     pub(crate) steadiness: Option<Steadiness>,
     /// Time of the last arrival, if the workload is an open loop.
     last_arrival: Option<Time>,

@@ -71,7 +71,7 @@ impl Driver<'_> {
     }
 }
 
-/// Performs writes without measuring them.
+/// Issuer of writes that are not measured.
 struct Writer {
     /// Whether the top device wears and accepts writes without simulated time. Composite devices are
     /// excluded, because they may buffer writes.

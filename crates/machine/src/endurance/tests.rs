@@ -187,7 +187,7 @@ fn kinds_that_wear() -> Vec<(&'static str, String, u64)> {
     ]
 }
 
-/// Returns the maximum number of cycles of a block or row of the stack.
+/// Returns the largest number of erases or programs of any block or row in the stack.
 fn most_cycles(record: &crate::record::Record) -> u64 {
     let wears = record.components.iter().filter_map(|component| component.wear.as_ref());
     let most = wears.map(|wear| {

@@ -1,4 +1,4 @@
-//! Requests that wait in a host for a slot, and the selection of the request that gets it.
+//! Requests that wait in a host for a slot, and the selection of the request that gets the next slot.
 
 use super::{Deadline, HostScheduler};
 use nacre_kernel::state::{State, Value};

@@ -120,7 +120,7 @@ fn requests(meter: &Meter, issued: u64) -> Requests {
     }
 }
 
-/// Returns the components of the mean latency, in the order of the components of the stack.
+/// Returns the breakdown of the mean latency, in the order of the stack's components.
 fn spent(meter: &OpMeter, reports: &[ComponentReport]) -> Vec<Spent> {
     let total = meter.latency.sum_ps() as f64;
     let count = meter.latency.count().max(1) as f64;

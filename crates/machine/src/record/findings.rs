@@ -36,7 +36,7 @@ pub(crate) struct Findings {
     pub(crate) until: Option<Ratio>,
 }
 
-/// Number of requests and units of a measurement, and its end.
+/// Number of requests and units of work of a measurement, and its end time.
 #[derive(Clone, Copy)]
 pub(crate) struct Measured {
     /// Number of measured requests.

@@ -138,9 +138,9 @@ pub struct Record {
 /// Limitation of a number in a record.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Caution {
-    /// `saturated`, `not_steady`, `few_writes`, `unwritten_reads`, `failed_requests`, `more_than_share`,
-    /// `dependent`, `not_narrow`, `longer_than_measured`, `split`, `prices_differ`, `cost_incomplete`,
-    /// `energy_incomplete` or `lifetime_incomplete`.
+    /// Kind of the limitation: `saturated`, `not_steady`, `few_writes`, `unwritten_reads`,
+    /// `failed_requests`, `more_than_share`, `degraded`, `dependent`, `not_narrow`, `longer_than_measured`,
+    /// `split`, `prices_differ`, `cost_incomplete`, `energy_incomplete`, or `lifetime_incomplete`.
     pub kind: &'static str,
     /// Explanation as text.
     pub text: String,
@@ -173,7 +173,7 @@ pub struct SplitCopy {
 /// Wear-out of the first block or row, i.e. the time at which it exceeded its endurance.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WornOut {
-    /// Simulated time until wear-out, in seconds.
+    /// Time from the start of the run until wear-out, in seconds.
     pub seconds: f64,
     /// Total number of writes, including those before the run, or null if wear-out happened within the run.
     pub writes: Option<u64>,

@@ -162,7 +162,7 @@ fn volumes_that_share_nothing_add_up_to_what_each_of_them_does() {
     assert_eq!(Some(whole.drained_s), singles.iter().map(|record| record.drained_s).reduce(f64::max));
 }
 
-/// The percentile of a merged record is that of the merged histogram.
+/// Tests that a percentile of a merged record is that of the merged histogram.
 #[test]
 fn histograms_add_up_bar_by_bar() {
     let whole = split(&[], By::Volume, None);

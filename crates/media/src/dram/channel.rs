@@ -58,7 +58,7 @@ pub struct Channel {
     banks: Vec<Bank>,
     /// The latest read and the latest write.
     latest: [Latest; 2],
-    /// Row openings of each rank.
+    /// Latest row openings in each rank.
     opened: Vec<Opened>,
     moved: Moved,
     slots: Slots,
@@ -318,7 +318,7 @@ impl Channel {
         room.unwrap_or_else(|| self.slots.first_free(behind))
     }
 
-    /// Like [`Channel::first_clock`], for a command that opens or closes a row or refreshes.
+    /// Like [`Channel::first_clock`], for a command that opens or closes a row or refreshes a rank.
     #[inline(always)]
     fn first_clock_of_row(&self, kind: Kind, spot: Spot, from: u64) -> u64 {
         let earliest = self.earliest(kind, spot, from.cast_signed());
@@ -419,8 +419,9 @@ impl Channel {
         first.cast_unsigned()
     }
 
-    /// Records reads or writes of `locations` that are issued from `clock`, and the `begun` commands before
-    /// them. Returns the clocks of the first and the last command.
+    /// Records `given` reads or writes of `locations` from `clock` on. They continue a series of which
+    /// `begun` commands are already recorded. Returns the clocks of the first and the last of the `given`
+    /// commands.
     #[inline]
     fn note_train(
         &mut self,

@@ -139,7 +139,7 @@ impl InOrder {
         all.max(group.opened + in_group).max(last).max(rank.opened[0] + four)
     }
 
-    /// Issues a command to open or close a row, or to refresh, at `clock`.
+    /// Issues a command at `clock` that opens or closes a row or refreshes a rank.
     pub fn give(&mut self, kind: Kind, location: Location, clock: u64) {
         let spot = self.shifts.spot(location);
         debug_assert!(
