@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Maximum number of bytes per write. Longer writes are divided, because a file system caches each write as
-/// one unit, and a later write into the unit takes time in proportion to its length.
+/// one unit, and a later write to a part of the unit takes time in proportion to the length of the unit.
 const PART_BYTES: usize = 8 << 10;
 /// Zeros for a write of at most [`PART_BYTES`] bytes.
 static ZEROES: [u8; PART_BYTES] = [0; PART_BYTES];

@@ -75,8 +75,8 @@ impl Superblock {
         JOURNAL_START.saturating_add(self.journal_bytes)
     }
 
-    /// Returns the end of the raw bytes, which is the start of the extents. It includes a unit after the raw
-    /// bytes that is always zero.
+    /// Returns the start of the extents. It is after the raw bytes and one unit that is always zero, or at
+    /// the end of the journal if there are no raw bytes.
     pub(crate) fn raw_end(&self) -> u64 {
         let raw = match self.geometry.raw_bytes {
             0 => 0,

@@ -228,7 +228,7 @@ pub struct ComponentReport {
     pub wear: Option<Wear>,
     /// Columns of numbers, e.g. per erase block or over time.
     pub columns: Vec<Column>,
-    /// For a share of a drive, its fraction of the whole drive; `None` if unknown.
+    /// Fraction of the whole drive, if the component is a share of a drive; `None` if unknown.
     pub drive_share: Option<f64>,
     /// Injected faults in order, with their effects.
     pub faults: Vec<FaultReport>,

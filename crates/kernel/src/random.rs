@@ -1,8 +1,8 @@
 //! Named random streams with one seed.
 //!
 //! Every component has a separate stream that is named by its path in the scenario, so an additional
-//! component does not change the numbers of the others. Distributions are implemented here, based on `libm`,
-//! so a seed gives the same numbers on every platform and in every release.
+//! component does not change the random numbers of other components. Distributions are implemented here,
+//! based on `libm`, so a seed gives the same numbers on every platform and in every release.
 
 mod exponential;
 

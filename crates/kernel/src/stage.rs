@@ -35,7 +35,7 @@ pub enum Stage {
     Precharge,
     /// Activation of the row.
     Activate,
-    /// Time from the command of the first burst to its data.
+    /// Time from the read or write command of the first burst to the data of this burst.
     Column,
     /// Transfer of data between controller and memory.
     DataBus,

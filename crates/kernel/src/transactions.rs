@@ -27,7 +27,7 @@ pub trait Transactions {
 /// Reason why a transaction operation was rejected. A rejected operation changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// The open transaction would need more space for old versions than is available.
+    /// The open transaction would need more space for the old versions of pages than is available.
     TransactionTooLarge {
         /// Maximum number of pages that a transaction may change.
         pages: u64,

@@ -115,7 +115,7 @@ impl Toy {
         state.finish()
     }
 
-    /// Performs and journals a step. Writes a checkpoint before it if one is due.
+    /// Performs and journals a step. If a checkpoint is due, writes the checkpoint first.
     pub(super) fn serve(&mut self, image: &Image, step: Step) -> Result<(), ImageError> {
         if image.wants_checkpoint() {
             image.checkpoint(&self.state())?;

@@ -46,7 +46,7 @@ pub fn restore_sparse<T: Value + Default + PartialEq + Clone>(
     restore_runs(list, state)
 }
 
-/// Like [`restore_sparse`], for a list that may have a different length.
+/// Like [`restore_sparse`], for a list whose length may differ from the saved length.
 #[doc(hidden)]
 pub fn restore_sparse_of_any_length<T: Value + Default + PartialEq + Clone>(
     list: &mut Vec<T>,
