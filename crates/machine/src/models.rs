@@ -25,7 +25,7 @@ pub struct FamilyDescriptor {
     pub descriptors: Vec<&'static Descriptor>,
 }
 
-/// Returns every family with its components. A new family is one line in this function.
+/// Returns every family with its components. A new family needs one more line in this function.
 pub fn families() -> Vec<FamilyDescriptor> {
     vec![
         family::<WorkloadFamily>("workloads", &[nacre_workload::WORKLOADS]),

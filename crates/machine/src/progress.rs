@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 /// Number of requests fetched from the workload at a time.
 pub(crate) const BATCH: usize = 4096;
 
-/// A callback that receives the progress. If it returns a break, the work ends.
+/// A callback that receives the progress. If it returns `Break`, the work stops.
 pub type Watch<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 
 /// Progress of preconditioning or of a run.

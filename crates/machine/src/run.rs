@@ -40,7 +40,8 @@ pub struct Span<'a> {
 pub struct RunOutput {
     /// Record and columns.
     pub outcome: Outcome,
-    /// Content of the state file after the last request, if it was requested and the run completed.
+    /// Content of the state file after the last request. `None` if saving was not requested or the run did
+    /// not complete.
     pub state: Option<Vec<u8>>,
 }
 

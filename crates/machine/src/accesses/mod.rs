@@ -9,8 +9,8 @@ use nacre_workload::{Workload, WorkloadError};
 /// Maximum number of address ranges in the footprint of a workload. They take a quarter of a GiB of memory.
 const RANGES_MAX: usize = 1 << 22;
 
-/// Returns the address ranges that `workload` reads and writes in up to `limit` requests. If `watch` breaks,
-/// returns the ranges of the requests read until then.
+/// Returns the address ranges that `workload` reads and writes in up to `limit` requests. If `watch` stops
+/// the search, returns the ranges of the requests read so far.
 pub(crate) fn footprint(
     mut workload: Box<dyn Workload>,
     limit: Option<u64>,

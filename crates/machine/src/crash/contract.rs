@@ -14,8 +14,8 @@ use nacre_testkit::conformance;
 
 /// Number of stacks of each device kind.
 const STACKS: usize = 2;
-/// Maximum time between requests. It suffices for a disk cache to complete a request with misses of 64 small
-/// pages.
+/// Maximum time between requests. It is long enough for a disk cache to complete a request that misses 64
+/// small pages.
 const PAUSE: Time = Time::from_ms(40);
 
 #[test]

@@ -168,7 +168,7 @@ const EVERYWHERE: &[(&str, &[&str])] = &[
     ("checkpoint_every", &["\"4 KiB\"", "\"64 KiB\"", "\"1 GiB\""]),
 ];
 
-/// Values of the settings of single components, by component and setting.
+/// Values of settings that apply to one component only, by component and setting.
 const OWN: &[(&str, &str, &[&str])] = &[
     ("hdd", "capacity", &["\"1 MiB\"", "\"3 MiB\"", "\"600 GB\""]),
     ("hdd", "track_to_track_seek", &["\"0.2 ms\""]),

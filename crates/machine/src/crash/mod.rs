@@ -31,8 +31,8 @@ pub struct ScenarioStack<'a> {
 }
 
 impl<'a> ScenarioStack<'a> {
-    /// Creates the builder and checks that the stack can be built. Errors: a component stores no data, the
-    /// stack has no capacity limit, or it cannot be built.
+    /// Creates the builder and checks that the stack can be built. Errors: a component stores no data, or
+    /// the stack has no capacity limit or cannot be built.
     pub fn new(checked: &'a Checked, files: &'a dyn Files) -> Result<ScenarioStack<'a>, Problems> {
         let layouts = store_layouts(checked, files)?.into_iter().map(|(_, layout)| layout).collect();
         let stack = ScenarioStack { checked, files, layouts };

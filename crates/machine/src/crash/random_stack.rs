@@ -51,7 +51,7 @@ const SHARES_OF_ENOUGH: [f64; 8] = [0.5, 0.75, 0.999, 1.0, 1.0, 1.25, 1.5, 1.9];
 const ENERGIES: (f64, f64) = (1e-9, 1e5);
 const HALVINGS: u32 = 50;
 
-/// Provides no files to a scenario. Models that need a file are not generated.
+/// A file collection without files. Models that need a file are not generated.
 #[derive(Clone, Copy, Debug)]
 pub struct NoFiles;
 
@@ -157,7 +157,8 @@ fn fault(random: &mut Random, of: &'static [&'static str]) -> &'static str {
     of[random.below(of.len() as u64) as usize]
 }
 
-/// Generates a stack with a device of this kind at the top. Returns `None` if no attempt is valid.
+/// Generates a stack with a device of this kind at the top. Returns `None` if no attempt gives a valid
+/// stack.
 pub(super) fn of_kind(kind: &'static str, random: &mut Random) -> Option<(String, Checked)> {
     with_settings(kind, &[], random)
 }

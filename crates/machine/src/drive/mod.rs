@@ -45,7 +45,7 @@ pub(crate) struct Driver<'a> {
     units_before: Option<u64>,
     /// Wear-out of the first block or row, if the run determines it.
     pub(crate) worn_out: Option<WornOut>,
-    /// Report of the device at the end of the run, if further writes then wore it out.
+    /// Report of the device at the end of the run, if writes continue after the run to wear out the device.
     pub(crate) measured: Option<ComponentReport>,
     /// Number of preconditioning writes, without the writes of a fill and of the search for a steady state.
     pub(crate) prepared_writes: u64,

@@ -21,7 +21,8 @@ const PATIENCE: u64 = 1 << 20;
 const WORN_OUT: &str = "blocks_by_state.worn_out";
 
 impl Driver<'_> {
-    /// Continues writes at the rate of the run until a block or row is worn out.
+    /// Continues the writes of the workload until a block or row is worn out. The time of wear-out assumes
+    /// the write rate of the run.
     pub(super) fn wear_out_in_steps(
         &mut self,
         (before, seconds_per_write): (u64, f64),

@@ -89,7 +89,7 @@ fn wears(report: &ComponentReport) -> bool {
     own || report.children.iter().any(wears)
 }
 
-/// Returns the lifetime in days of the first component, parents before children, that has one.
+/// Returns the lifetime in days of the first component that has one. Parents precede their children.
 fn lifetime_days(report: &ComponentReport) -> Option<f64> {
     report.lifetime_days.or_else(|| report.children.iter().find_map(lifetime_days))
 }

@@ -43,7 +43,7 @@ fn worn_out(workload: &str, requests: u64, stack: &str) -> WornOut {
     result(workload, requests, stack).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// Compares bursts with a simulation request by request: both wear out a row at the same write.
+/// Compares bursts with a simulation of single requests: both wear out a row at the same write.
 #[test]
 fn writing_on_in_bursts_ends_at_the_write_at_which_the_simulation_does() {
     let level = |settings: &str| format!("{SMALL}wear_leveling = {{ kind = \"start_gap\", {settings} }}\n");
@@ -151,7 +151,7 @@ const STORE: &str =
     "backing = { kind = \"measured\", read = \"100 us\", write = \"200 us\", capacity = \"3 MiB\" }\n";
 const CODE: &str = "ecc = { kind = \"bch\", t = 8, crc32 = true }\n";
 
-/// Returns a stack of every kind of device that wears, with the endurance of its blocks or rows in cycles.
+/// Returns a stack for every kind of device that wears, with the endurance of its blocks or rows in cycles.
 fn kinds_that_wear() -> Vec<(&'static str, String, u64)> {
     let of = |settings: &str, below: &str| format!("{settings}{below}");
     let onyx = "kind = \"onyx\", controllers = 2, ranks = 2, row_ranks = 2, chip = \"8 KiB\", row = \"1 KiB\", endurance = 50";

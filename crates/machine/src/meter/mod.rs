@@ -114,7 +114,8 @@ impl OpMeter {
         0
     }
 
-    /// Adds one request to the latencies but not to a time series, e.g. a flush, which transfers no data.
+    /// Adds one request, e.g. a flush, to the latencies but not to a time series, because it transfers no
+    /// data.
     fn add_alone(&mut self, note: &Note) {
         if note.is_error {
             self.failed[0] += 1;

@@ -21,7 +21,8 @@ impl Files for NoFiles {
     }
 }
 
-/// The host capacity is 48 MiB in 12,288 units of 4 KiB. A page of the mapping table maps 1,024 units.
+/// A drive with a host capacity of 48 MiB, i.e. 12,288 units of 4 KiB. A page of the mapping table maps
+/// 1,024 units.
 const DRIVE: &str = "[stack]\nkind = \"ssd\"\nchannels = 2\nways = 2\nblocks = 64\npages = 64\npage = \"4 KiB\"\n\
     read = [\"50 us\"]\nprogram = [\"500 us\"]\nerase = \"3 ms\"\nbus = \"400 MB/s\"\nbuffer = \"256 KiB\"\n\
     link = \"4 GB/s\"\nover_provisioning = \"33 %\"\n";

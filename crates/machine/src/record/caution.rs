@@ -26,8 +26,8 @@ const FIRST: f64 = 0.1;
 const DRIFT: f64 = 0.1;
 /// Maximum difference between the mean latencies of the two halves of a run, in standard errors.
 const DRIFT_ERRORS: f64 = 4.0;
-/// Threshold for the mean number of units per request, relative to the units that a measured device serves in
-/// parallel. Above it, the latencies of the device may be too long.
+/// Threshold for the mean number of units per request, relative to the units that a `measured` device
+/// serves in parallel. Above this threshold, the latencies of the device may be too long.
 const IN_TURN: f64 = 1.1;
 
 /// Returns all limitations of the numbers in `record`.

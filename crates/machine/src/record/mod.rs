@@ -181,8 +181,8 @@ pub struct WornOut {
     pub simulated: bool,
 }
 
-/// Maximum relative growth of valid data over the windows that have to agree. First writes to an address need
-/// no garbage collection, so write amplification can be steady while such writes continue.
+/// Maximum relative growth of valid data over the windows that are compared. First writes to an address
+/// need no garbage collection, so write amplification can be steady while such writes continue.
 pub(crate) const GROWTH_MAX: f64 = 0.001;
 
 /// Search for a steady state.

@@ -80,8 +80,8 @@ fn counted(report: &ComponentReport) -> Option<&[u32]> {
     (!wear.block_erases.is_empty()).then_some(&wear.block_erases)
 }
 
-/// Returns the columns of a component except the erases of each block, which the wear of the component
-/// contains as integers.
+/// Returns the columns of a component without the erases of each block, because the wear of the component
+/// contains these as integers.
 fn others(report: &ComponentReport) -> impl Iterator<Item = &Column> {
     let erases = counted(report);
     report.columns.iter().filter(move |column| {

@@ -2,7 +2,7 @@
 //!
 //! It contains the state of the device and, if requests were served, that of the workload and the driver. A
 //! run of the same workload continues with the next request. A different workload starts from its beginning
-//! when the device is at rest. The stack must be the same: its settings are compared one by one.
+//! when the device is at rest. The stack must equal the stack of the saved run: all settings are compared.
 //!
 //! The file starts with [`MAGIC`] and a version, and ends with a checksum of all preceding bytes.
 
@@ -75,7 +75,8 @@ pub struct SavedRun<'a> {
     stack: String,
     workload: String,
     preparation: String,
-    /// Time at which the device was at rest, if it has served no run.
+    /// Time from which the device may receive requests, if the state was saved without a run; otherwise
+    /// zero.
     quiet: Time,
     steadiness: Option<Steadiness>,
     /// State of the driver and the workload, if requests were served. `None` for a preconditioned state or a

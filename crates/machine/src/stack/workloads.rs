@@ -64,8 +64,8 @@ impl WorkloadBuilder for StackBuilder<'_, '_> {
 /// Description of the folder to which file names are relative, for error messages.
 const RELATIVE: &str = "relative to the scenario (or to the working directory for --set)";
 
-/// Returns the error for a trace that cannot be opened, with a similar name of a built-in trace if there is
-/// one.
+/// Returns the error for a trace that cannot be opened. The error suggests a built-in trace with a similar
+/// name, if there is one.
 fn trace_problem(path: &str, file: &str, error: &io::Error, shipped: &[String]) -> Problem {
     let problem = file_problem(path, file, error);
     if error.kind() != io::ErrorKind::NotFound || shipped.is_empty() {

@@ -42,8 +42,9 @@ pub struct Whole {
 /// A channel with equal ranks.
 ///
 /// Commands to a bank are issued in clock order. A refresh of a rank follows all earlier commands of the
-/// rank. Other commands may be inserted before commands that were already issued, if the clocks of these do
-/// not change. A row can therefore be opened and read while another command waits for its bank.
+/// rank. Other commands may be inserted before commands that were already issued, if the clocks of the
+/// issued commands do not change. A row can therefore be opened and read while another command waits for
+/// its bank.
 #[derive(Clone, Debug, State)]
 pub struct Channel {
     #[state(skip = "from the configuration")]
