@@ -35,20 +35,20 @@ pub struct Random {
 }
 
 impl Random {
-    /// Returns 64 uniform bits.
+    /// Returns 64 uniformly distributed random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.state.next_u64()
     }
 
-    /// Returns a uniform number in `[0, 1)` with 53 bits.
+    /// Returns a uniformly distributed number in `[0, 1)` with 53 bits.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Returns a uniform number in `0..bound` without bias (Lemire 2019, "Fast random integer generation in
-    /// an interval"). `bound` must not be zero.
+    /// Returns a uniformly distributed number in `0..bound` without bias (Lemire 2019, "Fast random integer
+    /// generation in an interval"). `bound` must not be zero.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "nothing is below zero");
@@ -68,14 +68,14 @@ impl Random {
         self.unit() < p
     }
 
-    /// Returns an exponential number with mean 1.
+    /// Returns an exponentially distributed number with mean 1.
     #[inline]
     pub fn exponential(&mut self) -> f64 {
         exponential::draw(self)
     }
 
-    /// Returns a normal number with mean 0 and standard deviation 1 (Marsaglia's polar method, using one
-    /// number of each pair).
+    /// Returns a normally distributed number with mean 0 and standard deviation 1 (Marsaglia's polar
+    /// method, using one number of each pair).
     pub fn normal(&mut self) -> f64 {
         loop {
             let x = 2.0 * self.unit() - 1.0;

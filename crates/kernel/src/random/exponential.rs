@@ -66,7 +66,7 @@ const fn ln(x: f64) -> f64 {
     2.0 * ratio * sum + exponent as f64 * std::f64::consts::LN_2
 }
 
-/// Returns an exponential random number with mean 1.
+/// Returns an exponentially distributed random number with mean 1.
 #[inline]
 pub(super) fn draw(random: &mut Random) -> f64 {
     let bits = random.bits();
