@@ -1,5 +1,4 @@
-//! Tests that every kind of device, generated at random, and every device of the catalog satisfies the device
-//! contract.
+//! Tests that random devices of every kind, and every device of the catalog, satisfy the device contract.
 
 #![expect(clippy::print_stdout, reason = "what is printed is shown where a test fails")]
 

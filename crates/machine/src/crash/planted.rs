@@ -74,7 +74,7 @@ const OF_BACKINGS: [Bug; 2] = [Bug::RefusalHidden, Bug::DamageHidden];
 pub(super) struct Family {
     pub(super) name: &'static str,
     kind: &'static str,
-    /// Text that the scenarios of the family contain.
+    /// Texts that the scenarios of the family contain.
     has: &'static [&'static str],
 }
 

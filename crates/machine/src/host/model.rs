@@ -355,7 +355,7 @@ impl Host {
         }
     }
 
-    /// Panics if a request or an attempt is lost.
+    /// Panics if the host has lost track of a request or an attempt.
     pub(crate) fn check_invariants(&self) {
         let waiting: usize = self.queues.iter().map(|queue| queue.waiting.len()).sum();
         let outstanding: u32 = self.queues.iter().map(|queue| queue.outstanding).sum();

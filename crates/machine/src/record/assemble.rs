@@ -169,7 +169,7 @@ pub fn component(report: &ComponentReport, drained: Time) -> Component {
     }
 }
 
-/// Converts the report of a fault.
+/// Converts the report of a fault to its form in the record.
 fn fault(report: &FaultReport) -> Fault {
     let FaultCounts { matching, touched, added_ps, errors, reported_bytes, silent_bytes } = report.counts;
     Fault {

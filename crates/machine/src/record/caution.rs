@@ -1,4 +1,4 @@
-//! Detection of limitations of the numbers in a record.
+//! Detects limitations of the numbers in a record.
 
 use super::state_left::{few_erases, few_writes, not_steady, unwritten};
 use super::taken::{failed, more_than_share};

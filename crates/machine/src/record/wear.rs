@@ -65,7 +65,7 @@ pub struct RowPrograms {
     pub stddev: f64,
 }
 
-/// Converts the wear of one component.
+/// Converts the wear of one component to its form in the record.
 pub(super) fn wear(wear: &ledger::Wear) -> Wear {
     Wear {
         host: wear.host,

@@ -32,8 +32,8 @@ const SSD: &[(&str, &str)] = &[
 ];
 const VOLUMES: [u64; 3] = [7, 8, 9];
 
-/// Returns traces of three volumes whose first requests arrive at the same time. Requests are 4 KiB to 128
-/// KiB long and include trims and flushes.
+/// Returns traces of three volumes whose first requests arrive at the same time. Reads, writes, and trims
+/// have 4 KiB to 128 KiB, and there are flushes.
 fn traces() -> Traces {
     let head = "timestamp_us,op,offset,length,volume\n";
     let mut texts = vec![head.to_string(); 4];

@@ -1,4 +1,4 @@
-//! Accounting of media operations: their numbers by kind and cause, their times, and their energies.
+//! Accounting of media operations: counts by kind and cause, times, and energies.
 //!
 //! A medium has a few kinds of operations, e.g. reads, programs, and erases. The controller that issues an
 //! operation counts it here, and charges the busy time of the hardware. Each operation of a kind has the same

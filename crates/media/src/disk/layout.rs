@@ -15,7 +15,7 @@ use std::hint::select_unpredictable;
 pub struct Layout {
     capacity: Bytes,
     rotation: Time,
-    /// `T`, in picoseconds.
+    /// Time to read the whole disk (`T`), in picoseconds.
     whole_ps: f64,
     /// `q`, the relative decrease of the rate.
     fall: f64,

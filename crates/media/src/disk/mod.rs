@@ -66,7 +66,7 @@ impl Access {
 /// Position of an arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Arm {
-    /// Address that is under the head next.
+    /// Address of the next byte that passes under the head.
     address: u64,
     cylinder: u64,
 }

@@ -37,7 +37,7 @@ pub struct InOrder {
     given: [u64; KINDS],
 }
 
-/// Consecutive bursts.
+/// A series of bursts at equal intervals.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Bursts {
     first: u64,
