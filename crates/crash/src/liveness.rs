@@ -3,7 +3,7 @@
 
 use crate::auditor::Violation;
 use crate::device_run::requests::{By, NewRequest};
-use crate::device_run::{CHECKED_ONE_IN, DeviceRun, ENDS_WITHIN};
+use crate::device_run::{CHECKED_ONE_IN, DeviceRun};
 use crate::reading::Answer;
 use crate::sequence::PowerLoss;
 use nacre_kernel::{Op, Status, Streams, Time};
@@ -20,6 +20,9 @@ const ELSEWHERE_AT_ONCE: u64 = 16 << 10;
 /// NVRAM cards of 8 MiB takes more than a million events, because each memory burst of a card causes
 /// several events.
 const RESTS_WITHIN: usize = 20_000_000;
+/// Maximum time until a device without requests is idle. A mirror that copies 512 B at a time between disks that
+/// stop after 1 ms waits for a spin-up of about ten seconds per copy, so its resync takes days.
+const IDLE_WITHIN: Time = Time::from_s(30 * 86_400);
 
 impl DeviceRun<'_> {
     /// Performs the tests without faults: the device accepts and returns writes, becomes idle, and keeps
@@ -134,7 +137,7 @@ impl DeviceRun<'_> {
             if next == Time::MAX {
                 return Ok(self.now);
             }
-            if next > from + ENDS_WITHIN {
+            if next > from + IDLE_WITHIN {
                 break;
             }
             self.run_to(next + Time::from_ps(1))?;

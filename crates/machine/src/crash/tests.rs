@@ -244,6 +244,7 @@ const REGRESSIONS: &[(&str, &str)] = regressions![
     "stale_copy_of_trimmed_page",
     "pcm_cache_copy_masks_lost_page",
     "outstanding_read_of_lost_page",
+    "resync_of_disks_in_standby",
     "flash_cache_copy_masks_lost_page",
     "idle_time_computed_too_late",
     "erase_delayed_by_read",
