@@ -26,13 +26,14 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Creates counters whose measurement starts after these programs and erases.
+    /// Creates counters for a measurement that starts after the given programs and erases.
     pub(crate) fn behind(programs_before: Programs, erases_before: u64) -> Counts {
         Counts { programs_before, erases_before, ..Counts::default() }
     }
 
-    /// Sets the number of units that the host programmed to `host`, after a power loss canceled other
-    /// programs. Some of the canceled programs may have been counted before measurement started.
+    /// Limits the number of host units programmed before measurement to `host`, the number that a power
+    /// loss left programmed. Some of the canceled programs may have been counted before measurement
+    /// started.
     pub(crate) fn forget_taken_back(&mut self, host: u64) {
         self.programs_before.host = self.programs_before.host.min(host);
     }

@@ -6,10 +6,12 @@ use nacre_kernel::Bytes;
 
 /// Maximum number of physical units. A unit number has at most 34 bits, and one value means unmapped.
 pub(crate) const UNITS_MAX: u64 = (1 << 34) - 1;
-/// Minimum number of units of a superblock, so that its valid bits start at a word.
+/// Minimum number of units of a superblock, so that the valid bits of each superblock start at a word
+/// boundary.
 const SUPERBLOCK_MIN: u64 = 64;
 
-/// Reports sizes that no drive can have, with any translation layer. Returns whether pages hold whole units.
+/// Reports sizes that are invalid with every translation layer. Returns whether a page holds a whole number
+/// of units.
 pub(crate) fn check_drive(config: &Config, reader: &mut Reader<'_>) -> bool {
     if !config.unit.0.is_power_of_two() {
         let (below, above) = (config.unit.0.next_power_of_two() / 2, config.unit.0.next_power_of_two());
@@ -30,8 +32,8 @@ pub(crate) fn check_drive(config: &Config, reader: &mut Reader<'_>) -> bool {
     true
 }
 
-/// Reports a drive with more units than unit numbers, and superblocks with too few units. Returns whether
-/// both checks pass; later comparisons of sizes then cannot overflow.
+/// Reports a drive that has more units than there are unit numbers, and superblocks with too few units.
+/// Returns whether both checks pass. Later comparisons of sizes then cannot overflow.
 pub(crate) fn check_numbers(config: &Config, reader: &mut Reader<'_>) -> bool {
     let units = config.units_per_superblock();
     let given = config.pages.to_string();
@@ -65,7 +67,8 @@ pub(crate) fn check_cache(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// Checks that the buffer holds the open operations and a program in progress, and is smaller than the drive.
+/// Checks that the buffer has space for the open operations and a program in progress, and that the buffer
+/// is smaller than the drive.
 pub(crate) fn check_buffer(config: &Config, reader: &mut Reader<'_>) {
     let least = (1 + config.operations_filled()) * config.operation_bytes();
     let given = config.buffer.to_string();

@@ -1,4 +1,4 @@
-//! Checks of page-mapped drives.
+//! Checks of the settings of page-mapped drives.
 
 use crate::config::check_sizes::{
     check_buffer, check_cache, check_divisor, check_drive, check_numbers, check_slc_cache,
@@ -7,8 +7,8 @@ use crate::config::share::{has_room, share_with_table, units_wanted};
 use crate::config::{Config, OPEN, SsdConfig, percent, share_problem};
 use nacre_config::Reader;
 
-/// Reports every error that involves several settings. The whole drive is checked first, and then the share
-/// of it.
+/// Reports every error that involves several settings. If the device models a share of a drive, the whole
+/// drive is checked before the share.
 pub(crate) fn check(given: &SsdConfig, reader: &mut Reader<'_>) {
     let config = Config::from(given);
     let Some(capacity) = given.mapping.capacity else { return check_whole(&config, reader) };
@@ -98,7 +98,7 @@ fn check_parity(config: &Config, reader: &mut Reader<'_>) -> bool {
     check_divisor("allocation.parity.stripe", (u64::from(stripe), 2), dies, &problem, reader)
 }
 
-/// Checks that copies inside a die are of whole pages.
+/// Checks that a unit is a whole page if copies stay inside a die, because such copies move whole pages.
 fn check_copyback(config: &Config, reader: &mut Reader<'_>) {
     if config.mapping().allocation.copies_inside() && config.unit.0 != config.page.0 {
         let remedy = format!("leave it out, or use units of {}", config.page);
@@ -125,8 +125,8 @@ fn check_idle_reserve(config: &Config, reader: &mut Reader<'_>) {
 }
 
 /// Checks that the flash has space for the data, the mapping table, the reserve, the open superblocks, and
-/// one invalid unit in every other superblock. Without invalid units, garbage collection could not reclaim
-/// space.
+/// one invalid unit in each remaining superblock. Without invalid units, garbage collection could not
+/// reclaim space.
 fn check_space(config: &Config, reader: &mut Reader<'_>) {
     if has_room(config) {
         return;

@@ -69,8 +69,8 @@ pub struct Drive {
     /// Flash timing, energy, and endurance.
     #[config(flatten)]
     pub nand: Nand,
-    /// Maximum number of dies that erase at the same time, while the others continue to program; by default,
-    /// all.
+    /// Maximum number of dies that erase at the same time, while the other dies continue to program; by
+    /// default, all.
     #[config(min = 1, max = 1048576)]
     pub erases_at_once: Option<u32>,
     /// Maximum number of dies that program at the same time, e.g. because of a power budget; by default,
@@ -148,8 +148,8 @@ pub struct Drive {
     /// Processor time of the drive per request.
     #[config(default = "0 s", max = "1 s", source = "assumed: overlapped by default")]
     pub firmware: Time,
-    /// CPU time of the host driver to translate the addresses of a request, as in some early PCIe drives. For
-    /// other drives, `firmware` includes this time.
+    /// CPU time of the host driver to translate the addresses of a request, as in some early PCIe drives.
+    /// Other drives translate addresses themselves, and `firmware` includes this time.
     #[config(default = "0 s", max = "1 s", source = "assumed: drives translate themselves")]
     pub translation: Time,
     /// Limit on the number of requests that the drive processes at the same time.

@@ -4,7 +4,7 @@ use nacre_config::{Configuration, Slot};
 use nacre_controller::ecc::EccFamily;
 use nacre_kernel::{Bytes, Ratio};
 
-/// Bit errors by cycles, retention, and reads, and their error-correcting code.
+/// Bit errors caused by erases, retention, and reads, and the code that corrects them.
 #[derive(Clone, Debug, Configuration)]
 pub struct ErrorsConfig {
     /// Error-correcting code. A mapping unit consists of a whole number of codewords.

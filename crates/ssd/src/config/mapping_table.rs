@@ -69,7 +69,7 @@ impl MappingTable {
         }
     }
 
-    /// Reduces the cache to this share of its size, but not below `least` bytes.
+    /// Reduces the size of the cache to the fraction `share`, but not below `least` bytes.
     pub(crate) fn shrink_cache(&mut self, share: f64, least: u64) {
         if let MappingTable::CachedPages(table) | MappingTable::CachedEntries(table) = self {
             table.size = Bytes(((table.size.0 as f64 * share) as u64).max(least));

@@ -128,12 +128,13 @@ impl Config {
         if self.is_by_plane() { 1 } else { self.dies_in_all() / self.regions() }
     }
 
-    /// Returns the operations of a stripe, including parity, or `None` without parity.
+    /// Returns the number of operations in a stripe, including parity, or `None` without parity.
     pub(crate) fn stripe(&self) -> Option<u32> {
         self.pages()?.allocation.stripe(self.dies_of_superblock() as u32)
     }
 
-    /// Returns the number of pages of a block in SLC mode. Without an SLC cache, these are all pages.
+    /// Returns the number of pages of a block in SLC mode. Without an SLC cache, returns the number of all
+    /// pages of a block.
     pub(crate) fn single_pages(&self) -> u32 {
         let cache = self.pages().and_then(|mapping| mapping.slc_cache.as_ref());
         cache.map_or(self.pages, |cache| (self.pages / cache.bits).max(1))
@@ -166,7 +167,7 @@ impl Config {
         }
     }
 
-    /// Returns the usable capacity of the whole drive in units, without a `capacity` setting.
+    /// Returns the usable capacity of the whole drive in units. The setting `capacity` is ignored.
     fn whole_units(&self) -> u64 {
         let units = (self.raw_bytes() as f64 / (1.0 + self.over_provisioning.0)) as u64 / self.unit.0;
         units - units % self.zone_units().unwrap_or(1)
@@ -183,7 +184,7 @@ impl Config {
         self.pages().map_or(1, |mapping| self.unit.0 / mapping.mapping.entries().entry.0)
     }
 
-    /// Returns the units of a zone, or `None` without zones.
+    /// Returns the number of units of a zone, or `None` without zones.
     pub(crate) fn zone_units(&self) -> Option<u64> {
         match &self.layer {
             Layer::Pages(_) => None,
@@ -191,8 +192,8 @@ impl Config {
         }
     }
 
-    /// Returns whether the buffer survives a power loss. Zoned drives always protect it: a flush cannot
-    /// program a partial operation and program the rest later.
+    /// Returns whether the buffer survives a power loss. The buffer of a zoned drive always does, because a
+    /// flush cannot program a part of an operation and the rest later.
     pub(crate) fn is_power_protected(&self) -> bool {
         self.pages().is_none_or(|mapping| mapping.power_protected)
     }
@@ -203,8 +204,8 @@ impl Config {
         self.pages().is_some_and(is_lossy) && self.nand.program().len() > 1
     }
 
-    /// Returns the number of superblocks that placement handles and their garbage collection keep open, or 0
-    /// for a single handle.
+    /// Returns the number of superblocks that remain open for the placement handles and for the garbage
+    /// collection of their data, or 0 for a single handle.
     pub(crate) fn superblocks_of_handles(&self) -> u32 {
         let Some(mapping) = self.pages() else { return 0 };
         match mapping.handles() {

@@ -81,13 +81,13 @@ pub struct PageMapping {
     /// Location of the mapping table.
     #[config(default = "in_dram", source = "assumed: typical of server drives")]
     pub mapping: MappingTable,
-    /// Usable capacity of a share of a pool of such drives. The share has the necessary blocks per plane and
-    /// a proportional part of `spare_blocks`, `mapping.size`, `slc_cache`, and `idle_power`. The default is
-    /// the whole drive.
+    /// Usable capacity of the device if it models a share of a drive in a pool. The share has the necessary
+    /// blocks per plane and a proportional part of `spare_blocks`, `mapping.size`, `slc_cache`, and
+    /// `idle_power`. The default is the whole drive.
     #[config(min = "512 B")]
     pub capacity: Option<Bytes>,
-    /// SLC cache. Host writes use SLC mode while enough superblocks are erased. By default, there
-    /// is none.
+    /// SLC cache. Host writes use SLC mode while enough superblocks are erased. By default, there is no SLC
+    /// cache.
     pub slc_cache: Option<SlcCacheConfig>,
     /// Share of the buffer in which data waits for overwrites. Data beyond this share is programmed
     /// immediately.
@@ -98,8 +98,8 @@ pub struct PageMapping {
     #[config(default = true, source = "assumed: typical of server drives")]
     pub power_protected: bool,
     /// Whether an interrupted program damages earlier pages of its word line. A word line has one page per
-    /// entry of `program`. If it does not, the drive keeps copies of earlier pages until the word line is
-    /// full.
+    /// entry of `program`. If earlier pages are not damaged, the drive keeps copies of them until the word
+    /// line is full.
     #[config(default = false, source = "assumed: drives that guarantee flushed data keep copies")]
     pub paired_page_loss: bool,
     /// Flexible data placement (FDP). Writes through different reclaim unit handles go to different
@@ -121,7 +121,7 @@ impl PageMapping {
         self.fdp.as_ref().map_or(1, |fdp| fdp.initially_isolated.min(1) + fdp.persistently_isolated)
     }
 
-    /// Returns the part of the data that a handle writes.
+    /// Returns the number of the part of the data to which the data of `handle` belongs.
     pub(crate) fn part_of_handle(&self, handle: u32) -> u32 {
         let mixed = self.fdp.as_ref().map_or(1, |fdp| fdp.initially_isolated);
         handle.saturating_sub(mixed.saturating_sub(1))

@@ -1,4 +1,5 @@
-//! Space for the data of a drive, and shares of a pool of drives, which are drives with fewer blocks.
+//! Check of the space for the data of a drive, and configuration of shares of a pool of drives. A share is
+//! modeled as a drive with fewer blocks.
 
 use super::{Config, Layer};
 use nacre_kernel::{Bytes, Power, Ratio};
@@ -9,7 +10,8 @@ impl Config {
         self.clone().with_capacity(None)
     }
 
-    /// Returns the configuration of a share with this capacity, or of the whole drive without a capacity.
+    /// Returns the configuration of a share with this capacity. With `None`, returns the configuration of
+    /// the whole drive.
     pub(crate) fn with_capacity(mut self, capacity: Option<Bytes>) -> Config {
         if let Layer::Pages(mapping) = &mut self.layer {
             mapping.capacity = capacity;
@@ -17,15 +19,16 @@ impl Config {
         self
     }
 
-    /// Returns the share of the whole drive, from 0 to 1, or `None` without `capacity`.
+    /// Returns the capacity as a fraction of the capacity of the whole drive, from 0 to 1. Returns `None`
+    /// if the setting `capacity` is not given.
     pub(crate) fn share(&self) -> Option<f64> {
         let whole = self.whole_units() * self.unit.0;
         let capacity = self.pages()?.capacity?;
         Some(capacity.0 as f64 / whole as f64)
     }
 
-    /// Returns the configuration of the share: the blocks that the capacity requires, and a proportional part
-    /// of the other resources of the whole drive.
+    /// Returns the configuration of the share: the blocks that its capacity requires, and a proportional
+    /// part of the other resources of the whole drive.
     pub(crate) fn of_share(mut self) -> Config {
         let (Some(share), Some(capacity)) = (self.share(), self.mapping().capacity) else { return self };
         let row = self.raw_bytes() / u64::from(self.blocks);
@@ -45,9 +48,9 @@ impl Config {
     }
 }
 
-/// Returns the problem and the remedy if the `capacity` of a valid drive is invalid. A share must be smaller
-/// than the drive, and large enough for the reserve and the open superblocks in addition to its data. Returns
-/// `None` if the share can be simulated, or without a capacity.
+/// Returns the problem and the remedy if the `capacity` of a valid drive is invalid. A share must be
+/// smaller than the drive, and large enough for the reserve and the open superblocks in addition to its
+/// data. Returns `None` if the share can be simulated, or if `capacity` is not given.
 pub(crate) fn share_problem(config: &Config) -> Option<(String, String)> {
     let capacity = config.pages()?.capacity?;
     let whole = config.whole();

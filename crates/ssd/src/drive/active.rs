@@ -23,7 +23,7 @@ pub(crate) struct Active {
     pub(crate) lookups: u32,
     /// Number of flash reads of the request that are in progress.
     pub(crate) parts: u32,
-    /// Next unit of a write.
+    /// Next unit of a write that enters the buffer.
     pub(crate) next_unit: u64,
     /// Whether a unit of a read has lost its data.
     pub(crate) is_lost: bool,
@@ -51,7 +51,7 @@ pub(crate) enum Target {
     Mapping(u32),
     /// The remaining bytes of a partially written unit. No request waits for this read.
     Rest,
-    /// A unit of the same stripe, read to rebuild a unit of the part with this number.
+    /// Another unit of a stripe, read to rebuild a unit of the part with this number.
     Other(u32),
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Part {
     pub(crate) unit: u64,
     pub(crate) units: u32,
     pub(crate) found: Found,
-    /// Whether the page was decoded, which determines its read retries.
+    /// Whether the page was decoded. Decoding determines the number of read retries.
     pub(crate) is_decoded: bool,
     /// Number of read retries.
     pub(crate) senses: u32,
@@ -72,14 +72,14 @@ pub(crate) struct Part {
     pub(crate) decoding: Time,
     pub(crate) is_lost: bool,
     pub(crate) times: ReadTimes,
-    /// Physical pages of its units when it was read; empty without bit errors.
+    /// Physical pages of the units at the time of the read; empty in a drive without bit errors.
     pub(crate) pages: Vec<u64>,
     /// Uncorrectable units, which are rebuilt from parity.
     pub(crate) beyond: Vec<u64>,
     /// Uncorrectable units that cannot be rebuilt because another unit of the stripe is also uncorrectable.
     pub(crate) gone: Vec<u64>,
-    /// Number of units of the stripes that are still being read.
+    /// Number of stripe units for rebuilds that are still being read.
     pub(crate) others: u32,
-    /// The unit that is read, if this part reads for the rebuild of `unit`.
+    /// Stripe unit that this part reads, if the purpose of the part is to rebuild `unit`.
     pub(crate) other: Member,
 }

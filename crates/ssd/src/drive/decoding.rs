@@ -112,8 +112,8 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// Handles the end of the read of a stripe unit for which `part` waits. `gone` is the unit that cannot be
-    /// rebuilt if the unit that was read is also uncorrectable.
+    /// Handles the end of the read of a stripe unit that `part` needs for a rebuild. If the stripe unit is
+    /// uncorrectable, `gone` is the unit that cannot be rebuilt.
     pub(super) fn end_other(&mut self, part: u32, times: &ReadTimes, gone: Option<u64>) {
         let entry = &mut self.parts[part];
         entry.others -= 1;

@@ -51,7 +51,7 @@ pub(crate) struct Ssd<T> {
     /// Writes that wait for space in the buffer, and trims that must stay in order with writes.
     #[state(varies)]
     writers: VecDeque<u32>,
-    /// Waits for mapping table pages, each as page number and request.
+    /// Requests that wait for mapping table pages, as pairs of a page number and a request number.
     #[state(varies)]
     lookups: Vec<(u32, u32)>,
     /// Requests whose mappings have become known.

@@ -1,4 +1,5 @@
-//! Host reads: lookup of units, which may need pages of the mapping table, and selection of the pages to read.
+//! Host reads: lookup of units, which may need pages of the mapping table, and selection of the pages to
+//! read.
 
 use super::Ssd;
 use crate::config::Unwritten;
@@ -66,20 +67,20 @@ impl<T: Translation> Ssd<T> {
         self.read_page(part);
     }
 
-    /// Returns whether the buffer has the units of `found`, or they are being programmed.
+    /// Returns whether the units of `found` are in the buffer or are being programmed.
     #[inline]
     pub(super) fn is_buffered(&self, found: &Found) -> bool {
         found.is_held || self.flash.is_programming(found.superblock, found.operation, found.spot.die)
     }
 
-    /// Reads units of the host in one operation for `owner`.
+    /// Issues a host read of `units` units of one operation, starting with `unit`, for `owner`.
     #[inline]
     pub(super) fn read_flash(&mut self, owner: Owner, (unit, units): (u64, u32), spot: Spot, data: Time) {
         let planes = if self.flash.timing.lanes > 1 { self.ftl.planes_of(unit, units) } else { 0..1 };
         self.flash.read(&HostRead { owner, spot, planes, units, data, activity: Activity::Read });
     }
 
-    /// Returns the channel time of the data of these units.
+    /// Returns the channel time of the data that request `number` reads from these units.
     #[inline]
     fn data_of(&self, number: u32, units: (u64, u32)) -> Time {
         let unit_bytes = self.ftl.geometry().unit_bytes;

@@ -6,7 +6,7 @@ use nacre_kernel::{Activity, Bytes, Column, ComponentReport, Resource, Time, Wea
 use nacre_media::flash::Operation;
 
 impl<T: Translation> Ssd<T> {
-    /// Returns the report over `elapsed`.
+    /// Returns the report for the time `elapsed` since measurement started.
     pub(super) fn report_over(&self, elapsed: Time) -> ComponentReport {
         let (config, ftl) = (&self.config, &self.ftl);
         let wear = ftl.wear(&self.counts);
@@ -65,7 +65,8 @@ fn lifetime_days(life: Option<f64>, wear: &Wear, elapsed: Time) -> Option<f64> {
     (programs > 0).then(|| life / programs as f64 * (elapsed.as_secs_f64() / 86_400.0))
 }
 
-/// Returns columns with the time when the drive became read-only, and the bytes written until then.
+/// Returns columns with the time when the drive became read-only and the number of bytes written until
+/// then.
 fn end_of_life_columns(end: Option<(Time, u64)>) -> Vec<Column> {
     let column = |name, value: f64| Column { name, values: vec![value] };
     let columns = |(time, bytes): (Time, u64)| {

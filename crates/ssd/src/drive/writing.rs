@@ -129,9 +129,9 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// Reads the remaining bytes of a partially written unit. They are needed before the unit is programmed
-    /// but not before the write completes. Returns whether a read was issued; no read is issued if the bytes
-    /// are known to be lost.
+    /// Reads the remaining bytes of a partially written unit. The bytes are needed before the unit is
+    /// programmed but not before the write completes. Returns whether a read was issued. If the bytes are
+    /// known to be lost, no read is issued.
     #[cold]
     fn read_rest(&mut self, unit: u64) -> bool {
         self.counts.partial_writes += 1;
@@ -181,8 +181,8 @@ impl<T: Translation> Ssd<T> {
         is_over
     }
 
-    /// Performs a zone command other than an append at the front of the queue. Returns whether it is
-    /// complete.
+    /// Performs a zone command at the front of the queue that is not an append. Returns whether the command
+    /// is complete.
     fn command_in_turn(&mut self, number: u32) -> bool {
         let active = &mut self.active[number];
         let command = active.command.expect("only zone commands get here");

@@ -10,7 +10,7 @@ const DAY_S: f64 = 86_400.0;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ErrorRate {
     fresh: f64,
-    /// Number of erases to which the terms refer.
+    /// Number of erases at which the rates of the terms apply.
     cycles: f64,
     before: f64,
     worn: Term,
@@ -18,7 +18,8 @@ pub(crate) struct ErrorRate {
     read: Term,
 }
 
-/// A term of the rate, `rate (erases / cycles)^cycles x^others`, where `x` is the number of days or reads.
+/// A term of the bit error rate: `rate (erases / ErrorRate::cycles)^cycles x^others`, where `x` is the
+/// number of days or reads.
 #[derive(Clone, Copy, Debug)]
 struct Term {
     rate: f64,

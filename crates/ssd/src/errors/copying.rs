@@ -1,5 +1,5 @@
-//! Bit errors of pages that the drive reads in order to copy them. A copy inside a die is not corrected, so it also
-//! has the bit errors of its source.
+//! Bit errors of pages that the drive reads in order to copy them. A copy inside a die is not corrected, so
+//! it also has the bit errors of its source.
 
 use super::{Errors, Sensing};
 use crate::ops::Copied;

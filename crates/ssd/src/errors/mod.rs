@@ -44,7 +44,7 @@ struct Counts {
 /// Error-related state of a superblock.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Row {
-    /// Erase count when reads were last counted.
+    /// Number of erases of the superblock when its reads were last counted.
     erases: u32,
     /// Time when the first page of the current content was programmed.
     since: Time,
@@ -126,7 +126,8 @@ impl Errors {
         self.rows[superblock as usize].since = at;
     }
 
-    /// Returns the number, over the whole drive, of the block that contains `page` in this cell mode.
+    /// Returns the drive-wide number of the block that contains `page`, if its superblock is in cell mode
+    /// `cells`.
     fn block_of(&self, page: u64, cells: Cells) -> usize {
         let (superblock, index) = self.geometry.place_at(page);
         (superblock * self.geometry.blocks_per_superblock() + self.geometry.lane_of(index, cells)) as usize

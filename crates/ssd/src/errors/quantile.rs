@@ -1,10 +1,12 @@
-//! Number of bit errors of a codeword, computed without stored state as a quantile of a Poisson distribution.
-//! The codeword and its program determine the quantile, so bit errors persist and increase with the mean.
+//! Number of bit errors of a codeword, computed without stored state as a quantile of a Poisson
+//! distribution. The codeword and the erase count of its superblock determine the quantile, so bit errors
+//! persist and increase with the mean.
 
 /// Mean above which a normal distribution is accurate enough.
 const NORMAL: f64 = 700.0;
 
-/// Returns a number in `[0, 1)` that depends only on the codeword of a page and its program.
+/// Returns a number in `[0, 1)` that depends only on the seed, the page and number of the codeword, and the
+/// erase count.
 pub(crate) fn place(seed: u64, page: u64, erases: u32, codeword: u32) -> f64 {
     let mut word = seed ^ page.rotate_left(32) ^ u64::from(erases);
     for add in [0x9E37_79B9_7F4A_7C15, u64::from(codeword).wrapping_mul(0xD1B5_4A32_D192_ED03)] {

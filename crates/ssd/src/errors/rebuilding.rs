@@ -32,7 +32,7 @@ impl Errors {
         self.counts.rebuilt_units += u64::from(is_rebuilt);
     }
 
-    /// Returns the counters of rebuilt units and of reads for rebuilds. Empty without parity.
+    /// Returns the counters of rebuilt units and of reads for rebuilds, or nothing without parity.
     pub(crate) fn rebuild_counters(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let Counts { rebuilt_units, rebuild_reads, .. } = self.counts;
         let counters = [("rebuilt_units", rebuilt_units), ("rebuild_reads", rebuild_reads)];

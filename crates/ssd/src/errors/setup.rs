@@ -10,8 +10,8 @@ use nacre_device::Builder;
 use nacre_kernel::{Ledger, LossReport};
 use std::collections::BTreeSet;
 
-/// Creates the bit error model of the drive at `path` if `config` has one. Returns an error if the code does
-/// not fit.
+/// Creates the bit error model of the drive at `path` if `config` has one. Returns an error if the
+/// error-correcting code does not fit the pages or units of the drive.
 pub(crate) fn build(
     config: &Config,
     geometry: &Geometry,

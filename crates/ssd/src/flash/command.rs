@@ -49,7 +49,7 @@ pub(crate) struct Command {
     pub(crate) pages: u32,
     /// Superblock of the command. Each die executes the commands for one superblock in order.
     pub(crate) superblock: u32,
-    /// Number of a program on its die.
+    /// Number of the program on its die, if the command is a program.
     pub(crate) program: u32,
     /// Time for which the command occupies the array: sensing, programming, or erasing.
     pub(crate) array: Time,

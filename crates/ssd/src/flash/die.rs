@@ -50,9 +50,9 @@ pub(crate) struct Parked {
     pub(crate) commands: VecDeque<u32>,
 }
 
-/// Entry in the queue of a die, with copies of the command fields that determine when the command may start.
-/// The copy is faster than access to the commands: queues are long during garbage collection, and commands
-/// are far apart in memory.
+/// Entry in the queue of a die, with copies of the command fields that determine when the command may
+/// start. Reading these copies is faster than accessing the commands: queues are long during garbage
+/// collection, and commands are far apart in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct Lined {
     /// Number of the command in issue order.
@@ -87,14 +87,14 @@ pub(crate) struct Die {
     pub(crate) phase: Phase,
     /// Command that the array executes, or [`NONE`].
     pub(crate) job: u32,
-    /// End time of this command. While it is suspended, its remaining time.
+    /// End time of the command in `job`, or its remaining time while it is suspended.
     pub(crate) until: Time,
-    /// Time at which a resumed command continues. While the command is suspended, the remaining resumption
-    /// time.
+    /// Time at which the resumed command in `job` continues, or the remaining resumption time while it is
+    /// suspended.
     pub(crate) resumed: Time,
-    /// Time at which the suspension is complete.
+    /// Time at which the suspension of the command in `job` is complete.
     pub(crate) suspended: Time,
-    /// Number of times that this command was suspended.
+    /// Number of suspensions of the command in `job`.
     pub(crate) suspensions: u32,
     /// Queued command that waits for the channel, or [`NONE`].
     pub(crate) wanted: u32,

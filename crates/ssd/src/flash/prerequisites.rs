@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 pub(crate) struct Prerequisites {
     /// Number of operations that have started.
     begun: u64,
-    /// All operations with a lower number have ended.
+    /// Number below which all operations have ended.
     ended_below: u64,
     /// Whether each operation has ended, starting with number `ended_below`.
     #[state(varies)]

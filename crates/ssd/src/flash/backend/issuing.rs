@@ -26,7 +26,7 @@ pub(crate) struct HostRead {
     pub(crate) activity: Activity,
 }
 
-/// Activity to which die time with this cause is charged.
+/// Returns the activity to which die time with this cause is charged.
 fn activity(cause: Cause) -> Activity {
     match cause {
         Cause::Host => Activity::Drain,
@@ -200,7 +200,7 @@ impl Backend {
         self.look_at(die);
     }
 
-    /// Reads the other units of the stripe of an uncorrectable unit that is copied, in parallel. Returns
+    /// Reads, in parallel, the other stripe units of an uncorrectable unit that is being copied. Returns
     /// whether the unit is rebuilt, which requires parity.
     #[inline(never)]
     fn rebuild(&mut self, copied: &Copied, block: &Block) -> bool {

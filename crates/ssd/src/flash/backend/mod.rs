@@ -104,8 +104,8 @@ pub(crate) struct Backend {
     issued: u64,
     dies: Vec<Die>,
     channels: Vec<Channel>,
-    /// End times of the transfer of each channel, the read of each lane of each die, and the operation of
-    /// each array.
+    /// End time of the transfer on each channel, of the read in each lane, and of the operation in each
+    /// array.
     timers: Timers,
     /// Copies that are being decoded.
     decoding: Agenda<u32>,
@@ -213,8 +213,8 @@ impl Backend {
         (self.geometry.channels + die * timers_of_die(&self.timing) as u32 + lane) as usize
     }
 
-    /// Returns the timer of the array of `die`. A die with a single lane uses one timer for both, because no
-    /// read is sensed while the array is busy.
+    /// Returns the timer of the array of `die`. A die with a single lane uses one timer for the lane and
+    /// the array, because no read is sensed while the array is busy.
     #[inline]
     fn array_timer(&self, die: u32) -> usize {
         let last = if self.timing.lanes > 1 { self.timing.lanes } else { 0 };
@@ -242,7 +242,7 @@ impl Backend {
         die % self.geometry.channels
     }
 
-    /// Charges `time` on a channel for a transfer of this number of pages.
+    /// Charges `time` on a channel for the transfer of this number of pages.
     #[inline]
     fn charge_crossing(&mut self, time: Time, pages: u32) {
         self.channel_charges.charge(Activity::Transfer, time);
@@ -259,7 +259,7 @@ impl Backend {
         }
     }
 
-    /// Reads, programs, and erases since measurement started.
+    /// Returns the numbers of reads, programs, erases, and suspensions since measurement started.
     pub(crate) fn flash_counters(&self) -> [(&'static str, u64); 4] {
         let did = |operation: Operation, activity| self.die_charges.counted(operation as usize, activity);
         [

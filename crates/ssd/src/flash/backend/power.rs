@@ -11,7 +11,7 @@ use nacre_kernel::{Activity, Time};
 use nacre_media::flash::Operation;
 use std::collections::BTreeSet;
 
-/// Numbers of operations in progress at a power loss.
+/// Numbers of operations that are in progress when power fails.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Unfinished {
     pub(crate) programs: u64,
@@ -53,7 +53,7 @@ impl Backend {
         all
     }
 
-    /// Returns the programs in progress: their commands and dies.
+    /// Returns the programs in progress, as pairs of a command and a die.
     fn begun_programs(&self) -> Vec<(u32, u32)> {
         let mut all = Vec::new();
         for (number, die) in (0..).zip(&self.dies) {
@@ -195,7 +195,7 @@ impl Backend {
         self.done.clear();
     }
 
-    /// Charges the erases that recovery repeats on this number of dies.
+    /// Charges the erases that recovery repeats: `all` is their number, summed over the dies.
     pub(crate) fn erase_again(&mut self, all: u64) {
         self.die_charges.charge(Activity::Erase, self.timing.erase * all);
         let blocks = self.geometry.blocks_per_die();

@@ -1,4 +1,5 @@
-//! Dies and channels in isolation, compared with independent simulations and closed forms.
+//! Tests of dies and channels without the rest of the drive, against independent simulations and closed
+//! forms.
 
 use super::{Backend, Done};
 use crate::errors::Sensing;
@@ -19,7 +20,7 @@ fn us(time: u64) -> Time {
     Time::from_us(time)
 }
 
-/// A back end that the test drives, and the events that it observed.
+/// A back end that a test controls, with the events that were observed.
 struct Bench {
     flash: Backend,
     /// Completed work and its completion times.
@@ -92,7 +93,8 @@ impl Bench {
         });
     }
 
-    /// End times of `count` reads.
+    /// Returns the completion times of the first `count` reads, indexed by part. [`Time::MAX`] means
+    /// outstanding.
     fn reads_done(&self, count: usize) -> Vec<Time> {
         let mut all = vec![Time::MAX; count];
         for &(at, done) in &self.done {
@@ -118,7 +120,8 @@ struct Stepped {
     /// Number, remaining time, and suspension count of the operation in progress.
     job: Option<(usize, u64, u32)>,
     is_suspended: bool,
-    /// Remaining time of the resumption. An interrupted resumption is completed together with the next one.
+    /// Remaining time of the resumption. If a resumption is interrupted, the next resumption includes its
+    /// rest.
     resuming: u64,
 }
 
@@ -242,8 +245,8 @@ enum Behind {
     Erases,
 }
 
-/// Submits random reads of 50 us and other operations to one die, at a total load of `load`. The operations
-/// must end as in a server with non-preemptive priority.
+/// Submits random reads of 50 us and other operations to one die, at a total load of `load`. Checks that
+/// the completion times of the operations equal those of a server with non-preemptive priority.
 fn ends_by_priority(behind: Behind, load: f64, settings: &str) {
     const READ: Time = Time::from_us(50);
     let duration = match behind {
@@ -331,12 +334,12 @@ struct Mix {
     command: Time,
     page: Time,
     data: Time,
-    /// Reads and programs per second.
+    /// Rates of reads and of programs, per second.
     rates: [f64; 2],
 }
 
-/// Returns the mean waiting times of commands, pages, and program data for the channel, and the generated
-/// rates of reads and programs.
+/// Returns the mean times for which commands, pages, and program data wait for the channel, and the
+/// generated rates of reads and programs.
 fn waits(how: &str, mix: &Mix) -> ([f64; 3], [f64; 2]) {
     const DIES: u32 = 1000;
     const PAGES: u64 = 1024;
@@ -389,16 +392,17 @@ fn waits(how: &str, mix: &Mix) -> ([f64; 3], [f64; 2]) {
 
 const LOADS: [f64; 2] = [0.5, 0.7];
 
-/// Creates a workload of reads only at `load`, with these transfer times of commands and pages.
+/// Creates a workload at `load` that consists of reads only. Also returns the transfer times of a command
+/// and of a page, in seconds.
 fn reads_alone(load: f64) -> (Mix, [f64; 2]) {
     let (command, page) = (us(2), us(10));
     let rate = load / (command + page).as_secs_f64();
     (Mix { command, page, data: Time::ZERO, rates: [rate, 0.0] }, [command, page].map(Time::as_secs_f64))
 }
 
-/// Mean waiting times are R / (1 - r1) and R / ((1 - r1)(1 - r1 - r2)) for classes with rates l1 and l2,
-/// service times s1 and s2, and loads r = l s. R = (l1 s1^2 + l2 s2^2) / 2 is the mean remaining service time
-/// (cobham-1954).
+/// The mean waiting times of the two priority classes are R / (1 - r1) and R / ((1 - r1)(1 - r1 - r2)) for
+/// classes with rates l1 and l2, service times s1 and s2, and loads r = l s. R = (l1 s1^2 + l2 s2^2) / 2 is
+/// the mean remaining service time (cobham-1954).
 #[test]
 fn waits_for_a_channel_follow_non_preemptive_priority() {
     for load in LOADS {

@@ -11,8 +11,8 @@ pub(super) struct Turns {
     #[state(skip = "from the configuration")]
     most: Option<u32>,
     under_way: u32,
-    /// Waiting operations, oldest first. Each has its number in issue order, and the command of an erase or
-    /// the die of a program.
+    /// Waiting operations, oldest first. Each entry has the number of the operation in issue order, and the
+    /// command of an erase or the die of a program.
     #[state(varies)]
     waiting: VecDeque<(u64, u32)>,
 }
