@@ -515,8 +515,8 @@ fn conflict(slot: &Slot<DeviceFamily>, name: &str, problem: &str) -> Problem {
     Problem::new(ErrorCode::ConflictingSettings, &format!("{}.{name}", slot.path()), None, problem)
 }
 
-/// Returns an error if the garbage collection policy at `path` controls data placement, which the drive does
-/// itself.
+/// Returns an error if the garbage collection policy at `path` controls data placement. The drive places
+/// data itself.
 fn check_cleaner(path: &str, has_partitions: bool) -> Result<(), Problems> {
     if !has_partitions {
         return Ok(());

@@ -1,9 +1,9 @@
 //! The mapping table: the page of every logical unit.
 //!
 //! The table of a small drive is a list with four bytes per unit. With random writes, the list of a large
-//! drive would use a page of system memory per written unit. Its table is therefore divided into parts. A
-//! part with few mapped units is a hash table. A part that is written sequentially or is nearly full is a
-//! list.
+//! drive would use a page of system memory per written unit. The table of a large drive is therefore
+//! divided into parts. A part with few mapped units is a hash table. A part that is written sequentially or
+//! is nearly full is a list.
 //!
 //! The table of a drive with more than 2^32 pages always has parts, whose entries have 34 bits.
 //!
@@ -28,7 +28,8 @@ const PART_UNITS: usize = 1 << PART_BITS;
 const HASHED_MAX: usize = PART_UNITS / 100 * 72;
 /// Prefetch distance, in entries, when a table is rebuilt.
 const AHEAD: usize = 16;
-/// Number of consecutive units after which a part becomes a list. These units fill a page of system memory.
+/// Number of consecutively mapped units after which a part becomes a list. These units fill a page of
+/// system memory.
 const RUN: u32 = 1024;
 
 /// Page of each logical unit, counted from 1; 0 means unmapped.

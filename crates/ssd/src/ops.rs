@@ -1,4 +1,5 @@
-//! Flash operations that a change of state causes, and their causes.
+//! Interface through which changes of the array's state are reported as flash operations, each with its
+//! cause.
 
 use crate::layout::geometry::Cells;
 use nacre_kernel::Time;
@@ -26,15 +27,15 @@ pub(crate) struct Copied {
     /// Old and new page number.
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// Logical unit that owns the page.
+    /// Logical unit to which the pages belong.
     pub(crate) owner: u64,
     /// Cell mode of the old page.
     pub(crate) cells: Cells,
     pub(crate) cause: Cause,
 }
 
-/// Receives the flash operations that a change of state causes. The array does not model time. By default, an
-/// operation is ignored and takes no time.
+/// Receives the flash operations that result from changes of the array's state. The array does not model
+/// time. By default, an operation is ignored and takes no time.
 pub(crate) trait FlashOps {
     /// Programs an operation. `cause` is the cause of its last unit. If the operation `is_mixed`, its other
     /// units may be host data.
@@ -48,7 +49,8 @@ pub(crate) trait FlashOps {
     #[inline]
     fn read(&mut self, _superblock: u32, _operation: u32, _cells: Cells, _units: u32, _cause: Cause) {}
 
-    /// Adds a unit to the next read of an operation of its superblock. `blocks` lists all superblocks.
+    /// Records that a unit is copied. The next [`FlashOps::read`] of its superblock includes the unit.
+    /// `blocks` lists all superblocks.
     #[inline]
     fn copied(&mut self, _copied: &Copied, _blocks: &[Block]) {}
 

@@ -2,10 +2,10 @@
 //!
 //! The array does not model time. It reports its operations to a [`FlashOps`].
 //!
-//! The mapping table has four bytes per logical unit. Each physical unit has four bytes for its owner, and a
-//! valid bit. If the drive has more than 2^32 physical units, these numbers take 4.25 bytes instead of four.
-//! All tables are
-//! flat arrays of zeros until they are used, so the memory use grows with the amount of data written.
+//! The mapping table has four bytes per logical unit. Each physical unit has four bytes for its owner, and
+//! a valid bit. If the drive has more than 2^32 physical units, these numbers take 4.25 bytes instead of
+//! four. All tables are flat arrays of zeros until they are used, so the memory use grows with the amount
+//! of data written.
 
 use crate::config::Config;
 use crate::ftl::mapping_cache::{self, MappingCache};
@@ -93,7 +93,8 @@ pub(crate) struct Array<S> {
 }
 
 impl<S: Store> Array<S> {
-    /// Creates the array for the validated configuration `config`, with the garbage collection policy `cleaner`.
+    /// Creates the array for the validated configuration `config`, with the garbage collection policy
+    /// `cleaner`.
     pub(crate) fn new(config: &Config, pool: Superblocks<S>, cleaner: Box<dyn Cleaner>) -> Array<S> {
         let geometry = Geometry::of(config);
         let partitions = partitions_by_region(&pool.blocks.usable(), &geometry);
@@ -159,7 +160,7 @@ impl<S: Store> Array<S> {
         true
     }
 
-    /// Counts a unit of data or of the mapping table that the host programmed in `region`. Runs garbage
+    /// Counts one unit of host data or of the mapping table that was programmed in `region`. Runs garbage
     /// collection if it is due.
     #[inline]
     pub(crate) fn count_pace<W: FlashOps>(&mut self, region: usize, work: &mut W) {
@@ -264,8 +265,8 @@ impl<S: Store> Array<S> {
         self.table.bytes() + physical * 4 + physical.div_ceil(8) + places as u64 + self.pool.blocks.bytes()
     }
 
-    /// Returns the number of superblocks per region that are needed for its data, the reserve, and one
-    /// invalid unit per superblock.
+    /// Returns the number of superblocks that a region needs for its data, the reserve, and one invalid
+    /// unit per superblock.
     pub(crate) fn superblocks_needed(&self) -> u32 {
         let kept = self.geometry.reserve + self.geometry.open_for_handles;
         let units = self.geometry.units_of_region(self.table.len() as u64);

@@ -7,7 +7,7 @@ use nacre_kernel::{Column, Time};
 /// Maximum number of intervals. When it is exceeded, adjacent intervals are merged.
 const SPANS_MAX: usize = 1024;
 
-/// Numbers of units programmed until a given time.
+/// Numbers of units that were programmed up to the time `at`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 struct Sum {
     at: Time,
@@ -26,7 +26,7 @@ pub(crate) struct History {
     newest: Sum,
     /// Minimum number of host units in an interval.
     each: u64,
-    /// Number of host units at which the numbers are recorded next.
+    /// Total number of host units at which the numbers are recorded next.
     next: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Invariants of the tables of a drive, and checks of restored state: every number in the tables must be within
-//! the drive.
+//! Invariants of the tables of a drive, and checks of restored state: every number in the tables must be
+//! within the drive.
 
 use crate::ftl::array::Array;
 use crate::superblocks::ABSENT;

@@ -1,8 +1,9 @@
 //! Effects of a power loss on the tables: damaged word lines, and restored older versions.
 //!
-//! Pages of a word line: an interrupted program damages the pages that were programmed earlier on the same word
-//! line. A page whose program was interrupted is unreadable. The previous version of the unit is still in its
-//! page. Recovery restores it because it has the largest sequence number of all readable versions.
+//! An interrupted program damages the pages that were programmed earlier on the same word line. A page
+//! whose program was interrupted is unreadable. The page with the previous version of its unit still
+//! exists. Recovery restores this version because it has the largest sequence number of all readable
+//! versions.
 
 use crate::flash::backend::Backend;
 use crate::ftl::array::Array;
@@ -22,8 +23,9 @@ pub(crate) struct Damage {
 }
 
 impl<S: Store> Paged<S> {
-    /// Computes the damage that a power loss causes in addition to interrupted programs. There is none if
-    /// capacitors complete every program, or for pages in SLC mode, which share no word line.
+    /// Computes the damage that a power loss causes in addition to interrupted programs. No page is damaged
+    /// if capacitors complete every program. Pages in SLC mode are never damaged, because they do not share
+    /// a word line.
     pub(crate) fn damage(&self, flash: &Backend) -> Damage {
         let mut damage = Damage::default();
         if !self.config.loses_paired_pages() {
@@ -45,8 +47,8 @@ impl<S: Store> Paged<S> {
         damage
     }
 
-    /// Host units whose current version in flash is in one of these operations. A copy made by garbage
-    /// collection replaces its source as the current version.
+    /// Returns the host units whose current version in flash is in one of these operations. A copy made by
+    /// garbage collection replaces its source as the current version.
     fn units_on(&self, operations: &BTreeSet<(u32, u32)>, flash: &Backend) -> BTreeSet<u64> {
         let unfinished: BTreeSet<(u32, u32)> = flash.unfinished_programs().into_iter().collect();
         let mut newest = BTreeMap::new();

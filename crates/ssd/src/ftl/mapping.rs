@@ -35,7 +35,7 @@ impl<S: Store> Array<S> {
         self.pool.programs.mapping += 1;
     }
 
-    /// Records that the data of `unit` moved, so that its mapping has changed.
+    /// Records that the data of `unit` moved, which changes its mapping.
     #[inline]
     pub(crate) fn note_moved(&mut self, unit: u64) {
         if let Some(mapping) = &mut self.mapping
@@ -45,9 +45,9 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Programs the table pages whose mappings moved and are not cached, each once and in its region. Called
-    /// after a superblock of the region `cleaned` was emptied. If almost no superblock of a region is erased,
-    /// its pages wait in DRAM.
+    /// Programs each table page that has moved mappings and is not cached, once, in the region of the page.
+    /// Called after a superblock of the region `cleaned` was emptied. Pages of a region with almost no
+    /// erased superblocks wait in DRAM.
     pub(crate) fn write_moved<W: FlashOps>(&mut self, cleaned: usize, work: &mut W) {
         let mut waiting = Vec::new();
         while (0..self.regions.len()).any(|region| self.pool.erased_count(region) > LAST)
@@ -63,8 +63,9 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Returns the region for page `page` of the mapping table. A page that was never programmed goes to the
-    /// region given by its number, or to the region `cleaned`. Returns `None` if there is no space.
+    /// Returns the region for page `page` of the mapping table. A page that was never programmed goes to
+    /// the region given by its number, or to the region `cleaned`. Returns `None` if `cleaned` has no space
+    /// for the page.
     fn region_of_mapping(&self, page: u32, cleaned: usize) -> Option<usize> {
         let unit = self.geometry.logical_units + u64::from(page);
         match self.entry(unit) {

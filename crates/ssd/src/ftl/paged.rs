@@ -411,8 +411,8 @@ impl<S: Store> Translation for Paged<S> {
 }
 
 impl<S: Store> Paged<S> {
-    /// Returns the time to recompute the parity of incomplete stripes from their pages in flash. With
-    /// capacitors, the parity is preserved and the time is zero.
+    /// Returns the time to recompute the parity of incomplete stripes from their pages in flash. If
+    /// capacitors preserve the parity, the time is zero.
     fn finding_parity(&self) -> Time {
         if self.config.is_power_protected() {
             return Time::ZERO;

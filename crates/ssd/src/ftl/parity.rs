@@ -11,7 +11,7 @@ use crate::superblocks::ABSENT;
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
-    /// Programs the parity of the stripe that the operation issued last in `frontier` completes, if any.
+    /// Programs the parity of a stripe if the operation that `frontier` issued last completes this stripe.
     #[inline(never)]
     pub(crate) fn end_stripe<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         let (stripe, begun) = self.stripe_at(self.frontiers[frontier].issued);
@@ -36,8 +36,8 @@ impl<S: Store> Array<S> {
         self.pool.programs.parity += u64::from(self.geometry.operation_units);
     }
 
-    /// Returns the stripe of the operation that starts after `units` units of a superblock, and the position
-    /// of the operation in the stripe.
+    /// Returns the stripe of the operation that starts after the first `units` units of a superblock, and
+    /// the position of the operation in the stripe.
     fn stripe_at(&self, units: u32) -> (u32, u32) {
         let (of_data, _) = self.geometry.operations_of(units);
         self.geometry.stripes.map_or((0, 0), |stripes| stripes.stripe_of(of_data))

@@ -157,8 +157,8 @@ pub(crate) trait Translation: State + Send {
     /// Handles a power loss, and adds its effects to `lost`. Returns the contents of the buffer.
     fn power_fail(&mut self, flash: &mut Backend, lost: &mut Recovery) -> Held;
 
-    /// Recovers after power is restored, and adds the result to `recovery`. Returns the read time, excluding
-    /// repeated erases.
+    /// Recovers after power is restored, and adds the result to `recovery`. Returns the time for reading
+    /// flash, without the time of repeated erases.
     fn recover(&mut self, recovery: &mut Recovery, outage: &mut Outage) -> Time;
 
     /// Returns the zone that contains `address`.

@@ -157,7 +157,7 @@ impl Host {
         }
     }
 
-    /// Starts the stage of the host interface in which e.g. the data of a write is transferred.
+    /// Starts the second stage of the host interface, e.g. the transfer of the data of a write.
     #[inline]
     fn bring(&mut self, now: Time, number: u32) {
         let Transit { op, bytes, .. } = self.transits[number as usize];

@@ -14,7 +14,7 @@ impl Divisor {
         Divisor { by, reciprocal: if by == 1 { 0 } else { u64::MAX / u64::from(by) + 1 } }
     }
 
-    /// Quotient and remainder.
+    /// Returns the quotient and the remainder.
     #[inline]
     pub(crate) fn divide(self, number: u32) -> (u32, u32) {
         if self.by == 1 {

@@ -8,8 +8,8 @@ use nacre_kernel::Request;
 use nacre_kernel::state::Value;
 use std::ops::Range;
 
-/// Maximum number of units that the host programs in a region between two runs of garbage collection, and the
-/// maximum as a fraction of a superblock if there are several regions.
+/// Maximum number of units that the host programs in a region between two runs of garbage collection. If
+/// there are several regions, the number is also at most 1/`PACES` of a superblock.
 const PACE_MOST: u32 = 64;
 const PACES: u32 = 32;
 
@@ -305,7 +305,8 @@ impl Geometry {
         self.by_operation.divide(units)
     }
 
-    /// Returns the lane of its superblock that holds the unit with this number, in this cell mode.
+    /// Returns the lane that holds unit `index` of a superblock in cell mode `cells`, counted from the
+    /// first lane of the superblock.
     pub(crate) fn lane_of(&self, index: u32, cells: Cells) -> u32 {
         if self.is_by_plane() {
             return 0;
@@ -326,15 +327,15 @@ impl Geometry {
         first..(first + self.pages_of(units)).min(self.planes)
     }
 
-    /// Returns the lane of its superblock that holds the unit at position `within` of an operation, in this
-    /// cell mode.
+    /// Returns the lane that holds the unit at position `within` of `operation` in cell mode `cells`,
+    /// counted from the first lane of the superblock.
     pub(crate) fn lane_within(&self, operation: u32, within: u32, cells: Cells) -> u32 {
         let (row, die) = self.by_die.divide(operation);
         self.lane_at(row, self.by_dies_of_superblock.divide(die).1, within, cells)
     }
 
-    /// Returns the lane of a unit, given the row of its operation and the position of its die among those of
-    /// the superblock.
+    /// Returns the lane of the unit at position `within` of an operation. `row` is the row of the
+    /// operation. `die` is the position of its die among the dies of the superblock.
     fn lane_at(&self, row: u32, die: u32, within: u32, cells: Cells) -> u32 {
         let by_block = match cells {
             Cells::Full => &self.by_block,
@@ -369,7 +370,7 @@ impl Geometry {
         self.operation_of(superblock, index)
     }
 
-    /// An operation of `superblock`, given its number among the data operations.
+    /// Returns the operation of `superblock` with the number `place` among the data operations.
     #[inline(always)]
     pub(crate) fn operation_at(&self, superblock: u32, place: u32) -> u32 {
         if self.is_in_order {
@@ -378,7 +379,7 @@ impl Geometry {
         self.operation_by_place(superblock, self.operation_in(place))
     }
 
-    /// An operation of `superblock`, given its number among all operations.
+    /// Returns the operation of `superblock` with the number `place` among all operations.
     #[inline(always)]
     pub(crate) fn operation_by_place(&self, superblock: u32, place: u32) -> u32 {
         // If superblocks span all dies, the quotient is 0.

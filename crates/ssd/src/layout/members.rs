@@ -3,7 +3,7 @@
 use crate::layout::geometry::Geometry;
 use nacre_kernel::state::Value;
 
-/// A data or parity unit that another unit of its stripe is rebuilt from.
+/// A data or parity unit from which another unit of its stripe is rebuilt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct Member {
     /// Number of the unit. For parity, the number of the first data unit at the same position in the stripe.

@@ -4,7 +4,7 @@ use crate::config::UNITS_MAX;
 use nacre_kernel::state::State;
 use prefetch_index::prefetch_index;
 
-/// Number of entries of a chunk, and number of bytes for their highest bits.
+/// Number of entries of a chunk, and number of bytes that hold the highest bits of these entries.
 const CHUNK: usize = 1 << 20;
 const HIGH: usize = CHUNK / 4;
 
@@ -83,7 +83,7 @@ impl Numbers {
         }
     }
 
-    /// Returns the memory in bytes.
+    /// Returns the memory that the list takes, in bytes.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> u64 {
         match self {
@@ -97,14 +97,14 @@ impl Numbers {
 /// drives also use wider numbers.
 const NARROW: u64 = if cfg!(test) { 1 << 16 } else { 1 << 32 };
 
-/// Returns whether numbers below `end` are stored with more than 32 bits.
+/// Returns whether a list of numbers below `end` stores more than 32 bits per number.
 pub(crate) fn is_wide(end: u64) -> bool {
     end > NARROW
 }
 
 /// A list of numbers that all have the same width.
 pub(crate) trait List: Clone + Default {
-    /// Largest number that fits.
+    /// Largest number that an entry can hold.
     const MASK: u64;
 
     fn zeros(count: usize) -> Self;
@@ -113,7 +113,7 @@ pub(crate) trait List: Clone + Default {
     fn put(&mut self, at: usize, number: u64);
     fn prefetch(&self, at: usize);
 
-    /// Returns the memory in bytes.
+    /// Returns the memory that the list takes, in bytes.
     #[cfg(test)]
     fn bytes(&self) -> u64;
 }

@@ -1,9 +1,9 @@
 //! Stripes: consecutive operations of a superblock, each on a different die. One operation of each stripe
 //! programs the parity of the others.
 //!
-//! With every row of dies, the parity moves to the previous die, so that all dies hold the same amount of
-//! parity and serve the same number of reads. Data operations are numbered separately: their numbers skip
-//! parity.
+//! A row has one operation per die. From each row to the next, the parity of a stripe moves to the previous
+//! die, so that all dies hold the same amount of parity and serve the same number of reads. Data operations
+//! are numbered separately: their numbers skip parity.
 
 use crate::layout::divisor::Divisor;
 

@@ -13,8 +13,8 @@ struct Model {
 }
 
 impl Model {
-    /// Creates the table of a drive with 2^21 pages, or of one with more than 2^33 pages that has programmed
-    /// almost 2^33 of them before.
+    /// Creates the table of a drive with 2^21 pages. If `is_wide`, the drive instead has more than 2^33
+    /// pages and has already programmed almost 2^33 of them.
     fn new(units: usize, is_wide: bool) -> Model {
         let (owners, newest) = match is_wide {
             false => (Numbers::Narrow(vec![0; 1 << 21]), 0),
@@ -102,7 +102,8 @@ fn a_part_that_is_written_in_order_or_nearly_full_is_a_list() {
     model.check(0..2 * second);
 }
 
-/// Random writes to a large drive, for which a list would use a page of system memory per written unit.
+/// Checks the memory of the table after random writes to a large drive. A list would use a page of system
+/// memory per written unit.
 #[test]
 fn random_writes_to_a_large_drive_take_at_most_ten_bytes_a_unit() {
     for (units, is_wide) in [(1 << 26, false), (1 << 33, true)] {
@@ -121,7 +122,8 @@ fn random_writes_to_a_large_drive_take_at_most_ten_bytes_a_unit() {
     }
 }
 
-/// In these tests, numbers below 2^16 are narrow. An entry is a page number plus one.
+/// Checks the limit between narrow and wide entries. In the tests of this crate, numbers below 2^16 are
+/// narrow. An entry is a page number plus one.
 #[test]
 fn the_entry_of_the_last_narrow_page_is_wide() {
     assert!(Table::new(10, (1 << 16) - 1).wide.is_empty());

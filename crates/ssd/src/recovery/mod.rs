@@ -19,13 +19,13 @@ pub(crate) struct Outage {
     pub(crate) interrupted: Recovery,
     /// Erases that recovery repeats.
     pub(crate) erases: Erases,
-    /// Total number of units programmed when a completed recovery last saved the mapping.
+    /// Total number of units programmed when the latest completed recovery saved the mapping.
     pub(crate) checkpoint: u64,
     /// Total number of units programmed at the end of the latest recovery, which may be in progress.
     pub(crate) next_checkpoint: u64,
 }
 
-/// Number of repeated erases, and their maximum per die.
+/// Number of erases that recovery repeats, and the maximum number of these erases on one die.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(crate) struct Erases {
     pub(crate) all: u64,

@@ -5,8 +5,8 @@
 //! with the largest sequence number is valid. A trim programs no page: a journal records it with a
 //! sequence number.
 //!
-//! State that was saved without data has no sequence numbers. A device that restores it with data assigns
-//! numbers to the valid pages only, so that recovery finds them.
+//! State that was saved without data has no sequence numbers. If a device that stores data restores such a
+//! state, it assigns numbers to the valid pages only, so that recovery finds these pages.
 
 use crate::layout::numbers::Numbers;
 use crate::mapping_table::Table;

@@ -2,7 +2,7 @@
 //!
 //! Reads return the latest write, although it may not be programmed yet. This module keeps the version that
 //! each write replaced until the program of the write has ended. A page whose program was interrupted by a
-//! power loss is torn. Its error correction detects this, and it counts as not programmed.
+//! power loss is torn. The error correction detects the torn page, which then counts as not programmed.
 
 use nacre_kernel::state::{State, Value};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -19,7 +19,7 @@ pub(crate) struct Version {
     pub(crate) operation: u32,
     /// Number of the write to which the version belongs.
     pub(crate) write: u32,
-    /// Whether that write has completed.
+    /// Whether the write has completed.
     pub(crate) is_acknowledged: bool,
     /// Whether the version survives a power loss.
     pub(crate) has_landed: bool,
@@ -40,7 +40,8 @@ pub(crate) struct Lost {
     pub(crate) back: BTreeMap<u64, Before>,
     /// Reverted units whose newer version was acknowledged.
     pub(crate) acknowledged: BTreeSet<u64>,
-    /// Operations that would have programmed these newer versions, by superblock and number.
+    /// Operations that would have programmed these acknowledged versions, as pairs of a superblock and an
+    /// operation number.
     pub(crate) operations: BTreeSet<(u32, u32)>,
 }
 

@@ -26,8 +26,8 @@ pub(crate) struct Blocks {
     /// Number of superblocks of a region.
     #[state(skip = "from the configuration")]
     superblocks: u32,
-    /// Block number in its lane, minus the number that it would have without bad blocks. Entries are ordered
-    /// by superblock, then by block within the lane, then by lane.
+    /// Number of each block in its lane, minus the number that the block would have without bad blocks.
+    /// Entries are ordered by superblock, then by block within the lane, then by lane.
     #[state(sparse)]
     members: Vec<u32>,
     /// Erase count of each block, in lane order.
@@ -112,8 +112,8 @@ impl Blocks {
         }
     }
 
-    /// Returns the block number in its lane of member `member` of `superblock`, or [`NONE`] if the block is
-    /// missing.
+    /// Returns the block that is member `member` of `superblock`, as its number in its lane. Returns
+    /// [`NONE`] if the block is missing.
     #[inline]
     fn member(&self, superblock: u32, member: u32) -> u32 {
         self.first_place(superblock, member).wrapping_add(self.members[self.place(superblock, member)])
@@ -129,7 +129,7 @@ impl Blocks {
         (superblock * self.lanes * self.of_lane + member) as usize
     }
 
-    /// Returns the block number that this member would have without bad blocks.
+    /// Returns the number in its lane that the block of member `member` would have without bad blocks.
     #[inline]
     fn first_place(&self, superblock: u32, member: u32) -> u32 {
         superblock % self.superblocks * self.of_lane + member / self.lanes
@@ -171,11 +171,11 @@ impl Blocks {
         (self.members.len() + self.erases.len() + self.limits.len()) as u64 * 4
     }
 
-    /// Returns the total number of superblock erases until a region has fewer than `needed` superblocks left.
-    /// Worn-out blocks are replaced by the spares of their lane; without spares, their superblock is retired.
-    /// `rates` are the relative erase rates of the superblocks, with mean 1. The remaining superblocks
-    /// receive the erases of retired ones. `bad` is the fraction of initially bad blocks. `None` means no
-    /// limit.
+    /// Returns the total number of superblock erases until a region has fewer than `needed` superblocks
+    /// left. Worn-out blocks are replaced by the spare blocks of their lane. If a lane has no spare block
+    /// left, the superblock is retired. `rates` are the relative erase rates of the superblocks, with mean
+    /// 1. The remaining superblocks receive the erases of retired ones. `bad` is the fraction of initially
+    /// bad blocks. `None` means no limit.
     pub(crate) fn life(&self, rates: &[f64], needed: u32, bad: f64) -> Option<f64> {
         if self.limits.is_empty() {
             return None;

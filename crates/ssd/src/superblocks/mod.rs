@@ -44,8 +44,8 @@ pub(crate) struct Superblocks<S> {
 }
 
 impl<S: Store> Superblocks<S> {
-    /// Creates erased superblocks for the validated configuration `config`. `random` determines the endurance of
-    /// blocks and the initially bad blocks.
+    /// Creates erased superblocks for the validated configuration `config`. `random` determines the
+    /// endurance of blocks and the initially bad blocks.
     pub(crate) fn new(config: &Config, geometry: Geometry, store: S, random: Random) -> Superblocks<S> {
         let regions = geometry.regions as usize;
         let blocks = Blocks::new(config, &geometry, random);

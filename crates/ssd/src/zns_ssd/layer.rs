@@ -278,8 +278,8 @@ impl<S: Store> Translation for Zones<S> {
         Held { operations, parities: 0, rounds: of_region.div_ceil(dies) }
     }
 
-    /// Reads the table of zones, and finds the write pointer of each active zone by a binary search among its
-    /// operations. Returns the time.
+    /// Reads the table of zones, and finds the write pointer of each active zone by a binary search among
+    /// its operations. Returns the time of these reads.
     fn recover(&mut self, recovery: &mut Recovery, _outage: &mut Outage) -> Time {
         if S::CARRIES_BYTES {
             self.find_write_pointers();

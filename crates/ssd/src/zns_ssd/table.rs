@@ -1,10 +1,8 @@
 //! The table of zones. It contains the write pointer and the superblocks of each zone.
 //!
 //! These functions do not model time. They report flash operations to a [`FlashOps`]. The superblocks of a
-//! zone are
-//! filled one after the other, so that a few numbers per zone determine the location of every unit. A zone is
-//! on the dies
-//! of one region, and consecutive zones are in different regions.
+//! zone are filled one after the other, so that a few numbers per zone determine the location of every
+//! unit. A zone is on the dies of one region, and consecutive zones are in different regions.
 
 use crate::config::{Config, ZonesConfig};
 use crate::layout::divisor::Divisor;

@@ -11,7 +11,7 @@ use nacre_kernel::{Op, Request, Status, Time, Zone, ZoneCommand, ZoneState};
 use nacre_testkit::assert_close;
 use nacre_testkit::conformance;
 
-/// A zone is a superblock of 4 dies of 64 pages: 256 units.
+/// Number of units of a zone, which is a superblock of four dies with 64 pages each.
 const UNITS: u64 = 256;
 
 fn zoned(settings: &str) -> Driven {
@@ -201,8 +201,9 @@ fn a_write_waits_for_the_erase_of_its_zone_alone() {
     assert_close("an erase and 64 programs", took, 3e-3 + 64.0 * 500e-6, 0.01);
 }
 
-/// Only one superblock is not in a zone. A zone that is reset twice is therefore written to its original
-/// superblocks, whose earlier data is still being programmed.
+/// Checks that reads of a zone that was reset and rewritten come from the buffer until its data is
+/// programmed. Only one superblock is not in a zone. A zone that is reset twice is therefore written to its
+/// original superblocks, whose earlier data is still being programmed.
 #[test]
 fn what_is_written_behind_a_reset_is_in_the_buffer_until_it_is_programmed() {
     let settings = "blocks = 64\nover_provisioning = \"0.1 %\"\nbuffer = \"1 MiB\"\nactive_zones = 1";

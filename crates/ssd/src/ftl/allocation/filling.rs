@@ -145,7 +145,7 @@ impl<S: Store> Array<S> {
         self.frontiers.iter().map(|open| u64::from(held(open))).sum()
     }
 
-    /// Returns the maximum number of buffered operations of one die.
+    /// Returns the number of buffered operations, including parity, of the die that has the most of them.
     pub(crate) fn held_rounds(&self) -> u64 {
         let dies = self.geometry.dies_of_superblock();
         let mut of_dies = vec![0; (self.geometry.dies / dies) as usize];

@@ -10,8 +10,8 @@ use nacre_media::store::Store;
 use std::ops::Range;
 
 impl<S: Store> Array<S> {
-    /// Returns the region of `frontier`. Frontiers of the host are first, then those of garbage collection,
-    /// then those of wear leveling. Each group is in region order.
+    /// Returns the region of `frontier`. Frontiers for host data come first, then those for garbage
+    /// collection, then those for wear leveling. Each of these groups is in region order.
     #[inline]
     pub(crate) fn region_of_frontier(&self, frontier: usize) -> usize {
         if self.geometry.has_regions() { frontier % self.regions.len() } else { 0 }
@@ -95,8 +95,8 @@ impl<S: Store> Array<S> {
         least.expect("a drive has groups")
     }
 
-    /// Selects the region for the next page of `handle`: the die with space that is free first, with its
-    /// planes in rotation.
+    /// Selects the region for the next page of `handle`: a plane of the die that is free first, among the
+    /// dies with space. The planes of a die are used in rotation.
     fn next_region<W: FlashOps>(&mut self, handle: usize, work: &mut W) -> usize {
         let Geometry { regions, planes, dies, .. } = self.geometry;
         let turn = self.allocation.turns[handle];
@@ -126,7 +126,8 @@ impl<S: Store> Array<S> {
         region
     }
 
-    /// Returns whether `region` has space for one page, or garbage collection can reclaim some.
+    /// Returns whether `region` has space for one page, or whether garbage collection can reclaim the
+    /// space.
     pub(crate) fn has_space_for_page(&self, region: usize) -> bool {
         let full = self
             .pool
@@ -137,8 +138,8 @@ impl<S: Store> Array<S> {
         self.partitions[region].live + u64::from(self.geometry.units_per_page) <= most
     }
 
-    /// Returns the superblock of `unit`, and the number of the unit in the superblock, for a unit that was
-    /// never written in a drive that was filled sequentially.
+    /// Returns the superblock of `unit` and the number of the unit in the superblock. The unit was never
+    /// written. Its location is the one that it has in a drive filled sequentially.
     pub(crate) fn place_unwritten(&self, unit: u64) -> (u32, u32) {
         let geometry = &self.geometry;
         match geometry.is_by_plane() {
@@ -147,8 +148,8 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Returns the operation of `unit`, for a unit that was never written in a drive that was filled
-    /// sequentially.
+    /// Returns the operation of `unit`, which was never written. The operation is the one that contains the
+    /// unit in a drive filled sequentially.
     #[inline]
     pub(crate) fn operation_unwritten(&self, unit: u64) -> u32 {
         let geometry = &self.geometry;

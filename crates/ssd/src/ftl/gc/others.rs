@@ -1,6 +1,5 @@
 //! Relocations that are independent of the rate of host writes: garbage collection while the host is idle,
-//! refresh, and
-//! static wear leveling.
+//! refresh, and static wear leveling.
 //!
 //! *Static wear leveling*: superblocks with data that is never rewritten are never garbage-collected. They
 //! keep
@@ -18,7 +17,8 @@ use crate::superblocks::ABSENT;
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
-    /// Returns whether a region has fewer erased superblocks than `idle_reserve` requires, and can have more.
+    /// Returns whether some region has fewer erased superblocks than `idle_reserve` requires, and has space
+    /// for that number.
     pub(crate) fn cleans_while_idle(&self) -> bool {
         !self.is_worn_out && (0..self.regions.len()).any(|region| self.cleans_region(region))
     }
@@ -31,8 +31,8 @@ impl<S: Store> Array<S> {
         wanted <= self.most_erased(region)
     }
 
-    /// Returns the maximum number of erased superblocks in a region. The other superblocks contain the data,
-    /// with one invalid unit in each, or are open.
+    /// Returns the maximum number of erased superblocks in `region`. The other superblocks contain the
+    /// data, with one invalid unit in each, or are open.
     pub(crate) fn most_erased(&self, region: usize) -> u32 {
         let live =
             if self.geometry.has_regions() { self.partitions[region].live } else { self.table.len() as u64 };
@@ -41,8 +41,8 @@ impl<S: Store> Array<S> {
         self.pool.blocks.usable_count(region).saturating_sub(holding as u32 + open)
     }
 
-    /// Copies as many units as all dies program simultaneously (a stripe, or a page of each plane). The units
-    /// come from victims in progress or from new victims.
+    /// In each region that needs erased superblocks, copies as many units as its dies program
+    /// simultaneously. The units come from victims in progress or from new victims.
     pub(crate) fn clean_a_little<W: FlashOps>(&mut self, work: &mut W) {
         for region in 0..self.regions.len() {
             if self.is_worn_out || !self.cleans_region(region) {
@@ -77,7 +77,8 @@ impl<S: Store> Array<S> {
         true
     }
 
-    /// Returns whether `region` has an erased superblock for this data and another one in reserve.
+    /// Returns whether `region` has an erased superblock that can receive moved data, and another one in
+    /// reserve.
     fn has_spare(&self, region: usize) -> bool {
         self.pool.erased_count(region) > LAST && !self.is_worn_out
     }

@@ -1,8 +1,9 @@
 //! Relocation: valid units move out of a superblock, which is then erased.
 //!
-//! Garbage collection keeps pace with the host: for each unit that the host programs, it copies enough units
-//! that the victim is erased when the host has programmed as many units as the erase gains. Until then, the
-//! victim keeps its slot. Host data and relocated data fill separate superblocks.
+//! Garbage collection copies valid units at a rate that follows the host writes. When the host has
+//! programmed as many units as the erase of the victim frees, all valid units of the victim have been
+//! copied. Until its erase, the victim keeps its slot. Host data and relocated data fill separate
+//! superblocks.
 
 use crate::ftl::array::Array;
 use crate::ftl::parts::regions::{Reading, Region, Relocation};
@@ -165,7 +166,7 @@ impl<S: Store> Array<S> {
         self.regions[region].kept_erased = chosen;
     }
 
-    /// Returns the state that the policy may read, and the policy.
+    /// Returns the garbage collection policy, and the state that the policy may read.
     fn view(&mut self) -> (View<'_>, &mut dyn Cleaner) {
         let view = View {
             pages_per_segment: self.geometry.units_per_superblock,

@@ -1,8 +1,8 @@
 //! Cache of a mapping table in flash, which stores whole table pages or single mappings.
 //!
-//! Each page of the table has many mappings. The cache contains the most recently used pages or mappings. A
-//! changed one
-//! is programmed when it is evicted. Garbage collection also changes mappings.
+//! Each page of the table has many mappings. The cache contains the most recently used pages or mappings.
+//! When a changed page or mapping is evicted, its table page is programmed. Garbage collection also changes
+//! mappings.
 
 mod cached_entries;
 mod cached_pages;
@@ -39,9 +39,9 @@ pub(crate) enum Lookup {
     Hit,
     /// A page of the table must be read.
     Miss {
-        /// Number of that page.
+        /// Number of the page that must be read.
         page: u32,
-        /// A page that must be programmed because changed mappings of it were evicted.
+        /// Number of a page that must be programmed, because changed mappings of the page were evicted.
         programmed: Option<u32>,
     },
 }
@@ -58,7 +58,7 @@ pub(crate) trait MappingCache: State + Send {
     /// page then counts as programmed.
     fn take_moved(&mut self) -> Option<u32>;
 
-    /// Adds a page again that [`MappingCache::take_moved`] returned but that could not be programmed yet.
+    /// Puts back a page that [`MappingCache::take_moved`] returned but that could not be programmed yet.
     fn put_back(&mut self, page: u32);
 
     /// Returns whether a page must be read before it is programmed, since only part of it may be cached.
@@ -136,8 +136,8 @@ impl Cached {
     }
 }
 
-/// Marks a missing number or the end of the list. Links count numbers from 1, so that tables are zero until
-/// they are used.
+/// Marks a missing number or the end of the list. The tables contain each number plus one, so that all
+/// entries are zero until they are used.
 const NONE: u64 = 0;
 
 /// A list of numbers in order of use, most recently used first.

@@ -38,8 +38,8 @@ pub(crate) struct Handles {
     /// Number of reclaim groups.
     #[state(skip = "from the configuration")]
     groups: u32,
-    /// Host units that were written to another reclaim group because theirs had no space, since measurement
-    /// started.
+    /// Host units that were written to another reclaim group because their group had no space, since
+    /// measurement started.
     redirected: u64,
     /// Handle through which each physical unit was written.
     #[state(sparse)]
@@ -115,7 +115,8 @@ impl Handles {
         self.group as usize
     }
 
-    /// Counts a host or table unit that is written to a reclaim group other than the one it names.
+    /// Counts a host unit or table page that is written to another reclaim group because its group has no
+    /// space.
     pub(crate) fn count_redirected(&mut self, is_host: bool) {
         self.redirected += u64::from(is_host);
     }
@@ -149,8 +150,8 @@ impl Handles {
         }
     }
 
-    /// Counts that the handle of `frontier` changes to another reclaim unit. `is_full` tells whether the
-    /// former unit was full.
+    /// Counts a change of the handle of `frontier` to another reclaim unit. `is_full` means that the
+    /// previous reclaim unit was full.
     pub(crate) fn count_changed(&mut self, frontier: usize, is_full: bool) {
         let regions = self.leveled.len();
         if let Some(changes) = self.changes.get_mut(frontier / regions) {

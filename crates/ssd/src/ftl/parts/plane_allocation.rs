@@ -19,9 +19,9 @@ pub(crate) struct PlaneAllocation {
     /// Planes in the order of consecutive pages; a single entry if superblocks span all dies.
     #[state(skip = "from the configuration")]
     pub(crate) in_order: Vec<u32>,
-    /// Position in that order at which the search for the next free die starts, for each placement handle.
+    /// For each placement handle: position in `in_order` at which the search for the next free die starts.
     pub(crate) turns: Vec<u32>,
-    /// For each placement handle and die: index, within the die, of the plane that received the last page.
+    /// For each placement handle and die: index of the plane in the die that received the last page.
     pub(crate) last_planes: Vec<u32>,
 }
 

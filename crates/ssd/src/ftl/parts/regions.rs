@@ -1,7 +1,8 @@
 //! Regions: subsets of a drive with separate write frontiers and garbage collection.
 //!
 //! If superblocks span all dies, the drive is one region. With allocation by plane, each plane is a region,
-//! and its superblocks are single blocks. Each region has its write frontiers, erased superblocks, and victim.
+//! and its superblocks are single blocks. Each region has its write frontiers, erased superblocks, and
+//! victim.
 
 use crate::layout::geometry::{Cells, Geometry};
 use crate::ops::{Cause, FlashOps};
@@ -112,7 +113,7 @@ pub(crate) struct Relocation {
     pub(crate) word: usize,
     /// Index after the last word of valid bits of the superblock.
     pub(crate) end: usize,
-    /// Number of units that were valid at the start.
+    /// Number of units that were valid at the start of the relocation.
     pub(crate) live: u32,
     /// Number of units of space that the relocation reclaims.
     pub(crate) gain: u32,
@@ -138,7 +139,8 @@ impl Reading {
         Reading { superblock, cells, cause, place: 0, units: 0 }
     }
 
-    /// Adds a unit of the data operation `place` to the copies.
+    /// Adds a unit of the data operation `place` to the units to copy. If the previous units are in another
+    /// operation, first issues the read of that operation.
     #[inline]
     pub(crate) fn copy<W: FlashOps>(&mut self, place: u32, geometry: &Geometry, work: &mut W) {
         if place != self.place {
@@ -148,7 +150,7 @@ impl Reading {
         self.units += 1;
     }
 
-    /// Issues the read of the last operation.
+    /// Issues the read of the current operation, if any of its units are copied.
     #[inline]
     pub(crate) fn end<W: FlashOps>(&mut self, geometry: &Geometry, work: &mut W) {
         if self.units > 0 {

@@ -101,7 +101,7 @@ fn superblocks_of_each_group_wear_evenly() {
     device.check_invariants();
 }
 
-/// Zones on different dies are searched at the same time. Zones on the same dies are searched one after the
+/// Recovery searches zones on different dies at the same time, and zones on the same dies one after the
 /// other.
 #[test]
 fn recovery_looks_into_zones_of_the_same_dies_in_turn() {
@@ -120,8 +120,9 @@ fn recovery_looks_into_zones_of_the_same_dies_in_turn() {
     }
 }
 
-/// Superblock 0 of the first group is erased last in its group, although it has fewer erases than the others.
-/// Then a zone of the other group is erased.
+/// Checks that a zone is not written to the superblock that was erased last on the dies of the zone.
+/// Superblock 0 of the first group is erased last in its group, although it has fewer erases than the
+/// others. Then a zone of the other group is erased.
 #[test]
 fn a_zone_avoids_the_superblock_that_its_own_dies_erased_last() {
     let settings =

@@ -2,12 +2,10 @@
 //! Set 1.1.
 //!
 //! An empty zone needs an active and an open resource to be opened, by a write or by command. A closed zone
-//! needs only an
-//! open resource. If no open resource is left, a zone that was opened by a write is closed. If all open zones
-//! were opened
-//! by command, the command is rejected. A zone is full when it is written to its end or finished. Resetting a
-//! zone makes
-//! it empty; an empty zone stays empty. A power loss closes open zones; zones without data become empty.
+//! needs only an open resource. If no open resource is left, a zone that was opened by a write is closed.
+//! If all open zones were opened by command, the command is rejected. A zone is full when it is written to
+//! its end or finished. Resetting a zone makes it empty; an empty zone stays empty. A power loss closes
+//! open zones; zones without data become empty.
 
 use super::{UNITS, ask, command, zone, zoned};
 use crate::tests::driven::Driven;
