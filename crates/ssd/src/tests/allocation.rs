@@ -3,7 +3,8 @@
 use super::*;
 use nacre_testkit::cleaning_laws as laws;
 
-/// Two channels with two dies of two planes each, where the flash limits the bandwidth.
+/// Settings of a drive with two channels, two dies per channel, and two planes per die. The flash limits
+/// the bandwidth.
 const PLANES: &str = "planes = 2\nbus = \"4 GB/s\"\ncommand = \"0 s\"\nlink = \"40 GB/s\"";
 
 /// Returns the steady-state write amplification under uniform writes to a die of two planes.

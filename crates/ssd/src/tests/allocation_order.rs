@@ -1,4 +1,4 @@
-//! Order of planes under static allocation.
+//! Tests of the order of planes under static allocation.
 
 use crate::layout::geometry::Cells;
 use crate::ops::{Cause, FlashOps};

@@ -1,11 +1,10 @@
-//! Write amplification against closed forms.
+//! Compares write amplification with closed forms.
 
 use super::*;
 use nacre_testkit::cleaning_laws as laws;
 
-/// Number of superblocks, and mean number of superblocks without data. The latter consists of the reserve,
-/// minus the superblock that garbage collection has just reclaimed on average, and half of each of the two
-/// open superblocks.
+/// Number of superblocks, and mean number of superblocks without data: the reserve, minus half of the
+/// superblock that garbage collection is reclaiming, plus half of each of the two open superblocks.
 const SUPERBLOCKS: f64 = 1024.0;
 const IDLE: f64 = 4.5;
 
@@ -107,8 +106,8 @@ fn with_hot_share(settings: &str, hot: f64) -> f64 {
     device.amplification()
 }
 
-/// Returns the write amplification if hot and cold data are separate and the spare space is divided
-/// optimally.
+/// Returns the write amplification at utilization `u` if hot and cold data are separate and the spare space
+/// is divided optimally.
 fn separated(u: f64) -> f64 {
     let [hot, cold] = [0.1, 0.9];
     let spare = 1.0 / u - 1.0;

@@ -60,7 +60,7 @@ fn work(array: &mut Array<Memory>, naive: &mut [Option<u64>], steps: u64, random
     }
 }
 
-/// Performs the lookups of the device before a write, with a mapping table in flash.
+/// Looks up the mapping of `unit` as the device does before a write, if the mapping table is in flash.
 fn look_up(array: &mut Array<Memory>, unit: u64) {
     if let Some(Lookup::Miss { programmed: Some(leaving), .. }) =
         array.mapping.as_mut().map(|mapping| mapping.look_up(unit, true))
@@ -69,7 +69,7 @@ fn look_up(array: &mut Array<Memory>, unit: u64) {
     }
 }
 
-/// Checks that the state of `array`, restored into `new`, has the same mapping.
+/// Restores the saved state of `array` into `new`, and checks that both have the same mapping.
 fn check_restored(array: &Array<Memory>, mut new: Array<Memory>, settings: &str) {
     state::restored(&mut new, &state::saved(array).unwrap()).unwrap();
     new.check_invariants();

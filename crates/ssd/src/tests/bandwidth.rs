@@ -1,4 +1,4 @@
-//! Peak bandwidths computed from the component rates.
+//! Compares peak bandwidths with bandwidths computed from the component rates.
 
 use super::*;
 

@@ -103,7 +103,7 @@ fn unwritten_units_are_read_where_a_filled_drive_has_them() {
     assert!(read("unwritten = \"zeros\"") < Time::from_us(5));
 }
 
-/// Compares the memory of the tables of a drive after every unit was written with nine bytes per page.
+/// Checks that the tables of a drive take at most nine bytes per page after every unit was written.
 #[test]
 fn tables_take_at_most_nine_bytes_a_page() {
     let geometry = super::array::small("blocks = 512", "greedy").geometry;

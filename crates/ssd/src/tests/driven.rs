@@ -243,7 +243,7 @@ impl Driven {
         }
     }
 
-    /// Performs these writes without simulated time.
+    /// Performs the writes `requests` without simulated time.
     pub(crate) fn precondition_with(&mut self, requests: &[Request]) {
         self.device.preconditioning().expect("a drive has a past").precondition(requests);
     }

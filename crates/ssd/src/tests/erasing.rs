@@ -1,9 +1,9 @@
-//! Tests of erases in rotation, and of the waiting times of writes.
+//! Tests of a limit on the number of dies that erase at the same time, and of the waiting times of writes.
 
 use super::*;
 
-/// Simulates four dies that program 4 KiB in 500 us and erase in 20 ms. Writes are cyclic, so no unit is
-/// copied. Returns the longest latency in seconds, and the writes per second.
+/// Simulates four dies that program 4 KiB in 500 us and erase in 20 ms. Writes are cyclic, so garbage
+/// collection copies no unit. Returns the longest latency in seconds, and the writes per second.
 fn saturated(settings: &str) -> (f64, f64) {
     let mut device = driven(&format!(
         "channels = 4\nways = 1\npages = 256\nblocks = 64\nerase = \"20 ms\"\nbus = \"4 GB/s\"\ncommand = \"0 s\"\n\
@@ -19,10 +19,11 @@ fn saturated(settings: &str) -> (f64, f64) {
     (seen.latency.max().expect("it wrote").as_secs_f64(), seen.per_second())
 }
 
-/// If all dies erase simultaneously, or buffer slots form a ring, a write waits for a whole erase. With a
-/// pool, a write waits as if one die were missing: for three programs of 500 us, because three of the eight
-/// requests proceed with each program, plus the rest of the program in progress. The pool must hold the
-/// operations that the erasing die does not program in the meantime: 3 x 20 ms / 500 us = 120 of 255 slots.
+/// If all dies erase at the same time, or the buffer slots form a ring, a write waits for a whole erase. If
+/// dies erase one at a time and the slots form a pool, a write waits as if one die were missing. It waits
+/// for three programs of 500 us, because three of the eight requests proceed with each program, and for the
+/// rest of the program in progress. The pool must hold the operations that the erasing die does not program
+/// in the meantime: 3 x 20 ms / 500 us = 120 of 255 slots.
 #[test]
 fn no_write_waits_for_an_erase_if_dies_erase_in_turn_and_slots_are_a_pool() {
     // A die erases once per 256 programs.

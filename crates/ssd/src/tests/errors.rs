@@ -10,12 +10,13 @@ const DAY: u64 = 86_400_000_000;
 /// Number of bits of a codeword of the default LDPC code: 2 KiB of data, and parity of 1/8 of that.
 const CODEWORD: u64 = 8 * (2048 + 256);
 
-/// Returns settings with a constant bit error rate, unless `law` sets another rate.
+/// Returns settings with the constant bit error rate `rate`, unless `law` sets another rate.
 fn errors(rate: f64, law: &str) -> String {
     format!("errors = {{ ecc = {{ kind = \"ldpc\" }}, bit_error_rate = {rate}, cycles = 1000, {law} }}")
 }
 
-/// Settings of all allocations. Results depend only on pages, blocks, and reads.
+/// Settings of every allocation. The results of a test must not depend on the allocation, but only on
+/// pages, blocks, and reads.
 const ALLOCATIONS: [&str; 3] = ["", "allocation = \"static\"\n", "allocation = \"dynamic\"\n"];
 
 /// Creates a drive whose first `count` units were written without simulated time.
@@ -237,7 +238,7 @@ fn the_share_of_units_that_are_lost_is_that_of_the_code() {
     }
 }
 
-/// Number of units on a die of two planes whose copies stay inside the die. Two of every four units of a
+/// Number of units of a die with two planes, whose copies stay inside the die. Two of every four units of a
 /// plane are written repeatedly.
 const UNITS: u64 = 1 << 16;
 
@@ -247,8 +248,8 @@ fn cold(times: u64) -> impl Iterator<Item = u64> {
     (0..UNITS).filter(move |number| (number / 2) % 4 < 3 - times)
 }
 
-/// Returns a drive with this die after garbage collection moved its cold units `times` times, and a time from
-/// which the drive is idle.
+/// Returns a drive with one die after garbage collection moved the units of `cold(times)`, each `times`
+/// times. Also returns a time from which the drive is idle.
 fn moved(settings: &str, times: u64) -> (Driven, u64) {
     let mut device = driven(&format!(
         "channels = 1\nways = 1\nplanes = 2\npages = 256\nblocks = 160\nover_provisioning = \"20 %\"\n\

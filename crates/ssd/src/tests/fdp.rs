@@ -26,13 +26,11 @@ fn of_handles(device: &Driven, name: &str) -> Vec<f64> {
 }
 
 /// Returns the write amplification of each class of data under FIFO garbage collection. Each class has a
-/// fraction of the
-/// data and of the writes. The data of the drive is the fraction `u` of its superblocks.
+/// fraction of the data and of the writes. The data of the drive is the fraction `u` of its superblocks.
 ///
 /// A page stays for a time T, measured in host writes, until FIFO selects its superblock. The page is then
-/// still
-/// valid with the probability s = exp(-r T / (f n)), and is written again. Each write of its class therefore
-/// causes 1 / (1 - s) programs, and T is the time in which all classes fill the drive once.
+/// still valid with the probability s = exp(-r T / (f n)), and is written again. Each write of its class
+/// therefore causes 1 / (1 - s) programs, and T is the time in which all classes fill the drive once.
 fn fifo_by_kind(u: f64, kinds: [(f64, f64); 2]) -> [f64; 2] {
     let programs =
         |time: f64| kinds.map(|(data, writes)| 1.0 / (1.0 - libm::exp(-writes * time / (data * u))));

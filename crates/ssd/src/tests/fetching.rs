@@ -64,7 +64,8 @@ fn agree(what: &str, found: &[Visit], right: &[Visit]) {
     assert_eq!(differs, None, "{what}: {:?}, expected {:?}", Summary::of(found), Summary::of(right));
 }
 
-/// Each slot has a processor, and each flush occupies its processor for 50 us.
+/// Compares completion times with a simulation of the queues. Each slot has a processor, and each request
+/// is a flush that occupies its processor for 50 us.
 #[test]
 fn every_request_is_done_when_a_simulation_of_the_queues_says() {
     const COUNT: usize = 3_000;
@@ -93,8 +94,8 @@ fn every_request_is_done_when_a_simulation_of_the_queues_says() {
     }
 }
 
-/// With one slot, a read of several pages takes as long as on an idle drive, including its waits for dies and
-/// channels.
+/// Compares completion times of reads with a simulation of the queues. With one slot, a read of several
+/// pages takes as long as on an idle drive, including its waits for dies and channels.
 #[test]
 fn every_read_of_a_whole_drive_with_one_slot_is_done_when_a_simulation_of_the_queues_says() {
     const COUNT: usize = 2_000;

@@ -51,8 +51,8 @@ fn alone(host: &str, op: Op) -> driven::Answer {
     answer
 }
 
-/// Tests of the interfaces check their times. This test checks that the time of the drive is added to that of
-/// an interface with an instant device.
+/// Checks that the latency of a drive with a host interface is the latency of the drive plus the latency of
+/// the interface with an instant device. Other tests check the latter.
 #[test]
 fn a_drive_behind_an_interface_takes_its_way_on_top() {
     for host in [

@@ -115,8 +115,8 @@ fn reads_the_table_first(allocation: &str) {
     assert_eq!(none, 0.0);
 }
 
-/// Writes and reads arrive much faster than dies serve them, and reads of the table and of data have priority
-/// over programs and erases.
+/// Checks that the dies are not busy for longer than the drive. Writes and reads arrive much faster than
+/// the dies serve them. Reads of the table and of data have priority over programs and erases.
 #[test]
 fn dies_with_a_table_in_flash_are_busy_no_longer_than_the_drive() {
     for allocation in ["superblock", "static", "dynamic"] {

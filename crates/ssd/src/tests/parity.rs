@@ -147,7 +147,8 @@ fn garbage_collection_copies_rebuilt_units_and_loses_no_more_than_reads() {
     assert_eq!(counter(&found, "rebuild_reads"), 3 * (rebuilt + lost) as u64);
 }
 
-/// Numbers of programs and erases that are issued to the flash, and the last program of each superblock and die.
+/// Numbers of programs and erases that are issued to the flash, and the last program of each superblock and
+/// die.
 #[derive(Default)]
 struct Issued {
     data: u64,

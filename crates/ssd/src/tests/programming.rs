@@ -38,8 +38,8 @@ fn a_limited_number_of_programs_runs_in_rounds() {
     }
 }
 
-/// Checks rates with a limit: the number of programs per program time, or the rate at which all dies do all
-/// work including erases, whichever is lower.
+/// Checks the rate of programs under a limit. The expected rate is the limit divided by the program time,
+/// or the rate at which all dies do all work including erases, whichever is lower.
 #[test]
 fn saturated_writes_are_programmed_by_as_many_dies_as_may() {
     for settings in
@@ -64,8 +64,8 @@ fn saturated_writes_are_programmed_by_as_many_dies_as_may() {
     }
 }
 
-/// Programs of garbage collection also count towards the limit, so each host unit takes additional programs
-/// for its copies.
+/// Checks that programs of garbage collection count towards the limit: each host unit then takes additional
+/// programs for copies.
 #[test]
 fn copies_take_their_turns_among_writes_of_the_host() {
     let settings = "programs_at_once = 2\nover_provisioning = \"28 %\"\nbuffer = \"1 MiB\"";

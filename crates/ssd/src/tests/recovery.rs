@@ -182,8 +182,8 @@ fn capacitors_finish_the_programs_and_without_them_units_are_lost() {
     }
 }
 
-/// A superblock is full, and eight of its units are rewritten. Their old pages are invalid until power fails
-/// before the programs of the new pages end.
+/// Checks that recovery restores the previous pages of eight units. The units belong to a full superblock
+/// and are rewritten. Power fails before the programs of the new pages end.
 #[test]
 fn recovery_finds_the_older_page_of_a_unit_whose_program_was_cut() {
     let mut device = driven_with_bytes("power_protected = false");

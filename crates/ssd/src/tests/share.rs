@@ -6,8 +6,9 @@ use nacre_kernel::Bytes;
 const PRICED: &str = "price = \"2 /GiB\"\nidle_power = \"8 W\"\nread_energy = \"1 uJ\"\nprogram_energy = \"1 uJ\"\n\
                       erase_energy = \"1 uJ\"\ntransfer_energy = \"1 uJ\"\nendurance = 1000\nspare_blocks = 16\n";
 
-/// Returns the capacity in units, price, and idle energy over 1,000 s of a drive or a share, and its write
-/// amplification and lifetime in days. Both result from `turnovers` random writes per unit in 1,000 s.
+/// Returns properties of a drive or a share: capacity in units, price, idle energy over 1,000 s, write
+/// amplification, and lifetime in days. Write amplification and lifetime result from `turnovers` random
+/// writes per unit in 1,000 s.
 fn bought(settings: &str, turnovers: u64) -> (u64, f64, f64, f64, f64) {
     let mut device = driven(&format!("{PRICED}{settings}"));
     let count = device.unit_count();

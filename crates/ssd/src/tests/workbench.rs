@@ -23,7 +23,7 @@ pub(crate) fn workbench(seed: u64) -> Workbench {
     Workbench::new(MODELS, seed)
 }
 
-/// Creates the code that the settings of a TOML table describe, for pages of `page` bytes.
+/// Creates the error-correcting code that the TOML table `toml` describes, for pages of `page` bytes.
 pub(crate) fn ecc(toml: &str, page: u64) -> Box<dyn Ecc> {
     let coded: Coded = workbench(1).read(&format!("[ecc]\n{toml}")).expect("a legal code");
     ecc::build(&coded.ecc, Page { families: &MODELS, bytes: Bytes(page) }).expect("a legal code")
