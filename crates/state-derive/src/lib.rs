@@ -351,7 +351,7 @@ impl TypeAttributes {
     }
 }
 
-/// Converts `WriteBuffer` to `write buffer`.
+/// Converts a type name to words in lower case, e.g. `WriteBuffer` to `write buffer`.
 fn words(name: &str) -> String {
     let mut words = String::new();
     for c in name.chars() {

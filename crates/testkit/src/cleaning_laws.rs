@@ -29,8 +29,9 @@ pub fn fifo_mixed(u: f64, kinds: &[(f64, f64)]) -> f64 {
     at(low)
 }
 
-/// Returns a lower bound of the cost for locality gathering, with perfectly sorted pages and optimal free
-/// space: [u / (1 - u)] (sum of sqrt(f r))^2.
+/// Returns a lower bound of the cost of locality gathering, with perfectly sorted pages and optimally
+/// divided free space: [u / (1 - u)] (sum of sqrt(f r))^2. The fraction `hot` of the data receives the
+/// fraction 1 - `hot` of the writes.
 pub fn sorted(u: f64, hot: f64) -> f64 {
     let sum = 2.0 * (hot * (1.0 - hot)).sqrt();
     at(u) * sum * sum

@@ -16,7 +16,7 @@ use script::{Script, Seen};
 
 /// Number of requests of a run.
 const REQUESTS: u64 = 1_500;
-/// Number of runs of each type.
+/// Number of runs of each type, each with a different seed.
 const SEEDS: u64 = 3;
 
 /// Panics unless the devices from `build` satisfy the contract of [`Device`]:

@@ -6,7 +6,7 @@ use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{ComponentReport, Op, Request, Streams, Time};
 use std::ops::ControlFlow;
 
-/// A device with data that a TOML text describes.
+/// A device that stores data, described by a TOML text.
 #[derive(Debug)]
 pub struct Described<'a> {
     workbench: Workbench,
@@ -36,8 +36,8 @@ pub fn keeps_its_bytes(workbench: Workbench, toml: &str, points: u64) -> Report 
     keeps(&mut Described::new(workbench, toml), name, points, 1)
 }
 
-/// Number of requests that are outstanding at each power loss of [`charges_what_it_did`], before some of them
-/// complete.
+/// Number of requests that are submitted before each power loss of [`charges_what_it_did`]. Some of these
+/// requests complete before the power loss.
 const OUTSTANDING: u32 = 300;
 
 /// Panics if the device that `toml` describes charges work that a power loss interrupted. After power losses

@@ -4,7 +4,7 @@ use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::{Activity, Random, Request, Span, Status, Time};
 
-/// Measurements of a driver.
+/// Measurements of the requests that a driver submitted.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     /// Latency distribution of all requests.
@@ -83,8 +83,7 @@ pub fn open_loop(device: &mut dyn Device, requests: impl IntoIterator<Item = Req
 }
 
 /// Keeps `depth` requests outstanding at `device` until `count` requests have completed. `next` returns the
-/// request
-/// with a given number. The driver replaces its arrival time.
+/// request with a given number. The driver replaces its arrival time.
 ///
 /// # Panics
 /// Panics if a request is lost, or if its spans do not sum to its latency.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// Unit in which data is tracked, in bytes.
 const SECTOR: u64 = 4096;
 
-/// Writes and reads of all sectors, for checking the data of reads.
+/// Records the writes and reads of all sectors, in order to check the data that reads return.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Contents {
     sectors: BTreeMap<u64, Sector>,
