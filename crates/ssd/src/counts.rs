@@ -3,7 +3,7 @@
 use nacre_kernel::state::Value;
 use nacre_kernel::{HostCounts, Time};
 
-/// Counters since measurement started.
+/// Counters of a drive since measurement started.
 #[derive(Clone, Debug, Default, Value)]
 pub(crate) struct Counts {
     pub(crate) host: HostCounts,
@@ -48,7 +48,7 @@ impl Counts {
     }
 }
 
-/// Number of units programmed since the drive was new, for each cause, and related counters.
+/// Numbers of units programmed since the drive was new, by cause, and related counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct Programs {
     pub(crate) host: u64,

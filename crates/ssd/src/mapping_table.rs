@@ -8,8 +8,8 @@
 //! The table of a drive with more than 2^32 pages always has parts, whose entries have 34 bits.
 //!
 //! Hash tables store no keys. The array stores the owner of each page (`owners`), and a lookup compares the
-//! unit with the owner. The bits of an entry above its page number hold a part of the hash, so that almost no
-//! other entry is compared.
+//! unit with the owner. The bits of an entry above its page number hold a part of the hash, so that a
+//! lookup compares the owner of almost no other entry.
 
 #[cfg(test)]
 mod tests;
@@ -54,7 +54,7 @@ struct Part<L> {
     count: usize,
     /// Number of the unit after the most recently mapped one.
     next: u64,
-    /// Number of units mapped consecutively.
+    /// Number of units in the current run of consecutively mapped units.
     run: u32,
 }
 
@@ -154,7 +154,7 @@ impl Table {
         self.list.iter().map(|&entry| u64::from(entry)).chain(of_parts).filter(|&entry| entry != 0)
     }
 
-    /// Returns the memory in bytes, including unused parts of a list.
+    /// Returns the memory that the table takes, in bytes, including unused parts of lists.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> u64 {
         let of_parts = self.parts.iter().map(Part::bytes).chain(self.wide.iter().map(Part::bytes));

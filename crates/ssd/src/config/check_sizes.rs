@@ -4,7 +4,8 @@ use crate::config::{Config, MappingTable};
 use nacre_config::Reader;
 use nacre_kernel::Bytes;
 
-/// Maximum number of physical units. A unit number has at most 34 bits, and one value means unmapped.
+/// Maximum number of physical units. A unit number has at most 34 bits, and one value is reserved for
+/// unmapped units.
 pub(crate) const UNITS_MAX: u64 = (1 << 34) - 1;
 /// Minimum number of units of a superblock, so that the valid bits of each superblock start at a word
 /// boundary.

@@ -19,7 +19,7 @@ pub struct ErrorsConfig {
     /// Bit error rate of a page right after programming in a block without erases.
     #[config(default = 0.0, min = 0, max = 0.1, source = "assumed: almost none with few bits per cell")]
     pub fresh_bit_error_rate: f64,
-    /// Number of erases of a block to which `bit_error_rate` and `read_disturb` apply.
+    /// Number of erases of a block at which `bit_error_rate` and `read_disturb` apply.
     #[config(min = 1, max = 4294967294)]
     pub cycles: u64,
     /// Exponent of the erases in the bit error rate; 0 means no dependence on erases.

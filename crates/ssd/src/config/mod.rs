@@ -219,7 +219,7 @@ impl Config {
         self.page.0 * if self.multi_plane && !self.is_by_plane() { u64::from(self.planes) } else { 1 }
     }
 
-    /// Returns the number of open operations. Each of them has space in the buffer.
+    /// Returns the maximum number of open operations. The buffer reserves space for each of them.
     pub(crate) fn operations_filled(&self) -> u64 {
         let mapping = match &self.layer {
             Layer::Pages(mapping) => mapping,
@@ -236,5 +236,6 @@ impl Config {
     }
 }
 
-/// Maximum number of open superblocks.
+/// Maximum number of open superblocks of a region with a single handle: one each for host data, garbage
+/// collection, and wear leveling.
 pub(crate) const OPEN: u32 = 3;

@@ -121,7 +121,7 @@ impl PageMapping {
         self.fdp.as_ref().map_or(1, |fdp| fdp.initially_isolated.min(1) + fdp.persistently_isolated)
     }
 
-    /// Returns the number of the part of the data to which the data of `handle` belongs.
+    /// Returns the number, from 0, of the separate part that contains the data of `handle`.
     pub(crate) fn part_of_handle(&self, handle: u32) -> u32 {
         let mixed = self.fdp.as_ref().map_or(1, |fdp| fdp.initially_isolated);
         handle.saturating_sub(mixed.saturating_sub(1))

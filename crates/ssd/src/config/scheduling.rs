@@ -38,7 +38,7 @@ pub enum FlashScheduling {
     InOrder,
 }
 
-/// Reads first.
+/// Host reads go before all other operations.
 #[derive(Clone, Debug, Configuration)]
 pub struct ReadPriority {
     /// Whether the planes of a die serve host reads independently (asynchronous independent plane reads).

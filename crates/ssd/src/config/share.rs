@@ -88,7 +88,8 @@ pub(crate) fn has_room(config: &Config) -> bool {
     usable >= kept + 2 && units_wanted(config) <= f64::from(usable - kept) * (units - 1.0)
 }
 
-/// Returns the number of units of data and mapping table per region, plus one unit for moving them.
+/// Returns the number of units of data and mapping table per region, plus one free unit for garbage
+/// collection.
 pub(crate) fn units_wanted(config: &Config) -> f64 {
     if config.regions() > 1 {
         let of_page = config.page.0 / config.unit.0;
@@ -105,7 +106,7 @@ pub(crate) fn share_with_table(config: &Config) -> f64 {
     1.0 + table.map_or(0.0, |table| table.entries.entry.0 as f64 / config.unit.0 as f64)
 }
 
-/// Formats a share as a percentage, rounded to hide binary fractions.
+/// Formats a share as a percentage. Rounding removes digits that result from binary fractions.
 pub(crate) fn percent(share: Ratio) -> String {
     format!("{} %", (share.0 * 1e8).round() / 1e6)
 }

@@ -1,4 +1,4 @@
-//! Host requests in progress, and the flash reads that they issue.
+//! Host requests in progress, and their flash reads.
 
 use crate::flash::backend::ReadTimes;
 use crate::ftl::translation::Found;
@@ -23,7 +23,7 @@ pub(crate) struct Active {
     pub(crate) lookups: u32,
     /// Number of flash reads of the request that are in progress.
     pub(crate) parts: u32,
-    /// Next unit of a write that enters the buffer.
+    /// Next unit that a write puts into the buffer.
     pub(crate) next_unit: u64,
     /// Whether a unit of a read has lost its data.
     pub(crate) is_lost: bool,

@@ -65,7 +65,7 @@ pub(crate) struct Ssd<T> {
     #[state(varies)]
     end_of_life: Option<(Time, u64)>,
     outage: Outage,
-    /// Fraction of a physical drive; `None` for a whole drive.
+    /// Fraction of a physical drive that the device models; `None` for a whole drive.
     #[state(skip = "from the configuration")]
     share: Option<f64>,
 }

@@ -139,8 +139,8 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// Handles the end of one part of a read, or of its page transfer in a drive without bit errors. After
-    /// the last part, the data is sent to the host.
+    /// Handles the end of one part of a read. In a drive without bit errors, a part ends with its page
+    /// transfer. After the last part, the data is sent to the host.
     #[inline]
     pub(super) fn end_part_of(&mut self, number: u32, times: &ReadTimes, is_lost: bool) {
         let active = &mut self.active[number];

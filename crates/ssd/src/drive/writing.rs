@@ -121,7 +121,7 @@ impl<T: Translation> Ssd<T> {
         self.note_end_of_life(at, refusal);
     }
 
-    /// Records the end of life of the drive at `at` if `refusal` is the first one that wear caused.
+    /// Records the end of life of the drive at `at` if `refusal` is the first rejection caused by wear.
     fn note_end_of_life(&mut self, at: Time, refusal: ZoneRefusal) {
         if refusal == ZoneRefusal::WornOut {
             let bytes = self.ftl.programs().host * u64::from(self.ftl.geometry().unit_bytes);
@@ -170,8 +170,8 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// Performs a trim. Its mappings are known, or it has reached the front of the queue. Returns whether the
-    /// trim is complete.
+    /// Performs a trim. The mappings of the trim are known, or the trim has reached the front of the queue.
+    /// Returns whether the trim is complete.
     pub(super) fn trim(&mut self, number: u32) -> bool {
         let request = self.active[number].request;
         let is_over = self.ftl.trim(&request, &mut self.flash, &mut self.counts);
@@ -181,8 +181,8 @@ impl<T: Translation> Ssd<T> {
         is_over
     }
 
-    /// Performs a zone command at the front of the queue that is not an append. Returns whether the command
-    /// is complete.
+    /// Performs the zone command at the front of the queue. The command is not an append. Returns whether
+    /// the command is complete.
     fn command_in_turn(&mut self, number: u32) -> bool {
         let active = &mut self.active[number];
         let command = active.command.expect("only zone commands get here");

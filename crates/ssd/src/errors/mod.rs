@@ -1,7 +1,7 @@
 //! Bit errors of reads, and their correction.
 //!
-//! Pages have no individual error state. The number of bit errors of a codeword is computed from its number,
-//! the erases of its superblock, and the mean rate at that time.
+//! Pages have no individual error state. The number of bit errors of a codeword is computed from its
+//! number, the erases of its superblock, and the mean rate at the time of the read.
 
 mod aging;
 mod copying;
@@ -19,7 +19,7 @@ use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, LossReport, Resource, Time};
 use std::collections::BTreeSet;
 
-/// Counters since measurement started.
+/// Counters of bit errors since measurement started.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Counts {
     /// Number of units with corrected bit errors.
@@ -74,7 +74,7 @@ pub(crate) struct Errors {
     seed: u64,
     /// State of each superblock.
     rows: Vec<Row>,
-    /// Number of reads since the last erase, for each block of a superblock.
+    /// Number of reads since the last erase, for each block of each superblock.
     #[state(sparse)]
     reads: Vec<u32>,
     /// Host units whose data is lost. They were uncorrectable and have not been rewritten.
@@ -89,7 +89,7 @@ pub(crate) struct Errors {
     /// Superblock with a block that was read too often, if any.
     #[state(varies)]
     due: Option<u32>,
-    /// Result of the read of the units that are copied next, for each region.
+    /// For each region: result of the next read of units to copy.
     copying: Vec<Sensing>,
     /// Bit errors of pages that were copied without correction.
     carried: Carried,
@@ -147,8 +147,8 @@ impl Errors {
         self.decode_in((self.block_of(page, cells), page, 0), erases, cells, at)
     }
 
-    /// Returns the result for codewords in `block`, identified by a page and the number of the first
-    /// codeword.
+    /// Returns the result of a read of codewords in `block`. The codewords are identified by a page and the
+    /// number of the first codeword.
     fn decode_in(
         &mut self,
         (block, page, first): (usize, u64, u32),
@@ -180,7 +180,8 @@ impl Errors {
         sensing
     }
 
-    /// Returns the mean number of bit errors of a codeword of `page` in `block` due to retention and wear.
+    /// Returns the mean number of bit errors of a codeword of `page` in `block`, due to wear, retention,
+    /// and reads.
     fn mean(&mut self, (block, page): (usize, u64), erases: u32, cells: Cells, at: Time) -> f64 {
         let (superblock, _) = self.geometry.place_at(page);
         self.count_from_erase(superblock, erases);

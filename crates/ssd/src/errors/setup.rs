@@ -11,7 +11,7 @@ use nacre_kernel::{Ledger, LossReport};
 use std::collections::BTreeSet;
 
 /// Creates the bit error model of the drive at `path` if `config` has one. Returns an error if the
-/// error-correcting code does not fit the pages or units of the drive.
+/// error-correcting code is invalid, does not detect bit errors, or needs more spare bytes than a page has.
 pub(crate) fn build(
     config: &Config,
     geometry: &Geometry,

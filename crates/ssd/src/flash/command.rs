@@ -3,7 +3,7 @@
 use nacre_kernel::state::Value;
 use nacre_kernel::{Activity, Time};
 
-/// Index that means that there is no command.
+/// Index that represents the absence of a command.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// Operation of a command.

@@ -32,7 +32,7 @@ pub(crate) struct Timing {
     /// Whether garbage collection copies pages inside their die, without error correction.
     copies_inside: bool,
     pub(crate) read_priority: bool,
-    /// Number of lanes of a die, which read independently.
+    /// Number of lanes of a die. Lanes read independently.
     pub(crate) lanes: u32,
     /// Number of page registers per lane; `None` means no limit.
     pub(crate) registers: Option<u32>,

@@ -28,7 +28,8 @@ use nacre_media::store::Store;
 pub(crate) struct Rules {
     /// Difference in erases above which cold data moves, or `None` if it never moves.
     pub(crate) wear_spread: Option<u32>,
-    /// Host units that the write buffer holds back per frontier, so that they can be overwritten there.
+    /// Number of host units per frontier that the write buffer holds back, so that they can be overwritten
+    /// in the buffer.
     pub(crate) held_units: u32,
     /// Target number of erased superblocks for garbage collection while the host is idle; 0 disables idle
     /// garbage collection.

@@ -15,7 +15,7 @@ struct Sum {
     cleaned: u64,
 }
 
-/// Numbers of programmed units, recorded after every fixed number of host units.
+/// Numbers of programmed units, recorded at intervals of a fixed number of host units.
 #[derive(Clone, Debug, PartialEq, State)]
 pub(crate) struct History {
     /// Numbers at the start of measurement.

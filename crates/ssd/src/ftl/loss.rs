@@ -105,7 +105,7 @@ impl<S: Store> Array<S> {
         self.table.set(unit, page + 1, &self.owners);
     }
 
-    /// Returns whether the superblock of `page` is not being relocated, so that valid data stays there.
+    /// Returns whether valid data may stay in `page`: its superblock has a slot and is not being relocated.
     fn is_kept(&self, page: u64) -> bool {
         let superblock = self.pool.flash.block_of(page);
         self.place_of[superblock as usize] != ABSENT

@@ -79,7 +79,8 @@ impl<S: Store> Paged<S> {
         is_written
     }
 
-    /// Writes `unit` with its current data, without simulated time.
+    /// Writes `unit` with its current data, without simulated time. Returns `false` if the drive is
+    /// read-only.
     fn put_untimed(&mut self, unit: u64) -> bool {
         if !S::CARRIES_BYTES {
             return self.array.write(unit, &[], &mut Untimed);

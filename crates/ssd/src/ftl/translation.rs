@@ -106,10 +106,10 @@ pub(crate) trait Translation: State + Send {
     /// Runs garbage collection while the flash and the host are idle. Returns whether commands were issued.
     fn work_while_idle(&mut self, flash: &mut Backend) -> bool;
 
-    /// Reads bytes of `unit` from `offset`. An unwritten unit has zeros.
+    /// Reads bytes of `unit`, starting at `offset`. An unwritten unit reads as zeros.
     fn read_unit(&self, unit: u64, offset: usize, into: &mut [u8]);
 
-    /// Reads bytes of host data from `address`.
+    /// Reads bytes of host data, starting at `address`.
     fn read_bytes(&self, address: u64, into: &mut [u8]) {
         let Geometry { unit_bytes, unit_shift, .. } = *self.geometry();
         let mut done = 0;

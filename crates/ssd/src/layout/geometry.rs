@@ -434,12 +434,13 @@ impl Geometry {
         (superblock - self.first_superblock(die)) * self.rows() + row
     }
 
-    /// Returns the page and the plane for a [`Geometry::number_on_die`] with allocation by plane.
+    /// Returns the page and the plane of the operation with this [`Geometry::number_on_die`], for
+    /// allocation by plane.
     pub(crate) fn page_and_plane(&self, number: u32) -> (u32, u32) {
         (number % self.rows(), number / self.rows() / self.superblocks_of_region)
     }
 
-    /// Returns the superblock and the operation for a [`Geometry::number_on_die`] of `die`.
+    /// Returns the superblock and the operation with this [`Geometry::number_on_die`] on `die`.
     pub(crate) fn of_number_on_die(&self, number: u32, die: u32) -> (u32, u32) {
         let (superblock, row) = (number / self.rows(), number % self.rows());
         (superblock + self.first_superblock(die), row * self.dies + die)

@@ -24,7 +24,7 @@ pub(crate) enum Numbers {
 pub(crate) struct Packed {
     #[state(sparse, varies)]
     low: Vec<u32>,
-    /// The highest two bits of four numbers in each byte.
+    /// Highest two bits of each number. A byte holds the bits of four numbers.
     #[state(sparse, varies)]
     high: Vec<u8>,
 }
@@ -63,7 +63,7 @@ impl Numbers {
         }
     }
 
-    /// Returns the largest number.
+    /// Returns the largest number in the list.
     pub(crate) fn largest(&self) -> u64 {
         match self {
             Numbers::Narrow(list) => list.iter().fold(0, |largest, &number| largest.max(number)).into(),

@@ -77,8 +77,8 @@ pub(crate) fn reading_round(config: &Drive, bytes: u64) -> Time {
     (sensing + crossing).max(crossing * ways)
 }
 
-/// Returns the time to read the spare areas of `pages` pages. A spare area is as short as a command on the
-/// channel.
+/// Returns the time to read the spare areas of `pages` pages. The transfer of a spare area takes no channel
+/// time in addition to the command.
 pub(crate) fn reading_spare(config: &Drive, pages: u64) -> Time {
     reading(config, pages, 0)
 }

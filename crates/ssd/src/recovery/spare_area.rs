@@ -65,8 +65,8 @@ impl SpareArea {
         Ok(())
     }
 
-    /// Returns the pages that hold a version of a unit that was not trimmed later: the page, the unit, and
-    /// the sequence number. `owners` has the unit of each page.
+    /// Returns every page that holds a version of a unit, unless the unit was trimmed later: the page, the
+    /// unit, and the sequence number. `owners` has the unit of each page.
     pub(crate) fn programmed(&self, owners: &Numbers) -> impl Iterator<Item = (u64, u64, u64)> {
         let pages = (0..).zip(&self.sequences).filter(|&(_, &sequence)| sequence > 0);
         let pages = pages.map(|(page, &sequence)| (page, owners.get(page as usize), sequence));

@@ -39,7 +39,7 @@ pub(crate) struct Superblocks<S> {
     erased: Vec<BTreeSet<(u64, u32)>>,
     /// The most recently erased superblock of each region.
     last_erased: Vec<u32>,
-    /// Total number of superblock erases, including the initially erased superblocks.
+    /// Total number of superblock erases. Each initially erased superblock counts as one erase.
     erasures: u64,
 }
 
@@ -94,8 +94,9 @@ impl<S: Store> Superblocks<S> {
         self.erased[self.geometry.region_of(superblock)].insert((key, superblock));
     }
 
-    /// Removes and returns the erased superblock of `region` that is to be written next. If dies erase in
-    /// turn, the superblock that was erased last is used only if no other one is erased.
+    /// Removes and returns the erased superblock of `region` that is to be written next. If the number of
+    /// dies that erase at the same time is limited, the superblock that was erased last is used only if no
+    /// other superblock is erased.
     pub(crate) fn take_erased(&mut self, region: usize) -> u32 {
         let erased = &mut self.erased[region];
         let is_over = |&&(_, superblock): &&(u64, u32)| superblock != self.last_erased[region];

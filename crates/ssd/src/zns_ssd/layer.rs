@@ -264,8 +264,8 @@ impl<S: Store> Translation for Zones<S> {
         Some(self.describe(zone))
     }
 
-    /// Handles a power loss: closes all zones. Capacitors save the partial operations in the buffer and the
-    /// table of zones.
+    /// Handles a power loss: closes all open zones. Capacitors save the partial operations in the buffer
+    /// and the table of zones.
     fn power_fail(&mut self, _flash: &mut Backend, _lost: &mut Recovery) -> Held {
         let operations = self.held_operations();
         let of_region = self.most_of_region(|zone| zone.written > zone.issued);

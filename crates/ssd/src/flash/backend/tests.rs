@@ -106,7 +106,8 @@ impl Bench {
     }
 }
 
-/// Reference simulation of a die in steps of one microsecond, with all arrivals known in advance.
+/// Reference simulation of a die in steps of one microsecond, with all arrivals known in advance. Times are
+/// in microseconds.
 #[derive(Default)]
 struct Stepped {
     /// Numbers of the waiting reads of each plane.

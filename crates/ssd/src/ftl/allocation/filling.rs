@@ -49,8 +49,8 @@ impl<S: Store> Array<S> {
         open.operation_end - open.taken
     }
 
-    /// Allocates up to `count` units of `frontier`, at most until an operation is full. Returns the number of
-    /// the first unit. The caller then sets the owners with [`Array::own`] and calls
+    /// Allocates up to `count` units of `frontier`, but not beyond the end of the open operation. Returns
+    /// the number of the first unit. The caller then sets the owners with [`Array::own`] and calls
     /// [`Array::issue_complete`].
     #[inline]
     pub(crate) fn take(&mut self, frontier: usize, count: u32) -> u64 {

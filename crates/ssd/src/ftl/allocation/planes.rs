@@ -1,5 +1,5 @@
-//! Regions of frontiers and slots, and selection of a page's region with allocation by plane or with reclaim
-//! groups.
+//! Regions to which frontiers, slots, and pages belong in a drive with several regions, i.e. with
+//! allocation by plane or with reclaim groups.
 
 use crate::config::OPEN;
 use crate::ftl::array::Array;
@@ -17,8 +17,8 @@ impl<S: Store> Array<S> {
         if self.geometry.has_regions() { frontier % self.regions.len() } else { 0 }
     }
 
-    /// Returns the frontier for host data of `handle` in `region`. The garbage collection frontier with the
-    /// same number corresponds to it.
+    /// Returns the frontier for host data of `handle` in `region`. Garbage collection frontiers are
+    /// numbered in the same order, by data group instead of handle.
     #[inline]
     pub(crate) fn frontier_in(&self, handle: usize, region: usize) -> usize {
         handle * self.regions.len() + region
@@ -54,7 +54,7 @@ impl<S: Store> Array<S> {
         if self.geometry.has_regions() { self.choose_region(handle, unit, old, work) } else { 0 }
     }
 
-    /// Selects one of several regions.
+    /// Selects the region for `unit` in a drive with several regions.
     #[inline(never)]
     fn choose_region<W: FlashOps>(&mut self, handle: usize, unit: u64, old: u64, work: &mut W) -> usize {
         if !self.geometry.is_by_plane() {

@@ -63,7 +63,7 @@ impl<S: Store> Array<S> {
         self.open(frontier, superblock, place.expect("an erased superblock has left its place") as usize);
     }
 
-    /// Runs garbage collection after the host has programmed `units` in `region`.
+    /// Runs garbage collection after the host has programmed `units` units in `region`.
     #[inline(never)]
     pub(crate) fn keep_pace<W: FlashOps>(&mut self, region: usize, units: u32, work: &mut W) {
         let Region { relocation, kept_erased, .. } = &self.regions[region];
@@ -166,7 +166,7 @@ impl<S: Store> Array<S> {
         self.regions[region].kept_erased = chosen;
     }
 
-    /// Returns the garbage collection policy, and the state that the policy may read.
+    /// Returns the state that the garbage collection policy may read, and the policy.
     fn view(&mut self) -> (View<'_>, &mut dyn Cleaner) {
         let view = View {
             pages_per_segment: self.geometry.units_per_superblock,
@@ -266,8 +266,8 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Prefetches the mappings of the valid units of `word` at these positions. The prefetch distance is one
-    /// word of copies, because a single copy takes too little time.
+    /// Prefetches the mappings of the valid units of `word` at the positions `places`. Mappings are
+    /// prefetched one word before they are copied, because a single copy is shorter than a prefetch.
     #[inline]
     fn prefetch_entries(&self, word: usize, places: Range<u32>) {
         let below = |place: u32| 1u64.checked_shl(place).unwrap_or(0).wrapping_sub(1);

@@ -38,8 +38,8 @@ pub(crate) struct Handles {
     /// Number of reclaim groups.
     #[state(skip = "from the configuration")]
     groups: u32,
-    /// Host units that were written to another reclaim group because their group had no space, since
-    /// measurement started.
+    /// Number of host units that were written to another reclaim group because their group had no space,
+    /// since measurement started.
     redirected: u64,
     /// Handle through which each physical unit was written.
     #[state(sparse)]
@@ -132,7 +132,7 @@ impl Handles {
         self.current as usize
     }
 
-    /// Counts a host program of `page`.
+    /// Counts a program of host data to `page`.
     #[inline]
     pub(crate) fn count_written(&mut self, page: u64) {
         if self.count > 1 {

@@ -1,4 +1,4 @@
-//! Allocation of host pages to planes: according to the address, or to the die that is free first.
+//! Allocation of host pages to planes: by their address, or on the die that is free first.
 
 use crate::config::{Allocation, Config, Order};
 use crate::layout::divisor::Divisor;
@@ -45,8 +45,8 @@ impl PlaneAllocation {
         }
     }
 
-    /// Returns the plane that the address of `unit` determines, and the number of earlier pages in that
-    /// plane.
+    /// Returns the plane that the address of `unit` determines, and the number of pages with lower
+    /// addresses in this plane.
     pub(crate) fn by_address(&self, unit: u64) -> (usize, u64) {
         let (page, _) = self.by_page.divide_wide(unit);
         let (before, turn) = self.by_regions.divide_wide(page);

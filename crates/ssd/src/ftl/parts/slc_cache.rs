@@ -1,6 +1,6 @@
 //! SLC cache: superblocks that the host writes in SLC mode while enough superblocks are erased.
 //!
-//! SLC mode programs and reads faster, and a superblock in SLC mode holds less data. Garbage collection moves
+//! In SLC mode, programs and reads are faster, and a superblock holds less data. Garbage collection moves
 //! the data to superblocks that use all bits per cell. It selects SLC superblocks early, because they hold
 //! little valid data relative to their size.
 
