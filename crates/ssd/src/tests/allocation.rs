@@ -84,8 +84,8 @@ fn a_drive_by_plane_in_steady_cleaning_takes_its_dies_as_long_as_their_operation
     }
 }
 
-/// Returns the time at which the last of four pages is programmed. Two pages are in each plane of a die. They
-/// are written together, alternating between the planes.
+/// Returns the time at which the programs of four pages have ended. The pages are written together and
+/// alternate between the two planes of a die.
 fn four_pages(settings: &str) -> Time {
     let die = "channels = 1\nways = 1\nplanes = 2\nallocation = { kind = \"static\", order = \"pcw\" }";
     let mut device = driven(&format!("{die}\n{settings}"));

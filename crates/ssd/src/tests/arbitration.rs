@@ -1,4 +1,4 @@
-//! Tests of the order of transfers on a channel, and of the number of pages that a die holds.
+//! Tests of the order of transfers on a channel, and of the number of pages in the registers of a die.
 //! [`super::scheduling`] compares latencies and rates with an event simulation.
 
 use super::*;

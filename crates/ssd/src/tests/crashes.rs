@@ -27,7 +27,7 @@ fn keeps_its_bytes(drive: &str, settings: &str) {
     }
 }
 
-/// Returns a drive of two dies with superblocks of 64 units.
+/// Returns the settings of a drive of two dies with superblocks of 64 units.
 fn tiny(blocks: u32, spare_blocks: u32) -> String {
     // The flash is slightly larger than the data and the reserve of four superblocks.
     let spare = blocks * 100 / (blocks - spare_blocks - 4) - 100 + 5;
@@ -97,7 +97,7 @@ impl Known {
         }
     }
 
-    /// Applies completed requests that were not rejected.
+    /// Applies the requests that completed without a rejection to the expected state.
     fn take_completed(&mut self, device: &Driven) {
         let Some((number, wanted)) = self.asked.take() else { return };
         let answer = device.seen(number);

@@ -274,7 +274,7 @@ impl Driven {
         counter(&self.report(), name)
     }
 
-    /// Returns the first value of a report column.
+    /// Returns the first value of the report column `name`.
     pub(crate) fn column(&self, name: &str) -> f64 {
         column(&self.report(), name)
     }

@@ -7,7 +7,7 @@ use nacre_kernel::Status;
 
 /// A day in microseconds.
 const DAY: u64 = 86_400_000_000;
-/// Number of bits of a codeword of the default LDPC code: 2 KiB of data, and parity of 1/8 of that.
+/// Number of bits of a codeword of the default LDPC code: 2 KiB of data and 256 B of parity.
 const CODEWORD: u64 = 8 * (2048 + 256);
 
 /// Returns settings with the constant bit error rate `rate`, unless `law` sets another rate.
@@ -238,7 +238,7 @@ fn the_share_of_units_that_are_lost_is_that_of_the_code() {
     }
 }
 
-/// Number of units of a die with two planes, whose copies stay inside the die. Two of every four units of a
+/// Number of units of a die with two planes and with copies inside the die. Two of every four units of a
 /// plane are written repeatedly.
 const UNITS: u64 = 1 << 16;
 

@@ -43,7 +43,8 @@ use nacre_testkit::oracle::{Load, Visit};
 use nacre_testkit::visits;
 use workbench::workbench;
 
-/// Returns a drive of four dies without other bottlenecks, with `settings` added or replaced.
+/// Returns the settings of a drive of four dies without other bottlenecks, with `settings` added or
+/// replaced.
 pub(super) fn text(settings: &str) -> String {
     const DEFAULTS: &[(&str, &str)] = &[
         ("kind", "\"ssd\""),
@@ -104,7 +105,7 @@ pub(super) fn counter(report: &ComponentReport, name: &str) -> u64 {
     found.unwrap_or_else(|| panic!("there is no counter {name}")).1
 }
 
-/// Returns the first value of a report column.
+/// Returns the first value of the report column `name`.
 pub(super) fn column(report: &ComponentReport, name: &str) -> f64 {
     let found = report.columns.iter().find(|column| column.name == name);
     found.unwrap_or_else(|| panic!("there is no column {name}")).values[0]
@@ -116,8 +117,9 @@ pub(super) fn resource<'a>(report: &'a ComponentReport, name: &str) -> &'a Resou
     found.unwrap_or_else(|| panic!("there is no resource {name}"))
 }
 
-/// Creates a drive with `settings` whose flash is the bottleneck, in steady garbage collection. Returns its
-/// writes per second, and the rate expected from the work of its dies.
+/// Creates a drive with `settings` whose flash is the bottleneck, in the steady state of garbage
+/// collection. Also returns the number of writes per second, and the number expected from the work of the
+/// dies.
 pub(super) fn steady_writes(settings: &str) -> (Driven, f64, f64) {
     let bound = "over_provisioning = \"28 %\"\nbus = \"4 GB/s\"\ncommand = \"0 s\"\nlink = \"40 GB/s\"\npages = 256\nblocks = 256";
     let mut device = driven(&format!("{bound}\n{settings}"));

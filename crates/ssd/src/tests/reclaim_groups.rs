@@ -16,7 +16,7 @@ fn write(device: &mut Driven, volume: u32, number: u64) {
     device.precondition_with(&[Request { volume, ..unit(Op::Write, number) }]);
 }
 
-/// Writes half of the data through each group at random, and starts measurement in steady state.
+/// Writes random units, half of them through each group, and starts measurement in steady state.
 fn write_half_each(device: &mut Driven) {
     let (count, mut random) = (device.unit_count(), random("halves"));
     for number in 0..count {

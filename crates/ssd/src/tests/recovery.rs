@@ -94,7 +94,7 @@ fn failed_at(at: Time, settings: &str) -> (Time, ComponentReport) {
     (recovery.done, device.report_over(recovery.done))
 }
 
-/// Returns the time of the resource `name` that was charged to `activity`, and its energy.
+/// Returns the busy time and the energy of the resource `name` that are charged to `activity`.
 fn charged(report: &ComponentReport, name: &str, activity: Activity) -> (Time, f64) {
     let found = resource(report, name);
     (Time::from_secs_f64(found.ledger.busy_s(activity)), found.ledger.energy(activity).0)

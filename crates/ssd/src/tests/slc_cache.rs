@@ -1,4 +1,4 @@
-//! Tests of the SLC cache: bandwidth, capacity, and migration of its data to cells with all bits.
+//! Tests of the SLC cache: bandwidth, capacity, and moves of its data to blocks with all bits per cell.
 
 use super::*;
 

@@ -9,7 +9,7 @@ use nacre_kernel::Bytes;
 pub(crate) use nacre_testkit::Workbench;
 use nacre_testkit::workbench::Models;
 
-/// Test document that contains the code under test.
+/// Test document that contains the error-correcting code under test.
 #[derive(Debug, Configuration)]
 struct Coded {
     /// Error-correcting code.
