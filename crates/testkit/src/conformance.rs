@@ -1,4 +1,4 @@
-//! Conformance tests that every device passes.
+//! Conformance tests that every device must pass.
 
 mod bytes;
 mod durability;

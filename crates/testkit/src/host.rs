@@ -1,4 +1,4 @@
-//! A host with which tests submit requests to a device at any time.
+//! A host that tests use to submit requests to a device at any time.
 
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{ComponentReport, Request, Span, Status, Time};

@@ -21,7 +21,7 @@ pub struct Deadlines {
     pub starved: u32,
 }
 
-/// Simulates reads and writes on a disk without a cache that processes one request at a time.
+/// Simulates reads and writes on a disk that has no cache and processes one request at a time.
 #[must_use]
 pub fn disk(disk: &Disk, deadlines: Deadlines, requests: &[Request], load: Load<'_>) -> Vec<Visit> {
     let mut scheduler = Scheduler::new(deadlines, requests);

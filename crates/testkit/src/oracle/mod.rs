@@ -16,8 +16,8 @@
 //! - A decision is made when a resource becomes free, among all requests that have arrived by then, including
 //!   those that arrive at the time of the decision.
 //! - The oldest request wins ties. Requests that arrive simultaneously keep the order of the list.
-//! - In a closed loop, a client sends its next request when its last request completes, without a pause. That
-//!   request is considered in the decision at that time.
+//! - In a closed loop, a client sends its next request when its last request completes, without a pause.
+//!   The decision at this time considers the new request.
 
 mod arrivals;
 pub mod deadline;

@@ -31,8 +31,8 @@ pub struct Firmware {
     pub age_limit: Option<Time>,
 }
 
-/// Serves `requests` on a disk without a cache whose arm starts at the position in `disk`. Each request takes
-/// its seek, rotational latency, and transfer. `load` determines the arrival times.
+/// Serves `requests` on a disk without a cache. The arm starts at the position in `disk`. Each request
+/// takes its seek, rotational latency, and transfer. `load` determines the arrival times.
 ///
 /// While no request waits, the arm stays at the position of the last access.
 #[must_use]
@@ -48,7 +48,7 @@ fn target(disk: &Disk, request: &Request) -> Target {
 }
 
 /// Serves `requests` like [`serve`], in the order that `choose` determines. `choose` receives the arm, the
-/// time, and the waiting requests, oldest first. It returns the index of the request to serve.
+/// time, and the waiting requests, oldest first, and returns the index of the request to serve.
 pub(super) fn on_arm(
     disk: &Disk,
     requests: &[Request],

@@ -10,9 +10,9 @@ use std::collections::VecDeque;
 pub enum Arbitration {
     /// Selects the command or page that has been ready longest.
     FirstCome,
-    /// Selects pages before commands, and the longest-ready one within each group.
+    /// Selects pages before commands. Among pages or commands, selects the one that has been ready longest.
     PagesFirst,
-    /// Selects commands before pages, and the longest-ready one within each group.
+    /// Selects commands before pages. Among commands or pages, selects the one that has been ready longest.
     CommandsFirst,
 }
 
