@@ -19,9 +19,9 @@ pub(crate) struct Counts {
     /// Time from restored power until the drive was ready, summed over power losses.
     pub(crate) recovering: Time,
     pub(crate) pages_scanned: u64,
-    /// Programs before measurement started, which are not reported.
+    /// Numbers of programs before measurement started. They are not reported.
     pub(crate) programs_before: Programs,
-    /// Erases before measurement started, which are not reported.
+    /// Number of erases before measurement started. It is not reported.
     pub(crate) erases_before: u64,
 }
 

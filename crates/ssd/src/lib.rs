@@ -441,7 +441,7 @@ fn build_drive(
     }
 }
 
-/// Builds the drive in `slot` and stores its data in `store`.
+/// Builds the drive in `slot`. The drive stores its data in `store`.
 fn build_over<S: Store + 'static>(
     slot: &Slot<DeviceFamily>,
     builder: &mut dyn Builder,

@@ -8,8 +8,8 @@
 //! The table of a drive with more than 2^32 pages always has parts, whose entries have 34 bits.
 //!
 //! Hash tables store no keys. The array stores the owner of each page (`owners`), and a lookup compares the
-//! unit with the owner. The bits of an entry above its page number hold a part of the hash, so that a
-//! lookup compares the owner of almost no other entry.
+//! unit with the owner. The bits of an entry above its page number hold a part of the hash. A lookup
+//! therefore compares the owner of almost no other entry.
 
 #[cfg(test)]
 mod tests;

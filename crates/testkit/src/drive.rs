@@ -83,7 +83,7 @@ pub fn open_loop(device: &mut dyn Device, requests: impl IntoIterator<Item = Req
 }
 
 /// Keeps `depth` requests outstanding at `device` until `count` requests have completed. `next` returns the
-/// request with a given number. The driver replaces its arrival time.
+/// request with a given number. The driver replaces the arrival time of the request.
 ///
 /// # Panics
 /// Panics if a request is lost, or if its spans do not sum to its latency.

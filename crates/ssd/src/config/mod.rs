@@ -204,7 +204,7 @@ impl Config {
         self.pages().is_some_and(is_lossy) && self.nand.program().len() > 1
     }
 
-    /// Returns the number of superblocks that remain open for the placement handles and for the garbage
+    /// Returns the number of superblocks that remain open for the placement handles and for garbage
     /// collection of their data, or 0 for a single handle.
     pub(crate) fn superblocks_of_handles(&self) -> u32 {
         let Some(mapping) = self.pages() else { return 0 };

@@ -3,7 +3,7 @@
 use nacre_config::priority::{Priority, Weights};
 use nacre_config::{Configuration, Kinds, Reader};
 
-/// Requests that the drive works on at one time.
+/// Limit on the number of requests that the drive works on at one time.
 #[derive(Clone, Debug, Kinds)]
 pub enum Queue {
     /// The drive processes any number of requests at the same time.

@@ -48,7 +48,7 @@ pub(crate) struct Ssd<T> {
     now: Time,
     active: Slab<Active>,
     parts: Slab<Part>,
-    /// Writes that wait for space in the buffer, and trims that must stay in order with writes.
+    /// Queue of writes that wait for space in the buffer, and of trims that must stay in order with writes.
     #[state(varies)]
     writers: VecDeque<u32>,
     /// Requests that wait for mapping table pages, as pairs of a page number and a request number.

@@ -54,8 +54,8 @@ impl Carried {
 }
 
 impl Errors {
-    /// Reads a unit at time `at` in order to copy it, from a superblock with `erases` erases. Returns whether
-    /// the unit is uncorrectable. If it cannot be rebuilt either, its data is lost.
+    /// Reads a unit at time `at` in order to copy it, from a superblock with `erases` erases. Returns
+    /// whether the unit is uncorrectable. If the unit cannot be rebuilt either, its data is lost.
     pub(crate) fn copy(&mut self, copied: &Copied, erases: u32, at: Time) -> bool {
         let Copied { from, owner, cells, .. } = *copied;
         if owner >= self.geometry.logical_units {

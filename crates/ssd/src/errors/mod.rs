@@ -213,8 +213,8 @@ impl Errors {
         self.lost.range(unit..unit + u64::from(units)).next().is_some()
     }
 
-    /// Counts reads of these units of one operation in this cell mode, and their read retries. Each read of a
-    /// flash page disturbs its block.
+    /// Counts a read of the units `pages` of one operation in cell mode `cells`, with `again` read retries.
+    /// Each read of a flash page disturbs its block.
     pub(crate) fn count_reads(&mut self, pages: &[u64], cells: Cells, again: u32) {
         self.counts.retries += u64::from(again);
         let mut before = None;

@@ -64,7 +64,7 @@ pub(crate) struct Lined {
 /// State of one die.
 #[derive(Clone, Debug, Default, State)]
 pub(crate) struct Die {
-    /// Reads with priority whose commands have not been transferred yet, oldest first.
+    /// Queue of the reads with priority whose commands have not been transferred yet, oldest first.
     #[state(varies)]
     pub(crate) reads: VecDeque<u32>,
     /// All other commands that can start, oldest first.

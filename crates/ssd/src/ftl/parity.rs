@@ -1,5 +1,5 @@
-//! Programs of superblocks with parity. The parity of a stripe is programmed on its die after the last data
-//! of the stripe.
+//! Programming of superblocks with parity. The parity of a stripe is programmed on its die after the last
+//! data of the stripe.
 //!
 //! Until then, the drive stores the parity next to the write buffer: one operation per open superblock. If a
 //! superblock is closed early, its last stripe is shorter.

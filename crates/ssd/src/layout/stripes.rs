@@ -2,8 +2,8 @@
 //! programs the parity of the others.
 //!
 //! A row has one operation per die. From each row to the next, the parity of a stripe moves to the previous
-//! die, so that all dies hold the same amount of parity and serve the same number of reads. Data operations
-//! are numbered separately: their numbers skip parity.
+//! die. All dies therefore hold the same amount of parity and serve the same number of reads. Data
+//! operations are numbered separately: their numbers skip parity.
 
 use crate::layout::divisor::Divisor;
 

@@ -17,7 +17,7 @@ pub(crate) struct Outage {
     pub(crate) ready: Time,
     /// Effects of the last power loss, until power is restored.
     pub(crate) interrupted: Recovery,
-    /// Erases that recovery repeats.
+    /// Numbers of erases that recovery repeats.
     pub(crate) erases: Erases,
     /// Total number of units programmed when the latest completed recovery saved the mapping.
     pub(crate) checkpoint: u64,

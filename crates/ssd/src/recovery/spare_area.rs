@@ -1,9 +1,9 @@
 //! Spare areas of pages, from which recovery rebuilds the mapping.
 //!
 //! The spare area of a page contains the number of its logical unit (the array's owners) and a sequence
-//! number, which increases with every programmed page, including copies. Among the pages of a unit, the page
-//! with the largest sequence number is valid. A trim programs no page: a journal records it with a
-//! sequence number.
+//! number. The sequence number increases with every programmed page, including copies. Among the pages of a
+//! unit, the page with the largest sequence number is valid. A trim programs no page: a journal records it
+//! with a sequence number.
 //!
 //! State that was saved without data has no sequence numbers. If a device that stores data restores such a
 //! state, it assigns numbers to the valid pages only, so that recovery finds these pages.

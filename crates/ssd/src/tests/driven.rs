@@ -120,7 +120,7 @@ impl Driven {
         self.answers.len() - 1
     }
 
-    /// Submits `request` at `at`, and runs the drive until it completes.
+    /// Submits `request` at `at`, and runs the drive until the request completes.
     pub(crate) fn ask(&mut self, at: Time, request: &Request) -> Answer {
         let number = self.submit(at, request);
         self.answer(number)

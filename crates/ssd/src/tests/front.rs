@@ -51,8 +51,8 @@ fn alone(host: &str, op: Op) -> driven::Answer {
     answer
 }
 
-/// Checks that the latency of a drive with a host interface is the latency of the drive plus the latency of
-/// the interface with an instant device. Other tests check the latter.
+/// Checks that a host interface adds its latency with an instant device to the latency of the drive. Other
+/// tests check the latency of the interface.
 #[test]
 fn a_drive_behind_an_interface_takes_its_way_on_top() {
     for host in [

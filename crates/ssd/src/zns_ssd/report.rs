@@ -20,7 +20,7 @@ const REFUSED: [&str; ZoneRefusal::COUNT] = [
 ];
 
 impl<S: Store> Zones<S> {
-    /// Returns the counters since measurement started.
+    /// Returns the counters of the drive since measurement started.
     pub(super) fn counters_since(&self, counts: &Counts, flash: &Backend) -> Vec<(&'static str, u64)> {
         let (now, before, tally) = (&self.pool.programs, &counts.programs_before, &self.tally);
         let mut counters = counts.host.counters();

@@ -182,7 +182,7 @@ impl<S: Store> Zones<S> {
     }
 
     /// Checks that `count` units can be written at the write pointer of `zone`. Errors: the zone rejects
-    /// them.
+    /// the write.
     pub(crate) fn check_write(&self, zone: u32, count: u32) -> Result<(), ZoneRefusal> {
         let Entry { state, written, .. } = self.zones[zone as usize];
         if state == ZoneState::Full {
@@ -276,8 +276,8 @@ impl<S: Store> Zones<S> {
         self.change_state(oldest, ZoneState::Closed);
     }
 
-    /// Allocates `count` units at the write pointer of `zone` to a host write. They must not exceed the
-    /// current operation. Returns the number of the first page. The caller then calls
+    /// Allocates `count` units at the write pointer of `zone` to a host write. The units must not exceed
+    /// the current operation. Returns the number of the first page. The caller then calls
     /// [`Zones::issue_complete`].
     #[inline]
     pub(crate) fn take(&mut self, zone: u32, count: u32) -> u64 {

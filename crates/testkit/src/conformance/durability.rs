@@ -1,4 +1,4 @@
-//! Tests of durability over power losses. Every word of every sector is checked after each power loss.
+//! Tests of durability across power losses. Every word of every sector is checked after each power loss.
 
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Op, Persistence, Random, Request, Status, Streams, Time};
@@ -13,8 +13,8 @@ const SECTORS: u64 = 48;
 /// Number of power losses per device.
 const LOSSES: u64 = 60;
 
-/// Panics unless the device from `build` holds its guarantees over power losses. After the completion of a
-/// write, or of a flush that follows it, each word contains that write or a later one, and units of
+/// Panics unless the device from `build` holds its guarantees across power losses. After the completion of
+/// a write, or of a flush that follows it, each word contains that write or a later one, and units of
 /// [`atomic_unit`](nacre_kernel::Capabilities::atomic_unit) are never torn. The device must store data and
 /// must not depend on stored energy.
 ///

@@ -72,8 +72,8 @@ impl Scheduler<'_> {
         position
     }
 
-    /// Returns the index of the next waiting request of the current direction (read or write): the request
-    /// with the lowest address that is not below the last address served in this direction.
+    /// Returns the index of the next waiting request of the current direction (read or write). Its address
+    /// is the lowest one that is not below the last address served in this direction.
     fn higher(&self, waiting: &[Waiting]) -> Option<usize> {
         let last = self.last[usize::from(self.is_write)];
         let address = |position: &usize| self.requests[waiting[*position].request].address;

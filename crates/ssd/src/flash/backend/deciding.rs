@@ -233,7 +233,7 @@ impl Backend {
         }
     }
 
-    /// Charges the time and the operations of a read at its start.
+    /// Charges the time and the operations of a read when the read starts.
     fn charge_read(&mut self, read: &Command) {
         self.die_charges.charge(read.activity, read.array);
         let (activity, pages) = match read.owner {
@@ -305,7 +305,7 @@ impl Backend {
         self.start_program(number);
     }
 
-    /// Starts the program of `die` after it was granted, if the die is still ready.
+    /// Starts the granted program of `die`, if the die is still ready.
     fn take_program_turn(&mut self, number: u32) {
         let die = &self.dies[number as usize];
         let is_free = match die.phase {

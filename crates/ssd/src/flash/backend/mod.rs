@@ -107,17 +107,17 @@ pub(crate) struct Backend {
     /// End time of the transfer on each channel, of the read in each lane, and of the operation in each
     /// array.
     timers: Timers,
-    /// Copies that are being decoded.
+    /// Commands of copies whose data is being decoded.
     decoding: Agenda<u32>,
     /// Dies and channels with decisions due at the current time.
     #[state(varies)]
     due_dies: Vec<u32>,
     #[state(varies)]
     due_channels: Vec<u32>,
-    /// Copies that programs and erases depend on: one list for all dies, or one list per die with allocation
-    /// by plane.
+    /// Lists of the copies on which programs and erases depend: one list for all dies, or one list per die
+    /// with allocation by plane.
     copies: Vec<Prerequisites>,
-    /// Programs that flushes wait for.
+    /// List of the programs for which flushes wait.
     programs: Prerequisites,
     #[state(skip = "from the configuration")]
     flush_waits: bool,

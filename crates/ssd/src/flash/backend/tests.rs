@@ -121,8 +121,8 @@ struct Stepped {
     /// Number, remaining time, and suspension count of the operation in progress.
     job: Option<(usize, u64, u32)>,
     is_suspended: bool,
-    /// Remaining time of the resumption. If a resumption is interrupted, the next resumption includes its
-    /// rest.
+    /// Remaining time of the resumption. If a resumption is interrupted, its remaining time is added to the
+    /// next resumption.
     resuming: u64,
 }
 

@@ -2,12 +2,10 @@
 //! refresh, and static wear leveling.
 //!
 //! *Static wear leveling*: superblocks with data that is never rewritten are never garbage-collected. They
-//! keep
-//! few erases, while the other superblocks are erased often. When an erased superblock has more erases than
-//! the least worn
-//! superblock with data, by more than the spread, that data moves to the erased superblock with the most
-//! erases.
-//! The less worn superblock is then used like the others.
+//! keep few erases, while the other superblocks are erased often. The spread limits the difference in
+//! erases between an erased superblock and the least worn superblock with data. Beyond this limit, the data
+//! moves to the erased superblock with the most erases. The less worn superblock is then used like the
+//! others.
 
 use crate::config::OPEN;
 use crate::ftl::array::Array;

@@ -14,9 +14,9 @@ use nacre_kernel::state::{State, Value};
 /// Number of times that a handle changed to another reclaim unit.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Changes {
-    /// Changes made by the drive (event 81h).
+    /// Number of changes made by the drive (event 81h).
     modified: u64,
-    /// Changes made by the drive before the reclaim unit was written to capacity (event 0h).
+    /// Number of changes made by the drive before the reclaim unit was written to capacity (event 0h).
     not_fully_written: u64,
 }
 

@@ -117,7 +117,7 @@ pub(crate) struct Relocation {
     pub(crate) live: u32,
     /// Number of units of space that the relocation reclaims.
     pub(crate) gain: u32,
-    /// Copies that are due because of host writes, in units multiplied by `gain`.
+    /// Number of copies that are due because of host writes, in units multiplied by `gain`.
     pub(crate) credit: u64,
     pub(crate) reading: Reading,
 }

@@ -26,8 +26,8 @@ pub struct Firmware {
     pub policy: Policy,
     /// Number of oldest waiting requests that the policy considers, at least 1.
     pub depth: usize,
-    /// Age above which a waiting request precedes all younger ones. If several requests exceed it, the oldest
-    /// is first. `None` means no limit.
+    /// Age above which a waiting request precedes all younger ones. If several requests exceed this age,
+    /// the oldest is first. `None` means no limit.
     pub age_limit: Option<Time>,
 }
 

@@ -49,7 +49,7 @@ struct Crossing {
 /// State of one die.
 #[derive(Clone, Debug, Default)]
 struct Die {
-    /// Reads whose commands have not been sent yet.
+    /// Queue of the reads whose commands have not been sent yet.
     queue: VecDeque<Waiting>,
     /// Read that occupies the memory array, from the start of its command until its page is sensed.
     sensing: Option<Waiting>,
