@@ -1,4 +1,4 @@
-//! Data transfers, and a search for gaps in which reads and writes can be inserted.
+//! Data transfers on a channel, and the search for gaps in which further reads and writes fit.
 
 use super::command::Location;
 use super::holds::NEVER_BINDS;
@@ -7,7 +7,7 @@ use super::part::Part;
 use super::rules::{Rule, Scope};
 use nacre_kernel::state::{State, Value};
 
-/// Minimum number of stored trains. Earlier clocks are not searched for gaps.
+/// Number of most recent trains that are always stored. Clocks before these trains are not searched for gaps.
 const KEPT: usize = 64;
 /// Train lengths in clocks. For each length, [`Moved`] stores the clock from which no gap is large enough.
 const LENGTHS: [i64; 4] = [0, 16, 60, 120];
@@ -28,8 +28,8 @@ pub(super) struct Train {
 }
 
 impl Train {
-    /// A train of `kind` to the bank of `location` in `group`, with this number of clocks from its first to its
-    /// last command.
+    /// Creates a train of commands of `kind` to `group` in the rank of `location`. The train starts at clock
+    /// 0, and its last command is at clock `length`.
     #[inline]
     pub(super) fn new(kind: Kind, location: Location, group: u32, length: i64) -> Train {
         Train { first: 0, last: length, is_write: kind == Kind::Write, rank: location.rank, group }
@@ -57,22 +57,22 @@ pub(super) struct Moved {
     log: Vec<Train>,
     /// Clock before which no train can be inserted.
     begin: i64,
-    /// Clock from which there is no gap between trains for another train of this length. Indices are those of
-    /// [`LENGTHS`].
+    /// For each length in [`LENGTHS`], the clock from which no gap between trains is large enough for another
+    /// train of this length.
     filled_from: [i64; LENGTHS.len()],
 }
 
-/// Minimum numbers of clocks between two consecutive reads or writes, by kind of both commands.
+/// Minimum numbers of clocks between two consecutive read or write commands.
 #[derive(Clone, Copy, Debug)]
 struct Holds {
-    /// Constraints in the same group, in the same rank, and in other ranks.
+    /// Minimum number of clocks, indexed by scope (same group, same rank, other ranks) and by whether the
+    /// earlier and the later command is a write.
     by_scope: [[[i64; 2]; 2]; 3],
-    /// The longest of the constraints.
+    /// The largest number in `by_scope`.
     reach: i64,
-    /// Minimum number of clocks between two trains with a third train between them.
+    /// Minimum number of clocks between two trains that leaves space for one command between them.
     room: i64,
-    /// Minimum number of clocks between two trains with a third train between them, if all trains have the
-    /// same kind, rank, and group.
+    /// Like `room`, if both trains and the command between them have the same kind, rank, and group.
     room_within: i64,
 }
 
@@ -128,8 +128,8 @@ impl Moved {
         }
     }
 
-    /// The first clock from `from` at which `train` can be inserted before an issued train. `None` if there
-    /// is no such clock.
+    /// The earliest clock, not before `from`, at which `train` can be inserted before an issued train. `None`
+    /// if there is no such clock.
     #[inline]
     pub(super) fn room(&self, train: Train, from: i64) -> Option<i64> {
         let mut clock = from.max(self.begin);
@@ -157,7 +157,8 @@ impl Moved {
         None
     }
 
-    /// The first clock at which `train` can start after the trains before number `next`.
+    /// The earliest clock, not before the start of `train`, at which `train` can follow all trains with
+    /// numbers below `next`.
     #[inline]
     fn after(&self, next: usize, mut train: Train) -> i64 {
         for earlier in self.log[..next].iter().rev() {
@@ -170,7 +171,7 @@ impl Moved {
         train.first
     }
 
-    /// Whether `train` does not delay train number `next` and later trains.
+    /// Whether `train` can be issued without delaying train number `next` or a later train.
     #[inline]
     fn is_before(&self, next: usize, train: Train) -> bool {
         let mut soon =

@@ -1,4 +1,4 @@
-//! Clocks at which rows of a rank were opened, and a search for gaps in which another row can be opened.
+//! Clocks at which rows of a rank were opened, and the search for gaps in which another row can be opened.
 
 use super::holds::NEVER_BINDS;
 use super::kind::Kind::Activate;
@@ -7,7 +7,8 @@ use nacre_kernel::state::{State, Value};
 
 /// Maximum number of rows that are opened within tFAW.
 const WINDOW: usize = 4;
-/// Minimum number of stored openings. Earlier clocks are not searched for gaps.
+/// Number of most recent openings that are always stored. Clocks before these openings are not searched for
+/// gaps.
 const KEPT: usize = 64;
 
 /// Row openings of a rank, in clock order.
@@ -19,12 +20,12 @@ pub(super) struct Opened {
     log: Vec<Opening>,
     /// Clock before which no opening can be inserted.
     begin: i64,
-    /// Clock from which there is no gap between openings for another opening.
+    /// Clock from which no gap between openings is large enough for another opening.
     filled_from: i64,
 }
 
-/// Minimum numbers of clocks between openings in two groups, between openings in one group, and from an
-/// opening to the fourth opening after it.
+/// Minimum numbers of clocks between openings in different groups (`far`), between openings in the same group
+/// (`near`), and from an opening to the fourth opening after it (`window`).
 #[derive(Clone, Copy, Debug)]
 struct Spans {
     far: i64,
@@ -39,7 +40,7 @@ struct Opening {
 }
 
 impl Opened {
-    /// State without openings. The banks of a rank are in `groups` groups and follow `rules`.
+    /// Creates the state of a rank without openings. Its banks are in `groups` groups and follow `rules`.
     pub(super) fn new(rules: &[Rule], groups: u32) -> Opened {
         let clocks = |scope, nth| {
             let is_of = |rule: &&Rule| {
@@ -59,16 +60,16 @@ impl Opened {
         }
     }
 
-    /// The first clock from `from` at which a row of `group` can be opened after all other openings. `None`
-    /// if it may be possible before another opening.
+    /// The earliest clock, not before `from`, at which a row of `group` can be opened after all other
+    /// openings. `None` if the row may be opened before one of them.
     #[inline]
     pub(super) fn behind_all(&self, from: i64, group: u32) -> Option<i64> {
         let clock = from.max(self.begin);
         (clock >= self.filled_from).then(|| self.after(self.log.len(), clock, group))
     }
 
-    /// The first clock from `from` at which a row of `group` can be opened. The clock may be before that of
-    /// another opening.
+    /// The earliest clock, not before `from`, at which a row of `group` can be opened. Other openings may
+    /// follow later.
     pub(super) fn earliest(&self, from: i64, group: u32) -> i64 {
         let mut clock = from.max(self.begin);
         let mut next = self.log.len();
@@ -87,7 +88,8 @@ impl Opened {
         self.after(next, clock, group)
     }
 
-    /// Whether another opening fits before opening number `next`, apart from groups.
+    /// Whether another opening fits before opening number `next`, if the constraints within a group are
+    /// ignored.
     #[inline]
     fn has_room(&self, next: usize) -> bool {
         let Spans { far, window, .. } = self.spans;
@@ -100,8 +102,8 @@ impl Opened {
             })
     }
 
-    /// The first clock from `clock` at which a row of `group` can be opened after the openings before number
-    /// `next`.
+    /// The earliest clock, not before `clock`, at which a row of `group` can be opened after all openings
+    /// with numbers below `next`.
     #[inline]
     fn after(&self, next: usize, clock: i64, group: u32) -> i64 {
         let Spans { far, near, window } = self.spans;
@@ -121,7 +123,8 @@ impl Opened {
         clock
     }
 
-    /// Whether an opening at `clock` does not delay opening number `next` and later openings.
+    /// Whether a row of `group` can be opened at `clock` without delaying opening number `next` or a later
+    /// opening.
     #[inline]
     fn is_before(&self, next: usize, clock: i64, group: u32) -> bool {
         let Spans { far, near, window } = self.spans;
@@ -137,7 +140,7 @@ impl Opened {
         fifth.is_none_or(|fifth| fifth.clock >= clock + window)
     }
 
-    /// Records that a row of `group` is opened at `clock`, which [`Opened::earliest`] must have allowed.
+    /// Records that a row of `group` is opened at `clock`, which [`Opened::earliest`] must have returned.
     #[inline]
     pub(super) fn note(&mut self, clock: i64, group: u32) {
         let mut at = self.log.len();

@@ -9,8 +9,8 @@ use nacre_kernel::{Bytes, Energy, Time};
 pub enum Rounding {
     /// Rounds up to the next clock.
     Up,
-    /// Rounds up to the next clock, except for 2.6 % of a clock. The DDR4 standard compensates rounded values
-    /// of clocks and times in this way.
+    /// Rounds up to the next clock, but rounds down if the excess is less than 2.6 % of a clock. With this
+    /// rule, the DDR4 standard compensates for rounded clock periods and times.
     Ddr4,
 }
 
@@ -75,7 +75,7 @@ pub struct Part {
     /// different groups.
     #[config(default = 4, min = 1, max = 256, source = "standard: jesd79-3 and jesd79-4")]
     pub access_to_access: u64,
-    /// Time between two reads, or between two writes, in one group: tCCD_L.
+    /// Time between two reads, or between two writes, in the same group: tCCD_L.
     #[config(max = "1 ms")]
     pub access_to_access_in_group: Option<Time>,
     /// Time from the last written data to closing the row: tWR.
@@ -90,7 +90,7 @@ pub struct Part {
     /// Time from a read to closing the row: tRTP.
     #[config(max = "1 ms")]
     pub read_to_precharge: Time,
-    /// Clocks between the data of two ranks: tRTRS.
+    /// Clocks between data transfers of different ranks: tRTRS.
     #[config(default = 2, max = 256, source = "assumed: one clock per change of the bus owner")]
     pub rank_to_rank: u64,
     /// Refresh interval of each rank: tREFI. Absent for a part without refresh.
@@ -116,7 +116,7 @@ impl Part {
         time.as_ps().div_ceil(self.clock.as_ps())
     }
 
-    /// Number of clocks for a constraint of `time`, with the rounding of the part.
+    /// Number of clocks of a constraint that lasts `time`, with the rounding of the part.
     pub fn constraint(&self, time: Time) -> u64 {
         match self.rounding {
             Rounding::Up => self.clocks(time),
@@ -132,7 +132,7 @@ impl Part {
         self.banks * self.groups
     }
 
-    /// Refresh interval and duration of a rank, if the part needs refresh.
+    /// Interval and duration of the refreshes of a rank. `None` if the part needs no refresh.
     pub fn refreshing(&self) -> Option<(Time, Time)> {
         self.refresh_every.zip(self.refresh)
     }

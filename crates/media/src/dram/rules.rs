@@ -16,8 +16,8 @@ pub(super) enum Scope {
     OtherRanks,
 }
 
-/// A constraint. The command `later` must be at least `clocks` clocks after the `nth` last command `earlier`
-/// in the scope.
+/// A constraint. A command of kind `later` must follow commands of kind `earlier` in the scope by at least
+/// `clocks` clocks. `nth` selects one of these commands: 1 is the last one, 4 is the fourth from last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rule {
     pub(super) scope: Scope,

@@ -1,4 +1,4 @@
-//! The command bus, which transfers at most one command per clock. The state of recent clocks is stored.
+//! The command bus, which transfers at most one command per clock. Only the state of recent clocks is stored.
 
 use nacre_kernel::state::State;
 use std::hint::select_unpredictable;
@@ -29,8 +29,8 @@ struct Spacing {
 }
 
 impl Slots {
-    /// A free bus. `spacings` has the number of clocks between two commands of a train, by the number of
-    /// alternating rows.
+    /// Creates a bus without commands. `spacings` has the number of clocks between two commands of a train
+    /// with one row, with two alternating rows, and so on.
     pub(super) fn new(spacings: impl Iterator<Item = u64>) -> Slots {
         let spacings = spacings.map(|clocks| {
             let train = (0..64).step_by(clocks as usize).fold(0, |train, clock| train | 1 << clock);
@@ -39,13 +39,13 @@ impl Slots {
         Slots { taken: vec![0; WORDS], end: CLOCKS, spacings: spacings.collect() }
     }
 
-    /// Number of clocks between two commands of a train with this number of alternating rows.
+    /// Number of clocks between two commands of a train that alternates between `rows` rows.
     #[inline]
     pub(super) fn spacing(&self, rows: usize) -> u64 {
         self.spacings[rows - 1].clocks
     }
 
-    /// The first clock without a command, starting at `from`.
+    /// The earliest clock without a command, not before `from`.
     #[inline]
     pub(super) fn first_free(&self, from: u64) -> u64 {
         let clock = from.max(self.end - CLOCKS);
@@ -58,7 +58,7 @@ impl Slots {
         self.first_free_word((clock / 64 + 1) * 64)
     }
 
-    /// Like [`Slots::first_free`], for a search that starts at the word of `clock`.
+    /// Like [`Slots::first_free`], for a `clock` at the start of a word.
     fn first_free_word(&self, clock: u64) -> u64 {
         let free_in = |&clock: &u64| clock >= self.end || self.taken[word_of(clock)] != u64::MAX;
         let clock = (clock..).step_by(64).find(free_in).expect("there is an end");
@@ -72,9 +72,9 @@ impl Slots {
         self.taken[word_of(clock)] |= 1 << (clock % 64);
     }
 
-    /// Number of commands of a train that can be issued: the commands before the first occupied clock. The
-    /// train has `count` commands from `clock` on, and `rows` alternating rows. [`Slots::first_free`] must
-    /// have returned `clock`.
+    /// Number of commands of a train that can be issued, i.e. those before the first occupied clock. The
+    /// train has `count` commands, starts at `clock`, and alternates between `rows` rows.
+    /// [`Slots::first_free`] must have returned `clock`.
     #[inline]
     pub(super) fn free_train(&self, clock: u64, count: u64, rows: usize) -> u64 {
         let mut free = 0;
@@ -92,8 +92,7 @@ impl Slots {
         count
     }
 
-    /// Issues the commands of such a train before the first occupied clock. Returns the number of these
-    /// commands.
+    /// Issues the commands that [`Slots::free_train`] counts. Returns the number of these commands.
     #[inline]
     pub(super) fn take_train(&mut self, clock: u64, count: u64, rows: usize) -> u64 {
         let spacing = self.spacings[rows - 1];
@@ -146,8 +145,8 @@ impl Slots {
     }
 }
 
-/// Iterator over the words of a train. Each item has a clock in the word, the bits of the commands in the
-/// word, and the number of these commands.
+/// Iterator over the words of [`Slots`] that a train occupies. Each item has the clock of the first command
+/// in the word, the bits of the commands in the word, and the number of these commands.
 struct Words {
     spacing: Spacing,
     at: u64,

@@ -29,7 +29,7 @@
 //! # Checks
 //! Slots out of order, a change of mode within a slot, and pages beyond the block are rejected. Mean and
 //! variance of bit errors follow the formula in both modes. The number of inverted bits equals the counted
-//! errors, at the same positions in every read. Programs and erases are conserved.
+//! errors, at the same positions in every read. The counters of programs and erases match the operations.
 
 mod nand;
 #[cfg(test)]
@@ -65,7 +65,7 @@ impl Mode {
     }
 }
 
-/// Flash blocks whose slots have one of two modes, including their data.
+/// Flash blocks with their data. Each slot is in SLC or MLC mode.
 #[derive(Debug, State)]
 #[state(bound = "S: Store")]
 pub struct DualModeFlash<S> {
@@ -78,7 +78,7 @@ pub struct DualModeFlash<S> {
     #[state(skip = "from the configuration")]
     page_shift: u32,
     blocks: Vec<Block>,
-    /// Random factors on the bit error rate of each slot, one per mode.
+    /// Random factors by which the bit error rate of each slot is multiplied, one per mode.
     #[state(skip = "drawn from the seed")]
     weakness: Vec<[f32; 2]>,
     pages: Vec<Page>,
@@ -90,7 +90,7 @@ pub struct DualModeFlash<S> {
 /// One erase block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Value)]
 struct Block {
-    /// Number of the next page to program, counted as in MLC mode.
+    /// Number of the next page to program, with two pages per slot in either mode.
     next: u32,
     erases: u32,
     /// Bit error rate of a slot of median strength, in each mode.
@@ -157,11 +157,11 @@ impl<S: Store> DualModeFlash<S> {
         page
     }
 
-    /// Skips the next slot of `block` until the next erase.
+    /// Skips the next slot of `block`, which is not programmed until the next erase.
     ///
     /// # Panics
     ///
-    /// If one page of the slot is programmed.
+    /// If the first page of the slot is already programmed.
     pub fn skip(&mut self, block: u32) {
         let state = &mut self.blocks[block as usize];
         assert!(state.next.is_multiple_of(2), "half of a slot is programmed");
@@ -196,8 +196,8 @@ impl<S: Store> DualModeFlash<S> {
         u32::from(state.wrong)
     }
 
-    /// Copies the bytes of `page` to `into`, including its bit errors. The data comes before the spare bytes.
-    /// Returns false if the page was programmed without data.
+    /// Copies the bytes of `page` to `into`, including bit errors. The data precedes the spare bytes. Returns
+    /// false if the page was programmed without data.
     pub fn read(&self, page: u32, into: &mut [u8]) -> bool {
         let has_bytes = S::CARRIES_BYTES && self.store.read(u64::from(page), 0, into);
         if has_bytes {

@@ -42,9 +42,9 @@ fn a_page_is_programmed_once() {
     });
 }
 
-/// In both modes, mean and variance are those of a Poisson distribution with the rate of the formula. At
-/// twice the MLC endurance, the rate is 8 times the rate at the endurance. At 20 % of the SLC endurance, it
-/// is 1/125 of that rate.
+/// Checks in both modes that the bit errors have the mean and variance of a Poisson distribution with the
+/// rate of the formula. At twice the MLC endurance, the rate is 8 times the rate at the endurance. At 20 % of
+/// the SLC endurance, it is 1/125 of the rate at the endurance.
 #[test]
 fn wrong_bits_follow_the_law() {
     let mut flash = flash(AGING);

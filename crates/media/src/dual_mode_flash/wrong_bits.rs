@@ -32,14 +32,14 @@ pub struct ErrorModel {
 }
 
 impl ErrorModel {
-    /// Bit error rate of cells of median strength at this share of their endurance, relative to the rate at
-    /// their endurance.
+    /// Bit error rate of cells of median strength after the share `worn` of their rated endurance.
     #[inline]
     pub fn rate_at(&self, worn: f64) -> f64 {
         self.bit_error_rate * libm::pow(worn, self.error_exponent)
     }
 
-    /// Random factor on the bit error rate of one group of cells. The endurance is log-normally distributed.
+    /// Random factor by which the bit error rate of one group of cells is multiplied. The endurance is
+    /// log-normally distributed.
     pub(crate) fn weakness(&self, random: &mut Random) -> f32 {
         libm::exp(-self.error_exponent * self.endurance_spread * random.normal()) as f32
     }
@@ -50,7 +50,7 @@ impl ErrorModel {
 pub struct Aging {
     /// Endurance of each mode in erases: SLC, then MLC.
     pub endurance: [f64; 2],
-    /// Bit errors as a function of cycles.
+    /// Bit error rate as a function of erase cycles.
     pub errors: ErrorModel,
     /// Relative increase of the bit error rate per day of retention.
     pub drift: f64,
@@ -67,12 +67,12 @@ impl Aging {
         self.errors.rate_at(erases / self.endurance[mode as usize])
     }
 
-    /// Random factors on the bit error rates of a slot, one per mode.
+    /// Random factors by which the bit error rate of a slot is multiplied, one per mode.
     pub(super) fn weakness(&self, random: &mut Random) -> [f32; 2] {
         [0, 1].map(|_| self.errors.weakness(random))
     }
 
-    /// Relative increase of the rate after `time`.
+    /// Relative increase of the bit error rate after `time` of retention.
     #[inline]
     pub(super) fn drifted(&self, time: Time) -> f64 {
         self.drift * time.as_secs_f64() / DAY_S
@@ -87,7 +87,7 @@ pub(crate) fn poisson(mean: f64, random: &mut Random) -> u32 {
     if draw < 1.0 - mean {
         return 0;
     }
-    /// Mean above which a normal distribution is accurate enough.
+    /// Mean above which a normal distribution approximates the Poisson distribution accurately enough.
     const NORMAL: f64 = 200.0;
     if mean > NORMAL {
         return (mean + mean.sqrt() * random.normal()).max(0.0) as u32;

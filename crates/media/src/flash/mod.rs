@@ -19,8 +19,8 @@
 //! wu-1994, section 2: pages are programmed once and erased in large blocks, with limited cycles.
 //!
 //! # Checks
-//! Programming a page twice, out of order, or beyond the block is rejected. Programs and erases are
-//! conserved.
+//! Programming a page twice, out of order, or beyond the block is rejected. The counters of programs and
+//! erases match the operations.
 
 mod nand;
 
@@ -91,8 +91,7 @@ impl<S: Store> Flash<S> {
         page
     }
 
-    /// Cancels the reservation of the last `count` pages of `block`. These pages will be reserved again
-    /// later.
+    /// Cancels the reservation of the last `count` pages of `block`, which will be reserved again later.
     ///
     /// # Panics
     ///

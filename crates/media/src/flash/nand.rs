@@ -4,7 +4,7 @@ use crate::charge::{Energies, check_energies};
 use nacre_config::{Configuration, FieldType, Reader};
 use nacre_kernel::{Energy, Power, Ratio, Time};
 
-/// Operations of NAND flash.
+/// Kind of a NAND flash operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Reads a page.
@@ -18,11 +18,11 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Number of kinds.
+    /// Number of kinds of operations.
     pub const COUNT: usize = 4;
 }
 
-/// Page program time, which may differ between pages, and block erase time.
+/// Time to program a page, which may differ between pages, and time to erase a block.
 #[derive(Clone, Debug, Configuration)]
 pub struct ProgramErase<T: FieldType> {
     /// Time to program a page.
@@ -54,7 +54,7 @@ pub struct OperationEnergy {
 }
 
 impl OperationEnergy {
-    /// Energies of a read, a program, and an erase.
+    /// Energies of a page read, a page program, and a block erase.
     #[must_use]
     pub fn each(&self) -> [Option<Energy>; 3] {
         [self.read_energy, self.program_energy, self.erase_energy]

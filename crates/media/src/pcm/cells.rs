@@ -4,7 +4,7 @@ use crate::charge::{Energies, check_energies};
 use nacre_config::{Configuration, Reader};
 use nacre_kernel::{Energy, Power, Time};
 
-/// Operation of phase-change memory.
+/// Kind of an operation on phase-change memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Reads a row.
@@ -14,7 +14,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Number of kinds.
+    /// Number of kinds of operations.
     pub const COUNT: usize = 2;
 }
 
@@ -45,7 +45,8 @@ impl Cells {
         Energies::of([self.read_energy, self.program_energy])
     }
 
-    /// Reports an error if some energies are missing. `read` and `program` are the names of the settings.
+    /// Reports an error if some energies are set and others are missing. `read` and `program` are the names
+    /// of the settings.
     pub fn check_energies(&self, reader: &mut Reader<'_>, [read, program]: [&str; 2]) {
         let energies = [(read, self.read_energy), (program, self.program_energy)];
         check_energies(reader, &energies, self.idle_power);

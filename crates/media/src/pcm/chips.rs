@@ -80,7 +80,7 @@ impl Chips {
         self.data_chips + self.spare_chips
     }
 
-    /// A rank of these chips. The controller adds `control` to the time of each read.
+    /// The rank that consists of these chips. The controller adds `control` to the time of each read.
     #[must_use]
     pub fn rank(&self, control: Time) -> Rank {
         let data_chips = u64::from(self.data_chips);
@@ -105,16 +105,16 @@ impl Chips {
         }
     }
 
-    /// Reports an error if some energies are missing. If `may_lack_reads` is true, the energy of a program
-    /// may be the only one, e.g. because capacitors need it. Energy is then not modeled.
+    /// Reports an error if some energies are set and others are missing. With `may_lack_reads`, the program
+    /// energy may be set alone, e.g. to size capacitors. Energy is then not modeled.
     pub fn check_energies(&self, reader: &mut Reader<'_>, may_lack_reads: bool) {
         if !may_lack_reads || self.cells.read_energy.is_some() || self.cells.idle_power.is_some() {
             self.cells.check_energies(reader, ["read_energy", "program_energy"]);
         }
     }
 
-    /// Energies of a whole rank, indexed by [`Operation`](super::Operation), and the energy of a programmed
-    /// nonzero word. The energy of a program is proportional to its time.
+    /// Energies of a whole rank, indexed by [`Operation`](super::Operation), followed by the energy of a
+    /// programmed nonzero word. The energy of a program is proportional to its time.
     #[must_use]
     pub fn energies(&self) -> Energies<KINDS> {
         let rank = self.rank(Time::ZERO);

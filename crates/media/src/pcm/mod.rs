@@ -45,7 +45,7 @@ pub const CHIP_WORD: u64 = 2;
 /// Number of rows whose counters are allocated together.
 const ROWS_PER_PART: usize = 4096;
 
-/// Chips that operate together.
+/// A rank: chips that operate together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rank {
     /// Number of bytes of one read, over all data chips.
@@ -114,8 +114,8 @@ impl Rank {
     }
 }
 
-/// Quotient `bytes / unit`. Units are nearly always powers of two, for which a shift takes 10 % of the time
-/// of a division.
+/// Quotient `bytes / unit`. Most units are powers of two, for which a shift takes 10 % of the time of a
+/// division.
 #[inline]
 fn divided(bytes: u64, unit: u64) -> u64 {
     if unit.is_power_of_two() { bytes >> unit.trailing_zeros() } else { bytes / unit }
@@ -168,7 +168,7 @@ impl Rows {
         self.programs += times;
     }
 
-    /// Records one program of each of `count` rows: `row` and the rows before it.
+    /// Records one program for each of `count` rows: `row` and the rows before it.
     pub fn program_down(&mut self, row: u64, count: u64) {
         let (mut end, mut left, endurance) = (row as usize + 1, count as usize, self.endurance);
         while left > 0 {
@@ -184,8 +184,8 @@ impl Rows {
         self.programs += count;
     }
 
-    /// Considers `count` rows from `row` downward. Returns the distance from `row` of the first row that one
-    /// more program would wear out, if any.
+    /// Searches `count` rows, from `row` downward, for a row that one more program would wear out. Returns
+    /// the distance of the first such row from `row`, if any.
     pub fn first_worn_down(&self, row: u64, count: u64) -> Option<u64> {
         let is_worn = |&index: &u64| u64::from(self.programs_of(row - index)) == self.endurance;
         match self.programs_in(row + 1 - count, row + 1).1 {
@@ -194,7 +194,7 @@ impl Rows {
         }
     }
 
-    /// Prefetches the count of programs of `row`.
+    /// Prefetches the program counter of `row`.
     #[inline]
     pub fn prefetch(&self, row: u64) {
         if let Some(counts) = &self.parts[row as usize / ROWS_PER_PART] {
@@ -235,7 +235,7 @@ impl Rows {
         (0..self.count).map(count)
     }
 
-    /// Programs of the rows `first..end`: their total number, and the maximum per row.
+    /// Total number of programs of the rows `first..end`, and the maximum number of a single row.
     pub fn programs_in(&self, first: u64, end: u64) -> (u64, u32) {
         let (mut sum, mut most) = (0, 0);
         let (mut row, end) = (first as usize, end.min(self.count) as usize);

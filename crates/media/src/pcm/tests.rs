@@ -25,7 +25,8 @@ fn an_access_takes_the_beats_and_chunks_it_touches() {
     }
 }
 
-/// akel-2011, section 2.2, gives 48.6 and 0.5 MiB/s per chip.
+/// Checks the bandwidths per chip of akel-2011, section 2.2: 48.6 MiB/s for reads, and 0.5 MiB/s for
+/// programs.
 #[test]
 fn a_chip_reads_and_programs_as_fast_as_its_data_sheet_says() {
     let per_chip = |bytes: u64, time: Time| bytes as f64 / 4.0 / time.as_secs_f64() / f64::from(1 << 20);
@@ -47,7 +48,8 @@ fn rows_count_their_programs_and_wear_out_after_their_endurance() {
     rows.check_invariants();
 }
 
-/// The programs extend over two parts, and some rows wear out.
+/// Checks that programs of many rows at once count like single programs, across parts and in rows that wear
+/// out.
 #[test]
 fn many_programs_at_once_count_as_one_after_the_other() {
     let (mut at_once, mut one_by_one) = (Rows::new(9000, 3), Rows::new(9000, 3));
@@ -69,7 +71,7 @@ fn many_programs_at_once_count_as_one_after_the_other() {
     assert!(state::restored(&mut Rows::new(8999, 3), &bytes).is_err(), "of other rows");
 }
 
-/// Compares the numbers with a count over whole chunks, byte by byte.
+/// Compares the numbers of nonzero words per chunk with a byte-by-byte count.
 #[test]
 fn words_that_are_not_zero_are_counted_by_chunk() {
     let mut random = nacre_kernel::Streams::new(1).stream("data");

@@ -22,7 +22,8 @@ pub struct Landed<S> {
 }
 
 impl Landed<Nothing> {
-    /// Store layout for `capacity` bytes. Without a capacity, the layout covers the maximum address range.
+    /// Store layout for `capacity` bytes. If `capacity` is `None`, the layout covers the maximum address
+    /// range.
     pub fn layout(capacity: Option<Bytes>) -> Layout {
         let capacity = capacity.map_or(UNLIMITED, |bytes| bytes.0);
         Layout {
@@ -83,8 +84,8 @@ impl<S: Store> Landed<S> {
     }
 }
 
-/// Selects units of `unit` bytes within the address range `bytes`, each with a probability of 1/2. A caller
-/// gives these units one version of the data, and the other units the other version.
+/// Selects units of `unit` bytes within the address range `bytes`, each with a probability of 1/2. After a
+/// power loss, the selected units have the new data, for example, and all others the old data.
 pub fn drawn_units(bytes: Range<u64>, unit: u32, chance: &mut Random) -> Vec<Range<u64>> {
     let unit = u64::from(unit);
     let next = |&start: &u64| Some((start / unit + 1) * unit).filter(|&next| next < bytes.end);

@@ -36,8 +36,8 @@ fn what_is_trimmed_reads_as_zero() {
     assert_eq!(found(&bytes, 0, 32), [[3; 8], [0; 8], [0; 8], [3; 8]].concat());
 }
 
-/// Each unit of a torn write has either old or new data, and about half of the units have new data. No other
-/// data changes.
+/// Checks that each unit of a torn write has either old or new data, that about half of the units have new
+/// data, and that no other data changes.
 #[test]
 fn half_of_the_units_of_torn_writes_are_new() {
     let mut chance = Streams::new(2).stream("chance");

@@ -4,7 +4,7 @@ use super::Store;
 
 /// Bytes that are accessed by address, stored in the pages of a store.
 ///
-/// Bits are stored inverted. Unprogrammed bytes of a store read as ones, but must read as zeros here.
+/// Bits are stored inverted: unprogrammed bytes read as ones in a store, but must read as zeros here.
 #[derive(Debug)]
 pub struct InPlace<S> {
     store: S,
@@ -27,7 +27,7 @@ impl<S: Store> InPlace<S> {
         }
     }
 
-    /// Replaces the bytes at `address` and after it.
+    /// Writes `bytes`, starting at `address`.
     pub fn write(&mut self, address: u64, bytes: &[u8]) {
         for (page, offset, range) in pieces(address, bytes.len(), self.page.len()) {
             let bytes = &bytes[range];
@@ -40,7 +40,8 @@ impl<S: Store> InPlace<S> {
         }
     }
 
-    /// Sets `bytes` bytes to zero, starting at `address`. Whole pages then use no memory.
+    /// Sets `bytes` bytes to zero, starting at `address`. Pages that are set to zero completely use no
+    /// memory.
     pub fn clear(&mut self, address: u64, bytes: u64) {
         let page_bytes = self.page.len() as u64;
         let end = address + bytes;

@@ -40,7 +40,7 @@ impl Memory {
         (chunk.programmed & bit != 0).then(|| &chunk.bytes[start..start + self.page_bytes])
     }
 
-    /// Marks `page` as programmed, and returns its data for changes.
+    /// Marks `page` as programmed, and returns a mutable reference to its data.
     fn claim(&mut self, page: u64) -> &mut [u8] {
         let ((start, bit), page_bytes) = (self.place(page), self.page_bytes);
         let chunk = self.chunks.entry(page / CHUNK_PAGES).or_insert_with(|| Chunk {

@@ -1,4 +1,4 @@
-//! Content of a medium. It has either data, or none if only time, wear, and energy are simulated.
+//! Content of a medium. If only time, wear, and energy are simulated, a medium stores no data.
 //!
 //! A medium is generic over its [`Store`]. Cleaning and wear leveling call the same methods in both cases.
 //! With [`Nothing`], the compiler removes these calls.

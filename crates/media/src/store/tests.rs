@@ -1,4 +1,4 @@
-//! Compares the store in memory with one buffer per page.
+//! Compares the store in memory with a reference that has one buffer per page.
 
 use super::{Memory, Store};
 use proptest::prelude::*;

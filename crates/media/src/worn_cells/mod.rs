@@ -43,7 +43,8 @@ struct Row {
 }
 
 impl WornCells {
-    /// Creates `rows` new rows with an endurance of `endurance` writes and this error formula.
+    /// Creates `rows` new rows with an endurance of `endurance` writes. `errors` is the formula of bit
+    /// errors.
     pub fn new(rows: u32, endurance: u64, errors: ErrorModel, mut random: Random) -> WornCells {
         let weakness = (0..rows).map(|_| errors.weakness(&mut random)).collect();
         WornCells {
@@ -71,7 +72,8 @@ impl WornCells {
         self.rows[rows[1] as usize] = Row::default();
     }
 
-    /// Counts a write of `row`. Returns the mean number of errors of `bits` bits in cells with this endurance.
+    /// Counts a write of `row`. Returns the mean number of bit errors of `bits` bits in cells that endure
+    /// `endurance` writes.
     #[inline]
     fn wear(&mut self, row: u32, bits: u32, endurance: f64) -> f64 {
         let row = row as usize;
@@ -136,7 +138,8 @@ mod tests {
         assert!((mean - 2.0).abs() < 6.0 * (2.0_f64 / 20_000.0).sqrt(), "{mean} bit errors");
     }
 
-    /// At half of the endurance of its mode, a page over two rows has 1/8 of the bit errors at its endurance.
+    /// Checks that a page over two rows has, at half of the endurance of its mode, 1/8 of the bit errors at
+    /// the full endurance.
     #[test]
     fn a_page_over_two_rows_has_the_errors_of_both() {
         let errors = ErrorModel { bit_error_rate: 8e-3, error_exponent: 3.0, endurance_spread: 0.0 };

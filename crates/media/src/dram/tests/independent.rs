@@ -1,13 +1,13 @@
-//! An independent model, with which the channel is compared. The constraints are conditions on pairs of
-//! commands.
+//! An independent timing model, with which the channel is compared. Its constraints are conditions on pairs
+//! of commands.
 
 use super::super::Kind::{Activate, Precharge, Read, Refresh, Write};
 use super::super::*;
 use super::{at, ddr3, ddr4, random_command, st_ddr3};
 use nacre_kernel::{Streams, Time};
 
-/// Number of clocks of `time`, found by trial: the first number of clocks that is long enough. For DDR4, it
-/// may be too short by 26 thousandths of a clock.
+/// Smallest number of clocks that is at least as long as `time`, found by trial. For DDR4, it may be too
+/// short by 26 thousandths of a clock.
 fn rounded(part: &Part, time: Time) -> u64 {
     let (time, clock) = (time.as_ps() as f64, part.clock.as_ps() as f64);
     let short = if part.rounding == Rounding::Ddr4 { 0.026 } else { 0.0 };
@@ -85,8 +85,8 @@ fn slow_earliest(part: &Part, given: &[(Command, u64)], command: Command, from: 
     (from..).find(|&clock| is_legal(part, given, command, clock)).expect("there is an end to what was given")
 }
 
-/// Some commands are requested at clocks long before the newest command. They are inserted between other
-/// commands if the constraints allow this.
+/// Compares the clock of each random command with the independent model. Some commands are requested at
+/// clocks long before the newest command, so that the channel inserts them between other commands.
 #[test]
 fn random_commands_are_ready_when_no_pair_of_commands_forbids_it() {
     let mut random = Streams::new(1).stream("commands");
@@ -121,8 +121,8 @@ fn random_commands_are_ready_when_no_pair_of_commands_forbids_it() {
     assert!(data_before > 60 && rows_before > 25, "{data_before} of data, {rows_before} of rows");
 }
 
-/// If an access is inserted before its row is closed, no pair of commands violates a constraint. All other
-/// commands keep their clocks.
+/// Checks that no pair of commands violates a constraint if an access is inserted before its row is closed,
+/// and that all other commands keep their clocks.
 #[test]
 fn what_goes_before_the_closing_of_its_row_keeps_all_constraints() {
     let mut random = Streams::new(3).stream("passing");

@@ -68,7 +68,7 @@ fn ddr4() -> Part {
     }
 }
 
-/// The expected clocks are those that a DDR4-2400 data sheet lists next to the nanoseconds of each
+/// The expected numbers of clocks are those that a DDR4-2400 data sheet lists next to the nanoseconds of each
 /// constraint. tRFC of 350 ns is an exception: it takes one clock more with 0.833 ns than with the 0.8333 ns
 /// of the standard.
 #[test]
@@ -138,7 +138,7 @@ fn wait(part: Part, commands: &[Command], first: usize) -> u64 {
     earliest - clocks[first]
 }
 
-/// DDR3-1600 has a clock period of 1.25 ns.
+/// Checks each constraint of DDR3-1600 to the clock. The clock period is 1.25 ns.
 #[test]
 fn every_constraint_of_ddr3_is_kept_to_the_clock() {
     let open = at(Activate, 0, 0, 1);
@@ -167,7 +167,7 @@ fn every_constraint_of_ddr3_is_kept_to_the_clock() {
     }
 }
 
-/// everspin-emd3d256m has timings of 8-47-36 and a tRTP of 5 clocks.
+/// Checks the timings of everspin-emd3d256m: 8-47-36, and a tRTP of 5 clocks.
 #[test]
 fn mram_opens_and_closes_rows_more_slowly_and_needs_no_refresh() {
     let (open, read, close) = (at(Activate, 0, 0, 1), at(Read, 0, 0, 1), at(Precharge, 0, 0, 1));
@@ -213,8 +213,8 @@ fn random_command(part: &Part, random: &mut Random) -> Command {
     at(kind, random.below(2) as u32, bank, random.below(2) as u32)
 }
 
-/// After all other commands, bursts that are issued together have the clocks of single bursts. A train that
-/// is inserted before other commands stays together.
+/// Checks that bursts issued together have the same clocks as bursts issued one by one. All bursts follow
+/// the other commands, because a train that is inserted before other commands stays together.
 #[test]
 fn many_bursts_at_once_are_as_many_one_by_one() {
     let mut random = Streams::new(2).stream("bursts");
@@ -261,8 +261,8 @@ fn a_row_as_a_whole_takes_the_clocks_of_its_commands() {
     }
 }
 
-/// The spacing is tCCD_S (four clocks) instead of tCCD_L (six clocks), because only every fourth burst is in
-/// the same group.
+/// Checks that reads that alternate between four groups follow each other after tCCD_S (four clocks) instead
+/// of tCCD_L (six clocks).
 #[test]
 fn rows_of_four_groups_are_read_in_turn() {
     let locations = [0, 4, 8, 12].map(|bank| Location { rank: 0, bank, row: 1 });
@@ -307,8 +307,8 @@ fn a_channel_takes_on_the_state_of_another() {
     (500..1000).for_each(|number| step(&mut [&mut channel, &mut other], 20 * number));
 }
 
-/// The open row can be read at clocks 15 and 19, which are at least tRCD after it is opened and at least tRTP
-/// before it is closed. It cannot be read at clock 23.
+/// Checks that an open row can be read at clocks 15 and 19, which are at least tRCD after the row is opened
+/// and at least tRTP before it is closed. It cannot be read at clock 23.
 #[test]
 fn a_row_is_read_before_it_is_closed_for_another_as_long_as_there_is_time() {
     let mut channel = Channel::new(ddr3(), 1);
