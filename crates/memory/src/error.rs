@@ -6,7 +6,7 @@ use nacre_kernel::{ErrorCode, ErrorData, Refused, Time, ZoneRefusal};
 use nacre_machine::Problems;
 use nacre_machine::capable::WITH_TRANSACTIONS;
 
-/// Error of a failed operation. Unless the image or the medium failed, the memory is unchanged.
+/// Reason why an operation failed. Unless the image or the medium failed, the memory is unchanged.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum MemoryError {
     /// The scenario has errors, or its stack stores no data.
@@ -72,13 +72,13 @@ pub enum MemoryError {
         write_pointer: u64,
         /// End of the zone.
         end: u64,
-        /// Reason of the rejection.
+        /// Reason for the rejection.
         refusal: ZoneRefusal,
     },
-    /// Acknowledged data was lost. One flush reports this.
+    /// Acknowledged data was lost. Only the next flush reports this loss.
     #[error("the device has lost unflushed data; reads of it fail until it is rewritten")]
     LostData,
-    /// The transaction changes more pages than the device can store old versions of.
+    /// The transaction changes too many pages: the device cannot store the old versions of all of them.
     #[error(
         "the transaction is too large: one transaction can always change {pages} pages of {page_bytes} \
          bytes, since their old and new versions take half of the write buffer; the write was not \

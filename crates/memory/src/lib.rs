@@ -6,7 +6,8 @@
 //! # With an image
 //! An operation that changes data or state is appended to the image's journal before the device performs it.
 //! A process may therefore be killed at any time: when reopened, the memory holds all acknowledged data. An
-//! open transaction is then rolled back, as after a power loss. [`Memory::close`] also rolls it back.
+//! open transaction is then rolled back, as after a power loss. [`Memory::close`] also rolls back an open
+//! transaction.
 //!
 //! [`PersistentDevice`] is the device with its image, without a clock. A [`Memory`] drives it with a virtual clock, and a
 //! server with the wall clock. Both write the same image format.

@@ -205,8 +205,8 @@ impl Memory {
         flushed
     }
 
-    /// Rolls an open transaction back and writes a checkpoint. Errors: the image fails, but it contains the
-    /// acknowledged data nevertheless.
+    /// Rolls back an open transaction and writes a checkpoint. If power is off, only syncs the image. Errors:
+    /// the image fails, but it still contains all acknowledged data.
     pub fn close(mut self) -> Result<(), MemoryError> {
         self.check_image()?;
         if !self.has_power() {
@@ -224,7 +224,8 @@ impl Memory {
         self.device.capacity()
     }
 
-    /// Number of bytes per access of the program.
+    /// Size in bytes of one memory access by a program (setting `stack.word`), or 1 if the stack has no such
+    /// setting.
     pub fn word_bytes(&self) -> u64 {
         self.word_bytes
     }
@@ -234,7 +235,7 @@ impl Memory {
         self.device.has_power()
     }
 
-    /// Simulated time since the memory was new, including earlier sessions.
+    /// Simulated time since the memory was created, including earlier sessions.
     pub fn now(&self) -> Time {
         self.now
     }
@@ -244,7 +245,7 @@ impl Memory {
         self.latency
     }
 
-    /// Statistics of the device since it was opened, in the format of a record.
+    /// Statistics of the device since the memory was opened, in the format of a record.
     pub fn statistics(&self) -> Component {
         let elapsed = self.now - self.opened_at;
         record::component(&self.device.device().report(elapsed), elapsed)
@@ -276,7 +277,7 @@ impl Memory {
         }
     }
 
-    /// The error for a write that the device did not perform, or for a zone command without data.
+    /// Creates the error for a write, or for a zone command without data, that the device did not perform.
     fn write_error(
         &self,
         address: u64,

@@ -1,4 +1,5 @@
-//! Opening a device with stored data: new, from an image, or from the state of a run.
+//! Opening of a device with stored data. The device is new, or continues from an image or from the state of a
+//! run.
 
 use crate::error::MemoryError;
 use crate::persistent_device::PersistentDevice;
@@ -34,7 +35,7 @@ impl Default for Access {
 }
 
 impl PersistentDevice {
-    /// The stack of `checked`, whose data is only in memory.
+    /// Builds the device of `checked`, with its data only in memory.
     ///
     /// Errors: the stack stores no data or cannot be built.
     pub fn in_memory(checked: &Checked, files: &dyn Files) -> Result<PersistentDevice, MemoryError> {
@@ -82,8 +83,8 @@ impl PersistentDevice {
         PersistentDevice::of_image(checked, files, path, opened?)
     }
 
-    /// Like [`PersistentDevice::open`], on a `disk`. An empty disk gets a new image with a journal of `journal_bytes`
-    /// bytes, with or without page checksums.
+    /// Like [`PersistentDevice::open`], for an image on `disk`. An empty disk gets a new image with a journal
+    /// of `journal_bytes` bytes, with or without page checksums.
     ///
     /// Errors: those of [`PersistentDevice::open`].
     pub(crate) fn on_disk(

@@ -3,7 +3,7 @@
 //!
 //! The driver supplies the time of each request. A step that changes data or state is appended to the image's
 //! journal before it is performed. The process may therefore be killed at any time, and a step that cannot be
-//! stored is not performed. Reads also change the state of a device (arm position, caches). They are stored
+//! stored is not performed. Reads also change the state of a device (arm position, caches). Reads are stored
 //! in the record of the next change. A kill loses the reads after the last record, including their time. A
 //! checkpoint is written when a replay would take too long, and empties the journal.
 
@@ -54,13 +54,13 @@ pub struct PersistentDevice {
     reads: Vec<u8>,
     /// Number of steps since the last checkpoint, including those in `reads`.
     steps: u64,
-    /// Units of work to replay these steps.
+    /// Units of work that a replay of the steps since the last checkpoint takes.
     work: u64,
     /// Whether a change could not be stored, so that a replay of the journal would not give the current
     /// state. In this case, the next step requires a checkpoint.
     is_behind: bool,
-    /// Whether the device has changed since the last attempt to write a checkpoint. On a full disk, another
-    /// attempt may then succeed.
+    /// Whether the device has changed since the last attempt to write a checkpoint. If so, another attempt
+    /// may succeed on a full disk.
     has_changed: bool,
     /// Whether the journal ended with an incomplete record.
     pub(crate) was_torn: bool,
@@ -74,7 +74,7 @@ struct Bookkeeping {
     /// Time of the last completion or submission.
     until: Time,
     outstanding: Slab<Outstanding>,
-    /// Number of power losses so far. Each has a separate random stream.
+    /// Number of power losses so far. Each power loss uses a separate random stream.
     failures: u64,
     harmed: Harmed,
     written: Ranges,
@@ -311,8 +311,8 @@ impl PersistentDevice {
         (completion, data, zone)
     }
 
-    /// Runs the device to the time of a journaled step. Returns whether requests completed before it. Returns
-    /// an error if this device cannot have performed a step at that time.
+    /// Runs the device to the time of a journaled step. Returns whether requests completed before that time.
+    /// Returns an error if this device cannot have performed a step at that time.
     pub(crate) fn bring_to(&mut self, when: When) -> Result<bool, &'static str> {
         let When { at, behind } = when;
         let mut completions = std::mem::take(&mut self.completions);
@@ -421,7 +421,7 @@ impl PersistentDevice {
         &self.medium_faults
     }
 
-    /// Number of power losses since the device was new.
+    /// Number of power losses since the device was created.
     pub fn power_failures(&self) -> u64 {
         self.bookkeeping.failures
     }
@@ -431,18 +431,18 @@ impl PersistentDevice {
         self.device.transactions().is_some_and(|transactions| transactions.is_open())
     }
 
-    /// Enables stages in latency breakdowns.
+    /// Enables or disables stages in latency breakdowns.
     pub fn detail(&mut self, is_detailed: bool) {
         self.device.detail(is_detailed);
     }
 
-    /// Restarts all counters at `now`.
+    /// Resets all counters at `now`.
     pub fn restart_ledger(&mut self, now: Time) {
         self.device.restart_ledger(now);
     }
 
-    /// Whether the start of `range` was ever written, and the number of bytes from there to which this
-    /// applies. Unwritten data reads as zeros.
+    /// Whether the start of `range` was ever written, and the number of bytes from this start to which the
+    /// answer applies. Unwritten data reads as zeros.
     pub fn written(&self, range: Range<u64>) -> (bool, u64) {
         self.bookkeeping.written.run(range.start, range.end)
     }
@@ -535,7 +535,7 @@ impl PersistentDevice {
         state.finish()
     }
 
-    /// Loads the state of `saved`, a run of `checked`, without its data. Simulated time continues when the
+    /// Loads the state of `saved`, a run of `checked` that stored no data. Simulated time continues when the
     /// device is idle.
     pub(crate) fn begin_with(
         &mut self,

@@ -9,8 +9,8 @@ use nacre_kernel::Refused;
 /// Number of an invalid record, and the reason why it is invalid.
 type ReplayError = (usize, String);
 
-/// Replays `records` on `kept`, starting at its checkpoint. The error is the number of the record that this
-/// device could not have written, with the reason.
+/// Replays `records` on `device`, which is in the state of its checkpoint. The error contains the number of
+/// the record that this device could not have written, and the reason.
 pub(crate) fn replay(device: &mut PersistentDevice, records: &Records) -> Result<(), ReplayError> {
     // After a transaction is replayed without one, later steps have different times.
     let mut is_moved = false;
@@ -81,13 +81,13 @@ fn finish<'a>(
     Ok(())
 }
 
-/// The time of a step, which is later than recorded if earlier steps took longer.
+/// The time of a step in the replay. It is later than the recorded time if earlier steps took longer.
 fn moved(device: &mut PersistentDevice, when: When) -> When {
     device.complete_all();
     when.at.max(device.until()).into()
 }
 
-/// Whether the range of `step` is within the device.
+/// Returns an error if the range of `step` is partly outside the device.
 fn fits(device: &PersistentDevice, number: usize, step: Step<'_>) -> Result<(), ReplayError> {
     let (address, bytes) = match step {
         Step::Read { address, bytes } | Step::Zero { address, bytes } | Step::Trim { address, bytes } => {

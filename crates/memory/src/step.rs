@@ -107,7 +107,7 @@ const ZERO: u8 = 9;
 const TRIM: u8 = 10;
 /// Kind byte of a media error step. The kind of the change follows.
 const HARM: u8 = 11;
-/// Kind byte of a zone step. The number of the zone command, which is 0 for an append, is added to it.
+/// Kind byte of a zone step. It is increased by the number of the zone command, which is 0 for an append.
 const ZONE: u8 = 14;
 /// Bit that is set in the kind byte if the step follows completions at the same time.
 const BEHIND: u8 = 0x80;

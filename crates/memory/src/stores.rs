@@ -1,4 +1,4 @@
-//! The stores of a stack, one per device: in memory, or one after another in one image.
+//! The stores of a stack, one per device, either in memory or one after another in an image.
 
 use nacre_crash::medium_faults::{FaultyPages, SharedFaults};
 use nacre_image::{Geometry, Image, ImageStore};
@@ -22,7 +22,8 @@ pub(crate) fn geometry(layouts: &[(String, Layout)]) -> Geometry {
     Geometry { page_bytes, pages_per_extent, pages, raw_bytes: 0 }
 }
 
-/// Stores in `image`, which has the geometry returned by [`geometry`], with `faults`.
+/// Stores in `image`, which must have the geometry returned by [`geometry`]. `faults` are injected into their
+/// operations.
 pub(crate) fn in_image(
     layouts: &[(String, Layout)],
     image: &Image,
@@ -44,7 +45,7 @@ pub(crate) fn in_image(
     layouts.iter().map(|(_, layout)| Box::new(faulty(layout)) as Box<dyn Pages>).collect()
 }
 
-/// Number of image pages for a store, in whole extents.
+/// Number of image pages that a store occupies, rounded up to whole extents.
 fn room(layout: &Layout, page_bytes: u32, pages_per_extent: u64) -> u64 {
     (layout.pages * u64::from(layout.page_bytes / page_bytes)).next_multiple_of(pages_per_extent)
 }

@@ -42,9 +42,9 @@ impl Memory {
         Ok(write_pointer)
     }
 
-    /// Reason to reject a complete append of `size` bytes in a zone with `space` bytes left. A long append is
-    /// divided into several requests, and the device would reject only one of the later requests. If the
-    /// result is `None`, the device decides.
+    /// Reason to reject an append of `size` bytes as a whole if its zone has `space` bytes left. A long
+    /// append is divided into several requests, and the device would reject only one of the later requests.
+    /// If the result is `None`, the device decides.
     fn refused_as_a_whole(&self, size: u64, space: u64) -> Option<ZoneRefusal> {
         let unit = u64::from(self.device.device().capabilities().atomic_unit);
         if size > REQUEST_MAX as u64 && space > 0 && !size.is_multiple_of(unit) {

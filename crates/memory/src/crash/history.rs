@@ -1,4 +1,4 @@
-//! Block contents after each step of a run.
+//! Contents of the blocks after each step of a run.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(super) struct History {
 }
 
 impl History {
-    /// The blocks that were changed by any step, in order.
+    /// The blocks that any step has changed, in ascending order.
     pub(super) fn blocks(&self) -> Vec<u64> {
         self.blocks.keys().copied().collect()
     }
@@ -23,8 +23,8 @@ impl History {
         self.blocks.entry(block).or_default().push((step, word));
     }
 
-    /// Drops the steps after the first `steps`, and sets the contents to `found`. An unreadable block, e.g.
-    /// after a disconnect, may have any content.
+    /// Drops all steps after the first `steps`, and sets the block contents to `found`. An unreadable block,
+    /// e.g. after a disconnect, may have any content.
     pub(super) fn continue_after(&mut self, steps: u64, found: &[u64]) {
         for (versions, &word) in self.blocks.values_mut().zip(found) {
             versions.retain(|&(step, _)| step <= steps);
@@ -34,8 +34,8 @@ impl History {
         }
     }
 
-    /// Largest number of steps between `least` and `most` after which all blocks have the contents `found`;
-    /// `None` if there is none.
+    /// Largest number of steps, from `least` to `most`, after which all blocks had the contents `found`.
+    /// `None` if there is no such number.
     pub(super) fn steps_of(&self, found: &[u64], least: u64, most: u64) -> Option<u64> {
         (least..=most).rev().find(|&steps| {
             self.blocks.values().zip(found).all(|(versions, &found)| {
@@ -46,9 +46,8 @@ impl History {
         })
     }
 
-    /// Finds a block whose content in `found` is neither its content after `least` steps nor
-    /// a later content of that block.
-    /// Returns the block and its content in `found`.
+    /// Finds a block whose content in `found` is a content that the block had neither after `least` steps nor
+    /// later. Returns the block and its content in `found`.
     pub(super) fn stranger(&self, found: &[u64], least: u64) -> Option<(u64, u64)> {
         let is_known = |versions: &[(u64, u64)], word: u64| {
             let base = versions.iter().rfind(|&&(step, _)| step <= least).map_or(0, |&(_, word)| word);

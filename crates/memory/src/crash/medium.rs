@@ -1,4 +1,4 @@
-//! Disk faults below an image that crashes. The image must report all data that they destroy.
+//! Faults of the host disk under a crashing image. The image must report all data that these faults destroy.
 
 use super::{ImageRun, JOURNAL_BYTES, read};
 use crate::error::MemoryError;
@@ -7,7 +7,7 @@ use nacre_image::tape::{Followed, Harm, JOURNAL_START, MediumFault};
 use nacre_image::{Image, Problem};
 use std::ops::Range;
 
-/// How images reported one fault of their disk.
+/// Numbers of reports by images about one fault of their disk, by kind of report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reported {
     /// Number of images that did not open.
@@ -17,10 +17,10 @@ pub struct Reported {
     /// Number of cases in which the last records appeared torn and the file has no mark that they were
     /// synced, because a power loss destroyed the mark.
     pub torn: u64,
-    /// Number of cases like `torn`, but without a trace of the records.
+    /// Number of cases like `torn`, except that the file shows no trace of the last records.
     pub unmarked: u64,
-    /// Number of cases in which synced steps were lost and the image reported at most a torn record. In these
-    /// cases, a misdirected write overwrote the end of the journal, including its marks.
+    /// Number of cases in which synced steps were lost, and the image reported a torn record or nothing. In
+    /// these cases, a misdirected write overwrote the end of the journal, including its marks.
     pub overwritten: u64,
     /// Number of cases in which no data was missing, because the file stores the data twice or replays it.
     pub unharmed: u64,
@@ -36,7 +36,7 @@ impl Reported {
         self.unharmed += other.unharmed;
     }
 
-    /// Number of crashes with the fault.
+    /// Number of crashes in which the disk had the fault.
     pub fn points(&self) -> u64 {
         self.refused + self.unreadable + self.torn + self.unmarked + self.overwritten + self.unharmed
     }
@@ -59,9 +59,9 @@ impl ImageRun<'_> {
         file.harm(bytes, fault, part, &mut self.random)
     }
 
-    /// Checks that the `opened` image reports the data that `harm` destroyed. Without a report, it must have
-    /// the content after `least` or more steps. It must also have the first `marked` steps, which a mark or a
-    /// checkpoint lists as synced.
+    /// Checks that the `opened` image reports the data that `harm` destroyed. Without a report, the image
+    /// must have the content after `least` or more steps. It must also have the first `marked` steps, which a
+    /// mark or a checkpoint lists as synced.
     ///
     /// Errors: the image returns wrong content without a report.
     pub(super) fn is_reported(

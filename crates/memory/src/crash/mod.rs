@@ -1,7 +1,7 @@
 //! Crash tests of images: process kills and host power losses, between and inside operations on the file.
 //!
-//! A device that stores data performs steps over an image in memory. After a step, the file is reset to a
-//! state in the middle of the operations of that step, and reopened. The device must then have the content
+//! A device whose image is a file in memory performs steps. After a step, the file is reset to a state in the
+//! middle of the operations of that step, and reopened. The device must then have the content that it had
 //! after some number of steps. This number must include every step that was acknowledged before a kill, and
 //! every step that was synced before a power loss. The device must then accept writes and keep them across
 //! another power loss. Sometimes the run continues after the crash.
@@ -28,7 +28,7 @@ use nacre_machine::{Checked, Files};
 use std::collections::BTreeMap;
 use tape::Recorded;
 
-/// Counts of the tests, and the first violation.
+/// Counts of the events in crash tests, and the first violation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Crashed {
     /// Number of process kills.
@@ -89,8 +89,8 @@ const LOCATIONS: u64 = 24;
 const CRASHES_MAX: u64 = 6;
 /// Share of the crashes in which the disk has a fault.
 const HARMED: f64 = 0.5;
-/// The run continues after 1 in `STAYS` crashes in the last step, on average. `STAYS_TORN` applies to crashes
-/// that tear a record.
+/// On average, the run continues after one of `STAYS` crashes in the last step, or after one of `STAYS_TORN`
+/// crashes that tear a record.
 const STAYS: u64 = 8;
 const STAYS_TORN: u64 = 2;
 
@@ -122,16 +122,16 @@ struct ImageRun<'a> {
     device: PersistentDevice,
     history: History,
     blocks: u64,
-    /// Number of steps.
+    /// Number of steps that are in the device.
     steps: u64,
-    /// Number of synced steps.
+    /// Number of these steps that were synced.
     synced: u64,
     /// Number of steps that a synced mark or checkpoint covers.
     marked: u64,
     /// First block of the last step, if it was a write.
     wrote: Option<u64>,
-    /// First block of the last step, if that step was a write whose record was torn. The program often
-    /// repeats this write.
+    /// First block of the last step, if that step was a write whose record was torn. The run often repeats
+    /// this write.
     torn: Option<u64>,
     crashed: Crashed,
 }
@@ -167,7 +167,7 @@ impl<'a> ImageRun<'a> {
         })
     }
 
-    /// Performs one step with crashes inside it. Returns an error if a guarantee is violated.
+    /// Performs one step, and crashes inside it several times. Returns an error if a guarantee is violated.
     fn step(&mut self) -> Result<(), String> {
         self.steps += 1;
         self.crashed.steps += 1;
@@ -187,8 +187,8 @@ impl<'a> ImageRun<'a> {
         Ok(())
     }
 
-    /// Crashes in the middle of the last step. Returns whether the run continues from the crash, which is
-    /// possible only if `is_last`.
+    /// Crashes in the middle of the last step. Returns whether the run continues from this crash, which is
+    /// possible only if `is_last` is true.
     fn crash(&mut self, before: (u64, u64), is_last: bool) -> Result<bool, String> {
         let operations = self.tape.operations();
         let cut = self.random.below(operations as u64 + 1) as usize;
@@ -288,7 +288,8 @@ fn works_after(run: &ImageRun<'_>, mut device: PersistentDevice, tape: &Recorded
     }
 }
 
-/// The word of each of these blocks, or [`UNREAD`] if the device reports the block as lost.
+/// Reads `blocks`. Returns the word that fills each block, or [`UNREAD`] if the device reports the block as
+/// lost.
 fn read(device: &mut PersistentDevice, blocks: &[u64]) -> Result<Vec<u64>, String> {
     let mut bytes = vec![0; BLOCK as usize];
     let mut word = |&block: &u64| {

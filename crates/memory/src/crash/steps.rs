@@ -1,4 +1,4 @@
-//! Steps of a run, i.e. requests of a program.
+//! Steps of a run: random requests, like those of a program.
 
 use super::{BLOCK, BLOCKS_MAX, ImageRun, LOCATIONS, read};
 use crate::error::NotTaken;

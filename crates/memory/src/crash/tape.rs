@@ -1,9 +1,10 @@
-//! A file of an image whose host crashes: the operations since a mark, and the disk content at the mark.
+//! An image file whose host crashes. It records the disk content at a mark, and the operations since the
+//! mark.
 
 use nacre_image::tape::{Event, Followed, Tape};
 use std::sync::Arc;
 
-/// Injected faults of the file, which tests must detect.
+/// Faults that are injected into the file, and that the tests must detect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// No fault.
@@ -16,7 +17,7 @@ pub enum Fault {
     NoChecksums,
 }
 
-/// A file, the content of its disk at the mark, and its fault.
+/// A file, its content on the disk at the mark, and its fault.
 #[derive(Debug)]
 pub(super) struct Recorded {
     pub(super) file: Arc<Tape<()>>,
@@ -53,8 +54,7 @@ impl Recorded {
         }
     }
 
-    /// The file after the first `operations` operations and the first `torn` bytes of the operation after
-    /// them.
+    /// The file after the first `operations` operations and the first `torn` bytes of the next operation.
     pub(super) fn upto(&self, operations: usize, torn: usize) -> Followed {
         let (mut file, reel) = (self.before.clone(), self.file.reel());
         reel.events[..operations].iter().for_each(|event| follow(&mut file, event, self.fault));

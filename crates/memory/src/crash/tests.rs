@@ -3,7 +3,7 @@
 use super::{Crashed, Fault, Reported, crash};
 use nacre_machine::crash::{NoFiles, random_stack};
 
-/// Number of random stacks, and number of crashes of each stack.
+/// Number of random stacks, followed by the number of crashes per stack.
 const STACKS: u64 = 24;
 const POINTS: u64 = 60;
 

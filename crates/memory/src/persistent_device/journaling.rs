@@ -7,9 +7,9 @@ use nacre_image::{Image, ImageError};
 use nacre_kernel::Time;
 
 impl PersistentDevice {
-    /// Makes space for `step` in the journal, if necessary with a checkpoint. A trim or a flush needs no
-    /// space. On a full disk, it is performed without being stored, because a trimmed byte may keep its
-    /// content.
+    /// Makes space for `step` in the journal, if necessary by writing a checkpoint. Trims and flushes need no
+    /// space: on a full disk, the device performs them without storing them, because a trimmed byte may keep
+    /// its content.
     pub(super) fn make_room(&mut self, image: &Image, step: Step<'_>) -> Result<(), NotTaken> {
         let takes_room = matches!(step, Step::Write { .. } | Step::Zero { .. } | Step::Append { .. });
         let is_pressed = takes_room && self.has_changed && image.is_full();
@@ -27,8 +27,8 @@ impl PersistentDevice {
         Ok(())
     }
 
-    /// Appends `step` to the journal, after the reads that precede it. If the disk is full, a checkpoint may
-    /// free enough space.
+    /// Appends `step` to the journal, after the reads that precede the step. If the disk is full, a
+    /// checkpoint may free enough space.
     pub(super) fn append(&mut self, image: &Image, now: Time, step: Step<'_>) -> Result<(), NotTaken> {
         let mut reads = self.reads.len();
         step.encode(self.when(now), &mut self.reads);

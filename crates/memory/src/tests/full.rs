@@ -15,8 +15,8 @@ const JOURNAL_BYTES: u64 = 1 << 20;
 /// Size in bytes of a journal that needs no checkpoint before the disk is full.
 const LONG_JOURNAL_BYTES: u64 = 16 << 20;
 const WRITE_BYTES: u32 = 16 << 10;
-/// Maximum bytes of pages that wait for free space: a batch of pages that is written together, and the pages
-/// of the last write.
+/// Maximum size in bytes of the pages that wait for free space: a batch of pages that is written together,
+/// and the pages of the last write.
 const WAITING_BYTES: u32 = (256 << 10) + WRITE_BYTES;
 
 fn measured() -> Checked {
@@ -179,7 +179,8 @@ impl SmallDiskRun {
         }
     }
 
-    /// Checks that the device in `file` has one of the contents in `may`.
+    /// Checks that each block of the device in `file` has one of the contents that `may` allows for the
+    /// block.
     fn holds(&self, file: Vec<u8>, may: [&Blocks; 2], what: &str) {
         let disk = SmallDisk::with(file);
         let mut device = PersistentDevice::on_disk(&self.checked, &NoFiles, disk, JOURNAL_BYTES, true)

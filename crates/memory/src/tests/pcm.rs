@@ -9,7 +9,7 @@ use nacre_machine::{Checked, Document};
 const DRIVE: &str = "[stack]\nkind = \"onyx\"\ncontrollers = 2\nranks = 2\nrow_ranks = 2\nchip = \"4 KiB\"\n\
     row = \"1 KiB\"\nbuffered_writes = 4\n\
     wear_leveling = { kind = \"start_gap\", interval = 2, domains = 2, randomize = true }\n";
-/// Stored energy that is sufficient for six programs on five chips.
+/// Settings with stored energy for only six programs on five chips.
 const SHORT: &str = "program_energy = \"1 uJ\"\ncapacitors = \"30 uJ\"\nmay_lose_writes = true\n";
 
 fn drive(settings: &str) -> Checked {
@@ -25,7 +25,8 @@ fn bytes(memory: &mut Memory) -> Vec<u8> {
     memory.read(0, memory.capacity()).unwrap()
 }
 
-/// Once data was read, it never changes, even if earlier power losses destroyed other data.
+/// Checks that kills and closes never change data. A power loss may change data only if the stored energy is
+/// insufficient.
 #[test]
 fn a_drive_holds_what_was_read_over_kills_closes_and_power_failures() {
     for (settings, may_lose) in [("", false), ("completion = \"late\"\n", false), (SHORT, true)] {

@@ -111,7 +111,7 @@ fn answers_alike(name: &str, checked: &Checked, saved: &SavedRun<'_>) {
     }
 }
 
-/// Submits a request to the device; returns earlier completions.
+/// Submits a request to the device at `now`. Returns the completions before `now`.
 fn completions_of(
     device: &mut dyn Device,
     now: Time,
@@ -136,8 +136,8 @@ fn times(completed: &[Completed]) -> Vec<(Time, RequestId, bool)> {
     completed.iter().map(|of| (of.at, of.id, of.status == nacre_kernel::Status::Done)).collect()
 }
 
-/// Checks that a memory in an image starts from the state and keeps later writes across kills and power
-/// losses, and that a run continues from it.
+/// Checks that a memory in an image starts from `state` and keeps later writes across kills and power losses,
+/// and that a run continues from this memory.
 fn continues_as_memory(name: &str, checked: &Checked, state: &[u8]) {
     let folder = Folder::new();
     let place = folder.0.join("x.nacre");
@@ -186,8 +186,8 @@ fn every_state_of_a_run_is_one_of_a_memory_and_the_other_way_round() {
     }
 }
 
-/// Host on which another process replaces the image with a link as soon as the image has its name. No host
-/// memory is then free.
+/// Host on which another process replaces the new image with a symbolic link. Afterwards, the host has no
+/// free memory, so that opening fails.
 struct Meanwhile(PathBuf);
 
 impl Files for Meanwhile {

@@ -1,4 +1,4 @@
-//! Appends to the zones of a memory, and rejected appends.
+//! Tests of appends to the zones of a memory, including appends that are rejected.
 
 use super::NoFiles;
 use crate::memory::REQUEST_MAX;
@@ -6,7 +6,7 @@ use crate::{Memory, MemoryError, check};
 use nacre_kernel::{Datum, ZoneRefusal};
 use nacre_machine::Document;
 
-/// Zones of 4 MiB.
+/// A drive with zones of 4 MiB.
 const ZONED: &str = "[stack]\nkind = \"zns_ssd\"\nchannels = 2\nways = 2\nblocks = 16\npages = 64\npage = \"16 KiB\"\n\
     read = [\"50 us\"]\nprogram = [\"500 us\"]\nerase = \"3 ms\"\nbus = \"1 GB/s\"\nlink = \"4 GB/s\"\nbuffer = \"1 MiB\"\n\
     active_zones = 3\n";
