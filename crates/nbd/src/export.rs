@@ -7,13 +7,13 @@ use crate::wire::transmission as flags;
 pub struct Export {
     /// Export name. The empty name is the default export.
     pub name: String,
-    /// Description as text.
+    /// Description for people.
     pub description: String,
     /// Capacity in bytes.
     pub bytes: u64,
     /// Whether the export rejects writes.
     pub read_only: bool,
-    /// Whether the device rotates. Clients then expect sequential accesses to be faster.
+    /// Whether the device is a rotating disk. If so, clients expect sequential accesses to be faster.
     pub rotational: bool,
     /// Request sizes that the export accepts.
     pub block: BlockSizes,
@@ -31,8 +31,8 @@ pub struct BlockSizes {
 }
 
 impl Export {
-    /// Returns the transmission flags of the export. They state that a connection sees the writes of another
-    /// one after their replies.
+    /// Returns the transmission flags of the export. One flag states that a write is visible to all
+    /// connections as soon as its reply was sent.
     pub(crate) fn flags(&self) -> u16 {
         let mut told = flags::HAS_FLAGS
             | flags::SEND_FLUSH

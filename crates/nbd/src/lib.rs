@@ -2,15 +2,15 @@
 //! bytes.
 //!
 //! This crate has no sockets, threads, or disk access. [`Negotiation`] parses the data of a client and
-//! appends the reply, until an export is selected. Then [`Request::parse`] parses one request,
-//! [`Session::check`] checks that the export may serve it, and [`Reply`] writes the reply.
+//! appends the reply, until an export is selected. Then [`Request::parse`] parses each request,
+//! [`Session::check`] checks that the export may serve the request, and [`Reply`] writes the reply.
 //!
 //! Numbers on the wire are big-endian. Names are those of the protocol specification, "NBD protocol"
 //! (doc/proto.md of the reference implementation), whose sections are cited.
 //!
 //! # Not modeled
-//! Oldstyle negotiation, extended headers, resizing, and the `qemu:` contexts. The owner of the socket
-//! upgrades to TLS when [`Parsed::StartTls`] requests it.
+//! Oldstyle negotiation, extended headers, resizing, and the `qemu:` metadata contexts. The owner of the
+//! socket upgrades to TLS when [`Parsed::StartTls`] requests it.
 
 mod export;
 mod negotiation;
@@ -50,8 +50,8 @@ pub enum Violation {
     /// The client sent data other than a request after negotiation.
     #[error("the client sent {0:#010x}; expected a request")]
     NoRequest(u32),
-    /// The write is longer than the maximum of the server, so its data cannot be skipped. The values are the
-    /// length and the maximum.
+    /// The write is longer than the maximum that the server announced, so its data cannot be skipped. The
+    /// values are the length and the maximum, in bytes.
     #[error("the client sent a write of {0} bytes, more than the announced {1}")]
     WriteTooLong(u32, u32),
 }

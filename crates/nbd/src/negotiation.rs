@@ -1,4 +1,4 @@
-//! Negotiation, from the first byte to the selected export (proto.md, "Fixed newstyle negotiation").
+//! Negotiation, from the first byte to the selection of an export (proto.md, "Fixed newstyle negotiation").
 
 use crate::options::{Fields, Frame, contexts, info};
 use crate::wire::{NBD_MAGIC, OPTION_MAGIC, answer, handshake, info as told, option};
@@ -8,7 +8,7 @@ use crate::{Export, Violation};
 pub(crate) const OPTIONS_MAX: u32 = 4096;
 /// The only supported metadata context, which reports allocation.
 pub(crate) const ALLOCATION: &str = "base:allocation";
-/// Identifier of this context in a session.
+/// Identifier of the context [`ALLOCATION`] in a session.
 pub(crate) const ALLOCATION_ID: u32 = 1;
 
 /// TLS state of a connection.
@@ -78,8 +78,8 @@ impl<'a> Negotiation<'a> {
         }
     }
 
-    /// Returns the negotiation after the upgrade to TLS. The upgrade resets all state except the client
-    /// flags.
+    /// Returns the state of the negotiation after the upgrade to TLS. The upgrade resets all state except the
+    /// client flags.
     #[must_use]
     pub fn encrypted(&self) -> Negotiation<'a> {
         let fresh = Negotiation::new(self.exports, Tls::On);
@@ -189,7 +189,7 @@ impl<'a> Negotiation<'a> {
         Parsed::Took(bytes)
     }
 
-    /// Describes an export. The option `GO` also selects the export.
+    /// Handles the options `INFO` and `GO`, which describe an export. `GO` also selects the export.
     fn info(&mut self, frame: Frame<'_>, out: &mut Vec<u8>) -> Option<Session> {
         let Some((name, wanted)) = info(frame.data) else {
             frame.reply(answer::ERROR_INVALID, &[b"its data is incomplete"], out);
@@ -221,7 +221,7 @@ impl<'a> Negotiation<'a> {
         (frame.option == option::GO).then(|| self.session(number))
     }
 
-    /// Lists or selects metadata contexts for block status.
+    /// Handles the options that list or select metadata contexts for block status.
     fn contexts(&mut self, frame: Frame<'_>, out: &mut Vec<u8>) {
         let sets = frame.option == option::SET_META_CONTEXT;
         if sets {
@@ -253,8 +253,8 @@ impl<'a> Negotiation<'a> {
         Session { export, structured: self.structured, allocation: self.allocation == Some(export) }
     }
 
-    /// Returns the index of the export with this name. An empty name means the first export if no export has
-    /// an empty name.
+    /// Returns the index of the export `name`, if it exists. An empty name selects the first export if no
+    /// export has an empty name.
     fn find(&self, name: &str) -> Option<usize> {
         let named = self.exports.iter().position(|export| export.name == name);
         named.or((name.is_empty() && !self.exports.is_empty()).then_some(0))

@@ -1,4 +1,4 @@
-//! Parsing of one option of a client: its frame, and the names and lists in it.
+//! Parsing of one option of a client: its frame, and the names and lists in its data.
 
 use crate::wire::{OPTION_MAGIC, OPTION_REPLY_MAGIC};
 use crate::{Errno, Violation};
@@ -49,7 +49,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Parser for a series of numbers and texts.
+/// Parser for a sequence of numbers and texts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'a>(pub(crate) &'a [u8]);
 
@@ -72,14 +72,15 @@ impl<'a> Fields<'a> {
         self.take(8).map(|bytes| u64::from_be_bytes(bytes.try_into().expect("eight bytes")))
     }
 
-    /// Parses a text that follows its length.
+    /// Parses the length of a text and the text. Returns `None` if the text is incomplete, too long, or not
+    /// UTF-8.
     pub(crate) fn name(&mut self) -> Option<&'a str> {
         let length = self.u32()? as usize;
         let name = self.take(length).filter(|_| length <= NAME_MAX)?;
         std::str::from_utf8(name).ok()
     }
 
-    /// Returns `Some` if all bytes were parsed.
+    /// Returns `Some` if all bytes were parsed, and `None` otherwise.
     pub(crate) fn end(&self) -> Option<()> {
         self.0.is_empty().then_some(())
     }
@@ -107,7 +108,7 @@ pub(crate) fn contexts(data: &[u8]) -> Option<(&str, Vec<&str>)> {
 }
 
 impl Errno {
-    /// Returns the error number of the protocol.
+    /// Returns the error number that the protocol defines.
     pub(crate) fn number(self) -> u32 {
         self as u32
     }

@@ -9,7 +9,7 @@ use crate::{Refusal, Request, Session};
 pub struct Extent {
     /// Length in bytes.
     pub bytes: u32,
-    /// Whether no data is stored in the range, so that it reads as zeros.
+    /// Whether no data is stored in the range, so that the range reads as zeros.
     pub is_hole: bool,
 }
 
@@ -64,7 +64,8 @@ impl<'a> Reply<'a> {
         &mut out[at..]
     }
 
-    /// Writes a reply to a read at `offset`, where no data is stored: `length` zeros.
+    /// Writes a reply to a read of `length` bytes at `offset`, where no data is stored. The client receives
+    /// zeros.
     pub fn hole(self, offset: u64, length: u32) {
         if !self.session.structured {
             self.data(offset, length as usize);
@@ -79,8 +80,8 @@ impl<'a> Reply<'a> {
     ///
     /// # Panics
     ///
-    /// If there are no extents, or if the session has no structured replies, which [`Session::check`]
-    /// rejects.
+    /// If there are no extents, or if the session has no structured replies. [`Session::check`] rejects
+    /// requests for block status in such a session.
     pub fn extents(self, extents: &[Extent]) {
         assert!(
             self.session.allocation && !extents.is_empty(),
@@ -118,7 +119,7 @@ impl<'a> Reply<'a> {
 }
 
 impl Refusal {
-    /// Creates the refusal for a media error.
+    /// Creates the refusal that reports a media error.
     pub fn medium() -> Refusal {
         Refusal { error: Errno::Io, reason: "the device reports a media error" }
     }

@@ -1,4 +1,5 @@
-//! Parsing of one request, and the check whether the export may serve it (proto.md, "Request message").
+//! Parsing of one request, and the check whether the export may serve the request (proto.md, "Request
+//! message").
 
 use crate::options::Fields;
 use crate::wire::{Errno, REQUEST_MAGIC, flag};
@@ -37,7 +38,7 @@ pub struct Request {
     pub command: Command,
     /// Command flags as received.
     flags: u16,
-    /// Cookie with which the client identifies the reply.
+    /// Cookie, which the server returns so that the client can match the reply to the request.
     pub cookie: u64,
     /// Address of the first byte.
     pub offset: u64,
@@ -48,7 +49,7 @@ pub struct Request {
 /// Reason why a request is rejected, as reported to the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Error number of the protocol.
+    /// Error number that the protocol defines.
     pub error: Errno,
     /// Explanation for people.
     pub reason: &'static str,
@@ -82,27 +83,27 @@ impl Request {
         }
     }
 
-    /// Returns whether the request completes only when it is durable (FUA).
+    /// Returns whether the request completes only when its data is durable (FUA).
     pub fn is_forced(&self) -> bool {
         self.flags & flag::FUA != 0
     }
 
-    /// Returns whether a range of zeros must remain allocated.
+    /// Returns whether the range of a zero write must remain allocated.
     pub fn keeps_room(&self) -> bool {
         self.flags & flag::NO_HOLE != 0
     }
 
-    /// Returns whether zeroing must be rejected unless it is faster than writing zeros as data.
+    /// Returns whether the server must reject a zero write that is not faster than a write of zeros as data.
     pub fn is_fast(&self) -> bool {
         self.flags & flag::FAST_ZERO != 0
     }
 
-    /// Returns whether the data of a read must be in one chunk.
+    /// Returns whether the reply to a read must have its data in one chunk.
     pub fn in_one_chunk(&self) -> bool {
         self.flags & flag::DF != 0
     }
 
-    /// Returns whether the client requests only one extent.
+    /// Returns whether the client requests the status of only one extent.
     pub fn wants_one_extent(&self) -> bool {
         self.flags & flag::REQ_ONE != 0
     }
@@ -124,7 +125,7 @@ impl Command {
     }
 
     /// Returns the flags that the command allows. FUA is allowed with all commands, as in the protocol. Linux
-    /// also sends it with commands other than writes, e.g. flushes.
+    /// sends FUA with commands other than writes, too, e.g. with flushes.
     fn flags(self) -> u16 {
         flag::FUA
             | match self {

@@ -1,5 +1,4 @@
-//! Tests of replies to messages that were written by hand from the protocol specification, and to invalid
-//! data.
+//! Tests of the replies to hand-written messages that follow the protocol specification, and to invalid data.
 
 use crate::*;
 use proptest::prelude::*;
@@ -42,7 +41,7 @@ fn talk(exports: &[Export], tls: Tls, input: &[u8]) -> (Result<Parsed, Violation
     }
 }
 
-/// Splits the replies to options. Each reply has its option, kind, and data.
+/// Splits `out` into the replies to options. Each reply is returned as its option, kind, and data.
 fn replies(mut out: &[u8]) -> Vec<(u32, u32, Vec<u8>)> {
     let mut replies = Vec::new();
     while !out.is_empty() {
@@ -239,7 +238,7 @@ fn answers_are_simple_or_in_chunks_as_negotiated() {
     assert_eq!(answer(&|reply| reply.extents(&extents)), chunk(5, &status));
 }
 
-/// Generates random bytes, and options that look valid.
+/// Generates options with valid frames, and sometimes random bytes.
 fn message() -> impl Strategy<Value = Vec<u8>> {
     let name = prop::sample::select(vec!["", "disk", "archive", "none", "base:allocation", "base:"]);
     let data = (name, prop::collection::vec(any::<u8>(), 0..12)).prop_map(|(name, rest)| named(name, &rest));

@@ -30,7 +30,7 @@ pub(crate) mod transmission {
     pub(crate) const SEND_FAST_ZERO: u16 = 1 << 11;
 }
 
-/// Numbers of options.
+/// Option numbers.
 pub(crate) mod option {
     pub(crate) const EXPORT_NAME: u32 = 1;
     pub(crate) const ABORT: u32 = 2;
@@ -43,7 +43,7 @@ pub(crate) mod option {
     pub(crate) const SET_META_CONTEXT: u32 = 10;
 }
 
-/// Numbers of replies to options.
+/// Numbers of the types of option replies.
 pub(crate) mod answer {
     pub(crate) const ACK: u32 = 1;
     pub(crate) const SERVER: u32 = 2;
@@ -83,7 +83,7 @@ pub(crate) mod chunk {
     pub(crate) const ERROR: u16 = 1 << 15 | 1;
 }
 
-/// Error numbers in replies, as defined by the protocol and not by an operating system.
+/// Error numbers in replies. The protocol defines these numbers, independent of any operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Errno {

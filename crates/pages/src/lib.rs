@@ -2,12 +2,12 @@
 //!
 //! The tables of a large cache or drive are accessed at random. With pages of 4 KiB, nearly every access also
 //! reads a page-table entry from memory. With pages of 2 MiB, hardly any access does. On most systems, Linux
-//! provides large pages only on request (`transparent_hugepage` is `madvise`). This allocator requests them,
-//! and programs and extension modules select it. It does not change results, and the core does not depend on
-//! it.
+//! provides large pages only on request (`transparent_hugepage` is `madvise`). This allocator requests large
+//! pages. Programs and extension modules select the allocator; it does not change results, and the core does
+//! not depend on it.
 //!
-//! Only this crate and the C interface have `unsafe` code, which an allocator requires. The allocator passes
-//! every call to the system allocator and only adds advice about the returned memory.
+//! An allocator requires `unsafe` code; apart from this crate, only the C interface has such code. The
+//! allocator passes every call to the system allocator and only adds advice about the returned memory.
 
 #![expect(unsafe_code, reason = "the trait of allocators and the call that gives advice are unsafe")]
 
@@ -15,12 +15,13 @@ use std::alloc::{GlobalAlloc, Layout, System};
 
 /// Size of a large page, in bytes.
 const PAGE: usize = 2 << 20;
-/// Minimum size in bytes of memory that always contains a whole large page.
+/// Minimum size in bytes of an allocation that contains a whole large page at any alignment.
 const LARGE: usize = 2 * PAGE;
-/// Maximum size in bytes of zeroed memory that uses large pages. Most of a larger area may never be accessed.
+/// Maximum size in bytes of a zeroed allocation that uses large pages. Most of a larger allocation may never
+/// be accessed.
 const ZEROED_MAX: usize = 64 << 20;
 
-/// The system allocator, which requests huge pages for large allocations.
+/// The system allocator, with requests for large pages for large allocations.
 #[derive(Debug)]
 pub struct LargePages;
 
@@ -75,8 +76,8 @@ pub fn keep_little() {
         unsafe extern "C" {
             fn mallopt(parameter: i32, value: i32) -> i32;
         }
-        /// Numbers of glibc's parameters `M_MMAP_THRESHOLD` and `M_TRIM_THRESHOLD` (`malloc.h`), with their
-        /// values in bytes.
+        /// Numbers of glibc's parameters `M_MMAP_THRESHOLD` and `M_TRIM_THRESHOLD` (`malloc.h`), each with
+        /// its value in bytes.
         const NUMBERS: [(i32, i32); 2] = [(-3, 1 << 20), (-1, 2 << 20)];
         for (parameter, value) in NUMBERS {
             // SAFETY: this sets a parameter of the allocator, under the lock of the allocator. If it fails,
@@ -86,10 +87,10 @@ pub fn keep_little() {
     }
 }
 
-/// Returns whether the system has `bytes` more bytes of memory. The memory is released immediately.
+/// Returns whether the system can provide another `bytes` bytes of memory. The function maps this memory and
+/// releases it immediately.
 ///
-/// This function maps memory directly, because an allocator might use cached memory that other allocations
-/// cannot
+/// The memory is mapped directly, because an allocator might use cached memory that other allocations cannot
 /// use.
 #[must_use]
 pub fn are_free(bytes: usize) -> bool {
@@ -110,7 +111,7 @@ pub fn are_free(bytes: usize) -> bool {
     }
 }
 
-/// Requests large pages for `size` bytes of allocated memory. Does nothing for null.
+/// Requests large pages for `size` bytes of allocated memory. Does nothing if `memory` is null.
 #[cold]
 fn advise(memory: *mut u8, size: usize) {
     let skipped = memory.align_offset(PAGE);
