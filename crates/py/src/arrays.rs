@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 
-/// Loads NumPy. Otherwise, the first array would load it, and a Ctrl-C during that import would cause a
-/// panic.
+/// Loads NumPy. Otherwise, creating the first array would load NumPy, and a Ctrl-C during this import would
+/// cause a panic.
 pub(crate) fn load(py: Python<'_>) -> PyResult<()> {
     numpy::get_array_module(py).map(drop)
 }

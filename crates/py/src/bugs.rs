@@ -1,4 +1,4 @@
-//! Reporting of bugs in Nacre: a failed assertion becomes a Python exception.
+//! Reporting of bugs in Nacre: a failed assertion raises a Python exception.
 
 use crate::errors::bug;
 use nacre_files::ShareRead;
@@ -13,7 +13,8 @@ thread_local! {
     static LOCATION: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Suppresses panic messages, because failed assertions are reported as exceptions.
+/// Suppresses panic messages and records the locations of panics, because failed assertions are reported as
+/// exceptions.
 pub(crate) fn report_through_exceptions() {
     std::panic::set_hook(Box::new(|failed| {
         let place = failed.location().map(|at| format!(" ({}:{})", at.file(), at.line()));
@@ -21,14 +22,14 @@ pub(crate) fn report_through_exceptions() {
     }));
 }
 
-/// Executor of a second thread for a run.
+/// Runs part of a simulation on a second thread.
 pub(crate) struct SecondThread {
     /// Progress of reading the files of the run.
     read: ShareRead,
 }
 
 impl SecondThread {
-    /// Creates a second thread for a run that reads its files through `read`. Returns `None` if the process
+    /// Permits a second thread for a run whose reading of files `read` tracks. Returns `None` if the process
     /// may use only one processor.
     pub(crate) fn where_allowed(read: &ShareRead) -> Option<SecondThread> {
         let has_two = std::thread::available_parallelism().is_ok_and(|number| number.get() > 1);

@@ -28,7 +28,7 @@ pub(crate) fn catalog() -> String {
     json!(entries).to_string()
 }
 
-/// Returns the built-in scenarios: name, summary, and TOML text.
+/// Returns the name, summary, and TOML text of each built-in scenario.
 #[pyfunction]
 pub(crate) fn shipped_scenarios() -> Vec<(String, String, String)> {
     let summary = |text: &str, name: &str| {
@@ -72,7 +72,7 @@ pub(crate) fn formats() -> String {
     json!(formats).to_string()
 }
 
-/// Appends the leaf values of an entry with their sources.
+/// Appends the values of an entry to `into`, each with its path and source. Tables are flattened.
 fn flatten(node: &Node, path: &str, into: &mut Vec<serde_json::Value>) {
     match &node.value {
         Value::Table(entries) => {

@@ -1,7 +1,7 @@
 //! Garbage collection policies written in Python.
 //!
-//! Errors of a policy are raised after the run has stopped. Until then, built-in decisions replace those of
-//! the policy.
+//! An exception of a policy is raised after the run has stopped. Until then, built-in decisions replace the
+//! decisions of the policy.
 
 use crate::arrays;
 use crate::errors::{Failure, function_failed};
@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 use std::io::{self, BufRead};
 
-/// Python functions, each with its name in the scenario.
+/// Python functions, each with the name by which the scenario refers to it.
 pub(crate) type Functions = Vec<(String, Py<PyAny>)>;
 
 /// Files of a scenario, together with the Python functions that it uses.
@@ -31,8 +31,8 @@ impl WithFunctions {
         WithFunctions { scenario, functions: functions.unwrap_or_default(), failure: Failure::default() }
     }
 
-    /// Returns the function with this name, which was passed as an argument or is imported. Also loads NumPy,
-    /// because the arguments of the function are arrays.
+    /// Returns the function `name`, which was passed as an argument or is imported. Also loads NumPy, because
+    /// the arguments of the function are arrays.
     fn function(&self, name: &str) -> Option<Py<PyAny>> {
         let given = self.functions.iter().find(|(known, _)| known == name);
         Python::attach(|py| {
@@ -46,7 +46,7 @@ impl WithFunctions {
         })
     }
 
-    /// Imports the function that `module:function` names.
+    /// Imports the function with a name of the form `module:function`.
     fn imported(&self, py: Python<'_>, name: &str) -> Option<Py<PyAny>> {
         let found = py
             .import("nacre.scenario.source")
@@ -59,7 +59,7 @@ impl WithFunctions {
         self.failure.is_there()
     }
 
-    /// Returns the exception of a failed function, if any.
+    /// Returns the exception of a failed function as an error, if any function has failed.
     pub(crate) fn outcome(&self, py: Python<'_>) -> PyResult<()> {
         // Another thread that has this lock may wait for the interpreter.
         let failure = py.detach(|| self.failure.take());
@@ -106,8 +106,8 @@ impl Files for WithFunctions {
     }
 }
 
-/// Returns the number of positions in a partition, from the attribute `name` of the function. Returns `None`
-/// if all positions form one partition.
+/// Returns the number of segment positions in a partition, from the attribute `name` of the function. Returns
+/// `None` if all positions form one partition.
 fn partition_segments(name: &str, function: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
     let Some(given) = function.getattr_opt("partition_segments")? else { return Ok(None) };
     let size = given.extract::<u32>().ok().filter(|&size| size > 0 && !given.is_instance_of::<PyBool>());
@@ -215,7 +215,7 @@ impl PythonCleaner {
         Ok(Decision { to_lower, to_higher, ..Decision::clean(victim) })
     }
 
-    /// Returns the index in `answer`. Returns an error if it is invalid.
+    /// Returns the index in `answer`. Returns an error if the index is invalid.
     fn index(&self, answer: &Bound<'_, PyAny>, view: &View<'_>, partition: usize) -> PyResult<usize> {
         let py = answer.py();
         let places = view.places_of(partition);
@@ -247,7 +247,7 @@ impl PythonCleaner {
     }
 }
 
-/// Input of a garbage collection function for one partition. Each column has one number per position.
+/// Input of a garbage collection function for one partition. Each column has one number per segment position.
 #[pyclass(frozen, get_all, module = "nacre._core")]
 pub(crate) struct CleaningView {
     /// Number of the partition.
@@ -258,17 +258,17 @@ pub(crate) struct CleaningView {
     active: usize,
     /// Number of pages per segment.
     pages_per_segment: u32,
-    /// Number of pages drained from the write buffer so far, which is the time unit of the columns.
+    /// Number of pages drained from the write buffer so far. The time columns have this unit.
     drained: u64,
     /// Number of valid pages at each position.
     valid: Py<PyArray1<i64>>,
-    /// Number of pages, valid or not, that were programmed since the last erase.
+    /// Number of pages, valid or not, that were programmed at each position since its last erase.
     programmed: Py<PyArray1<i64>>,
-    /// Lifetime erase count of the segment.
+    /// Lifetime erase count of the segment at each position.
     erases: Py<PyArray1<i64>>,
-    /// Time of the last cleaning of the position, in drained pages.
+    /// Time of the last cleaning of each position, in drained pages.
     cleaned_at: Py<PyArray1<i64>>,
-    /// Time at which the position last received a page from the write buffer, in drained pages.
+    /// Time at which each position last received a page from the write buffer, in drained pages.
     written_at: Py<PyArray1<i64>>,
 }
 

@@ -1,4 +1,4 @@
-//! Power-loss tests of the stack of a scenario, or of a random stack.
+//! Power-loss tests of a stack, which is the stack of a scenario or a random stack.
 
 use crate::bugs::detached;
 use crate::errors::{config_error, error};
@@ -9,7 +9,7 @@ use nacre_kernel::ErrorCode;
 use nacre_machine::crash::{NoFiles, crash as crash_stack, random_stack, report_json};
 use pyo3::prelude::*;
 
-/// Cuts the power of a stack repeatedly. Returns the results as JSON text.
+/// Cuts the power of a scenario's stack repeatedly. Returns the results as JSON text.
 #[pyfunction]
 #[pyo3(signature = (source, overrides, points, seed, faults, progress=None))]
 pub(crate) fn crash(

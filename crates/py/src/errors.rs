@@ -28,7 +28,8 @@ impl Failure {
     }
 }
 
-/// Creates the exception for errors of a document. Its `problems` lists all errors.
+/// Creates the exception for errors in a document. The attribute `problems` of the exception lists all
+/// errors.
 pub(crate) fn config_error(py: Python<'_>, problems: &Problems) -> PyErr {
     let Some(first) = problems.0.first() else { return failed(py, problems.to_string()) };
     let kind = Kind { class: "ConfigError", code: first.code, data: first.data.clone() };
@@ -66,7 +67,7 @@ pub(crate) fn memory_error(py: Python<'_>, error: &MemoryError) -> PyErr {
     raised(py, Kind { class, code: error.code(), data: error.data() }, error.to_string(), |_| Ok(()))
 }
 
-/// Creates the exception for any other error with a code.
+/// Creates the exception for another error that has a code.
 pub(crate) fn error(py: Python<'_>, code: ErrorCode, data: ErrorData, text: String) -> PyErr {
     raised(py, Kind { class: "Error", code, data }, text, |_| Ok(()))
 }

@@ -1,7 +1,8 @@
 //! The extension module `nacre._core`. It converts arguments and results, and contains no other logic.
 //!
-//! Documents are passed as text. Records are returned as JSON text with their columns as NumPy arrays. Long
-//! operations release the interpreter lock and report progress through a callback about ten times per second.
+//! Documents are passed as text. A record is returned as JSON text, together with its columns as NumPy
+//! arrays. Long operations release the interpreter lock and report progress through a callback about ten
+//! times per second.
 
 #![expect(clippy::needless_pass_by_value, reason = "Python's arguments arrive as owned values")]
 

@@ -38,7 +38,7 @@ impl From<MemoryError> for Failure {
 #[pymethods]
 impl Memory {
     /// Opens the stack of a scenario as a memory. The optional `image` is the path of an image file. If the
-    /// file `start` is given, the memory starts from the run state saved in it.
+    /// file `start` is given, the memory starts from the run state that was saved in this file.
     #[staticmethod]
     #[pyo3(signature = (source, overrides, image, start=None, checksums=true))]
     fn open(
@@ -178,7 +178,7 @@ impl Memory {
         }
     }
 
-    /// Returns statistics of the device since it was opened, as JSON text.
+    /// Returns statistics of the device since the memory was opened, as JSON text.
     fn statistics(&self, py: Python<'_>) -> PyResult<String> {
         let statistics = self.with(py, |memory| Ok(memory.statistics()))?;
         serde_json::to_string(&statistics).map_err(|failure| failed(py, failure.to_string()))
@@ -234,8 +234,8 @@ impl Memory {
         self.number(address, address, &size)
     }
 
-    /// Converts a Python integer to 64 bits. Raises `IndexError` if the integer is too large, because it is
-    /// then past the end of the memory.
+    /// Converts a Python integer, e.g. an address, to 64 bits. Raises `IndexError` if the integer is too
+    /// large, because it is then past the end of the memory.
     fn number(
         &self,
         value: &Bound<'_, PyAny>,

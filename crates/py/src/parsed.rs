@@ -29,28 +29,27 @@ impl Parsed {
         Ok(Parsed { scenario: Mutex::new(scenario), directory })
     }
 
-    /// Returns the resolved values of the scenario with these settings, as JSON text, without building the
-    /// stack.
+    /// Returns the resolved values of the scenario with `overrides` as JSON text. Does not build the stack.
     fn resolve(&self, py: Python<'_>, overrides: Settings) -> PyResult<String> {
         Ok(record::resolved_json(&self.checked(py, &overrides)?.resolved).to_string())
     }
 
-    /// Builds the stack with these settings, in the same manner as a run.
+    /// Builds the stack with `overrides`, as a run does, to check that it can be built.
     fn build(&self, py: Python<'_>, overrides: Settings) -> PyResult<()> {
         let checked = self.checked(py, &overrides)?;
         let files = WithFunctions::new(files_in(py, self.directory.clone())?, None);
         build_checked(py, &checked, &files).map(|_| ())
     }
 
-    /// Returns the cache key of the preconditioned state with these settings. Returns `None` without
-    /// preconditioning.
+    /// Returns the cache key of the preconditioned state with `overrides`. Returns `None` if the scenario has
+    /// no preconditioning.
     fn preparation(&self, py: Python<'_>, overrides: Settings) -> PyResult<Option<String>> {
         Ok(nacre_machine::saved::preparation(&self.checked(py, &overrides)?))
     }
 
-    /// Runs the scenario with these settings. Returns the record as JSON text, and its columns. The record
-    /// contains the `origins` of its values if requested. The folder `preparations` caches preconditioned
-    /// states.
+    /// Runs the scenario with `overrides`. Returns the record as JSON text, and the columns of the record.
+    /// The record contains the origins of its values if `origins` is true. The folder `preparations` caches
+    /// preconditioned states.
     #[pyo3(signature = (overrides, preparations=None, origins=true))]
     fn run(
         &self,

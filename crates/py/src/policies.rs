@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::BTreeSet;
 
-/// Returns a constructor of a policy that is implemented by a Python class. The class is called with the
-/// number of blocks.
+/// Returns a constructor of a replacement policy that a Python class implements. The constructor calls the
+/// class with the number of blocks of the cache.
 pub(crate) fn replacement(name: String, class: Py<PyAny>, failure: Failure) -> Brought {
     Box::new(move |capacity| {
         let made = Python::attach(|py| class.call1(py, (capacity,)));
@@ -35,7 +35,8 @@ struct PythonReplacement {
 }
 
 impl PythonReplacement {
-    /// Calls a method of the Python object with a block. Does nothing after a failure.
+    /// Calls a method of the Python object with `block` as its argument. Does nothing if a Python function
+    /// has failed before.
     fn call<T>(
         &self,
         method: &str,
@@ -165,7 +166,8 @@ impl Decider for PythonDecider {
 }
 
 impl PythonDecider {
-    /// Calls the function and returns its pairs of extents, if they are valid.
+    /// Calls the function, and returns the pairs of extents that it selects for exchange. Returns an error if
+    /// the pairs are invalid.
     fn ask(&self, py: Python<'_>, view: &PlacementView<'_>) -> PyResult<Vec<Exchange>> {
         let columns = PyDict::new(py);
         let homes = view.homes.iter().map(|&tier| i64::from(tier));

@@ -1,5 +1,5 @@
-//! Progress reports from long operations to Python. They are limited to one per interval of wall-clock time.
-//! An operation stops on request or on Ctrl-C.
+//! Progress reports from long operations to Python, at most one per interval of wall-clock time. An operation
+//! stops on request or on Ctrl-C.
 
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 /// Minimum time between two reports.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Calls a Python callable with the progress. The callable returns whether to stop. Without a callable, only
-/// Ctrl-C is checked.
+/// Reports progress to a Python callable, which returns whether the operation should stop. Without a
+/// callable, only Ctrl-C is checked.
 pub(crate) struct Reporter {
     callback: Option<Py<PyAny>>,
     last: Instant,

@@ -18,7 +18,7 @@ use pyo3::types::PyDict;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// Runs a scenario. Returns the record as JSON text and its columns.
+/// Runs a scenario. Returns the record as JSON text, and the columns of the record.
 ///
 /// The run starts from the state in the file `start`, and saves its final state to the file `save_state`.
 #[pyfunction]
@@ -48,7 +48,7 @@ pub(crate) fn run(
     Ok((record.to_json(), RunColumns(columns)))
 }
 
-/// Options of a run: its files, and its second thread.
+/// Options of a run: files of states, and a second thread.
 #[derive(Default)]
 pub(crate) struct RunOptions<'a> {
     /// File with the initial state.
@@ -61,7 +61,7 @@ pub(crate) struct RunOptions<'a> {
     pub(crate) second_thread: Option<SecondThread>,
 }
 
-/// Runs a checked scenario, as documented for [`run`].
+/// Runs a checked scenario. See [`run`].
 pub(crate) fn run_checked(
     py: Python<'_>,
     checked: &Checked,
@@ -97,8 +97,8 @@ pub(crate) fn run_checked(
     Ok(outcome)
 }
 
-/// Returns the saved state at `path`. If `path` is an image, returns the state in which its device is at
-/// rest.
+/// Returns the saved state at `path`. If `path` is an image, returns the state of its device after all
+/// outstanding requests.
 fn start_state(
     py: Python<'_>,
     path: &Path,
@@ -167,7 +167,7 @@ pub(crate) fn check(
     Ok(document.to_string())
 }
 
-/// Builds the stack of a scenario, like a run.
+/// Builds the stack of a checked scenario, as a run does.
 pub(crate) fn build_checked(
     py: Python<'_>,
     checked: &Checked,
@@ -211,9 +211,10 @@ pub(crate) fn resolve(py: Python<'_>, source: Source, overrides: Settings) -> Py
     Ok(record::resolved_json(&checked.resolved).to_string())
 }
 
-/// Evaluates every mix of the tiers of a scenario in `steps` parts. Returns the tiers as JSON text and one
-/// row per mix: the steps and extents of every tier, the mean access time in seconds, and the price per GiB
-/// (NaN if unknown). Returns `None` if `progress` stopped the evaluation.
+/// Evaluates every mix of the tiers of a scenario, in which the share of each tier is a multiple of 1 /
+/// `steps`. Returns the tiers as JSON text and one row per mix: the steps and extents of every tier, the mean
+/// access time in seconds, and the price per GiB (NaN if unknown). Returns `None` if `progress` stopped the
+/// evaluation.
 #[pyfunction]
 #[pyo3(signature = (source, overrides, steps, progress=None))]
 pub(crate) fn mixes<'py>(
@@ -275,14 +276,14 @@ pub(crate) fn mixes<'py>(
     Ok(Some((document.to_string(), columns)))
 }
 
-/// Columns of a record. They are converted to NumPy arrays only when they are used, because loading NumPy
-/// takes as long as a short run.
+/// Columns of a record. The columns are converted to NumPy arrays only when they are used, because loading
+/// NumPy takes as long as a short run.
 #[pyclass(frozen, module = "nacre._core")]
 pub(crate) struct RunColumns(pub(crate) Columns);
 
 #[pymethods]
 impl RunColumns {
-    /// Returns the columns with their names.
+    /// Returns a dictionary of the columns, keyed by their names.
     fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         columns_dict(py, &self.0)
     }

@@ -1,4 +1,4 @@
-//! Serves the stacks of scenarios as block devices.
+//! Server of block devices, each simulated by the stack of a scenario.
 
 use crate::bugs::detached;
 use crate::errors::{config_error, no_thread};
@@ -46,10 +46,10 @@ pub(crate) struct Options {
     force: bool,
 }
 
-/// Serves devices at an address until `stop` returns true or a client of the control socket stops the server.
-/// The server calls `stop` about 20 times per second. Calls `tell` with notes about the images, and then
-/// `ready` with the address of the metrics and the URI and size of each device. Returns statistics as JSON
-/// text.
+/// Serves devices at the address `listen` until `stop` returns true or a client of the control socket stops
+/// the server. Calls `tell` with notes about the images, and then `ready` with the address of the metrics and
+/// the URI and size of each device. Afterwards, calls `stop` about 20 times per second. Returns statistics as
+/// JSON text.
 #[pyfunction]
 pub(crate) fn serve(
     py: Python<'_>,

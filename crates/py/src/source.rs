@@ -6,7 +6,7 @@ use nacre_machine::{Checked, Document, check};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// Overrides of settings: each has a path and a value in TOML syntax.
+/// Overrides of settings. Each override has the path of the setting and a value in TOML syntax.
 pub(crate) type Settings = Vec<(String, String)>;
 
 /// Text, name, and folder of a scenario, from `nacre.scenario.source.Source`.
@@ -20,7 +20,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Returns the document with these overrides.
+    /// Returns the scenario document with `overrides` and `seed`.
     pub(crate) fn document<'a>(
         &'a self,
         overrides: &'a [(String, String)],
@@ -29,7 +29,8 @@ impl Source {
         Document { text: &self.text, name: &self.name, overrides, seed }
     }
 
-    /// Checks the scenario with these overrides and returns it. Raises `ConfigError` if it has errors.
+    /// Checks the scenario with `overrides` and `seed`, and returns the checked scenario. Raises
+    /// `ConfigError` if the scenario has errors.
     pub(crate) fn checked(
         &self,
         py: Python<'_>,
@@ -39,7 +40,7 @@ impl Source {
         check(&self.document(overrides, seed)).map_err(|problems| config_error(py, &problems))
     }
 
-    /// Returns the files of the scenario.
+    /// Returns access to the files of the scenario.
     pub(crate) fn files(&self, py: Python<'_>) -> PyResult<ScenarioFiles> {
         files_in(py, self.directory.clone())
     }

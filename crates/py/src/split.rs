@@ -1,5 +1,5 @@
-//! Runs with a trace that is split over workers: computing the parts, running a part, and combining the
-//! results.
+//! Simulation of a scenario whose trace is split across workers. This module computes the parts, runs a part,
+//! and combines the results.
 
 use crate::bugs::detached;
 use crate::errors::config_error;
@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// Computes the parts of a scenario whose trace is split according to `way`, e.g. `"volume"` or `"hash:4"`.
-/// Returns the additional settings and the number of requests of each part, or `None` if `progress` stopped
-/// reading the trace.
+/// Returns, for each part, the additional settings and the number of requests. Returns `None` if `progress`
+/// stopped reading the trace.
 #[pyfunction]
 #[pyo3(signature = (source, overrides, way, progress=None))]
 pub(crate) fn split_parts(
@@ -37,7 +37,7 @@ pub(crate) fn split_parts(
     Ok(parts.map(|parts| parts.into_iter().map(|part| (part.settings, part.requests)).collect()))
 }
 
-/// Runs one part. Returns its result as text for [`split_together`].
+/// Runs one part of a split scenario. Returns its result as text for [`split_together`].
 #[pyfunction]
 pub(crate) fn run_part(py: Python<'_>, source: Source, overrides: Settings) -> PyResult<String> {
     let checked = source.checked(py, &overrides, None)?;

@@ -3,7 +3,8 @@
 use nacre_kernel::units::{Decimal, Unit};
 use pyo3::prelude::*;
 
-/// Returns every unit: its quantity, its name, and its factor to the base unit as numerator and denominator.
+/// Returns the quantity and the name of every unit, and its factor to the base unit as numerator and
+/// denominator.
 #[pyfunction]
 pub(crate) fn units() -> Vec<(&'static str, &'static str, u64, u64)> {
     let row = |Unit { of, name, scale: (times, per) }| (of, name, times, per);

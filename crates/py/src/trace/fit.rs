@@ -17,7 +17,7 @@ use std::io;
 
 /// Number of requests that are generated at a time.
 const BATCH: usize = 16_384;
-/// A stack that works with any workload.
+/// A stack that accepts any workload.
 const STACK: &str = "[stack]\npreset = \"network_store\"\n";
 
 /// Fits a workload in one pass over a trace. Returns the fitted table `[workload]`, and its distance from the
@@ -85,8 +85,8 @@ pub(crate) fn trace_fit(
     Ok((text, report.to_string()))
 }
 
-/// Runs a workload for at most `limit` requests and returns its profile. Calls `watch` between batches with
-/// the number of requests. If `watch` stops the run, the error contains no problems.
+/// Generates at most `limit` requests of a workload, and returns their description. Calls `watch` after each
+/// batch with the number of requests. If `watch` stops the operation, the returned error lists no problems.
 fn describe(
     text: &str,
     block_bytes: u64,
@@ -116,7 +116,7 @@ fn describe(
     }
 }
 
-/// Files of a fitted workload, which names no files.
+/// Files of a fitted workload, which uses no files.
 struct NoFiles;
 
 impl Files for NoFiles {

@@ -31,9 +31,8 @@ pub(super) fn open(py: Python<'_>, paths: &[String], options: &Options) -> PyRes
     Ok(Input { reader: reader.map_err(|error| trace_error(py, error))?, share })
 }
 
-/// Passes every batch of at most `limit` requests to `act`, which returns whether it needs more requests.
-/// Returns
-/// `false` if the progress callback stopped reading.
+/// Reads the first `limit` requests, and passes each batch to `act`, which returns whether it needs more
+/// requests. Returns `false` if the progress callback stopped reading.
 pub(super) fn each_batch(
     py: Python<'_>,
     input: &mut Input,

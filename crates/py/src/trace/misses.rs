@@ -14,9 +14,9 @@ use serde_json::json;
 /// Maximum number of blocks that can be tracked exactly.
 const BLOCKS_MAX: u64 = 1 << 30;
 
-/// Computes the miss-ratio curve in one pass over a trace. Returns its description as JSON text, and its
-/// columns: misses at a few hundred sizes with their half-widths, and every size at which the number of hits
-/// changes.
+/// Computes the miss-ratio curve in one pass over a trace. Returns a description of the curve as JSON text,
+/// and its columns: misses at a few hundred sizes with their half-widths, and every size at which the number
+/// of hits changes.
 #[pyfunction]
 #[pyo3(signature = (paths, options, block_bytes, share, blocks, seed, progress))]
 #[expect(clippy::too_many_arguments, reason = "the keywords of one Python function")]

@@ -26,7 +26,7 @@ use serde_json::json;
 
 /// Number of requests processed at a time.
 const BATCH: usize = 16_384;
-/// Maximum number of request sizes in a summary. The most frequent sizes are listed.
+/// Maximum number of request sizes in a summary, which lists the most frequent sizes.
 const SIZES_SHOWN: usize = 20;
 
 /// Summarizes a trace in one pass. Returns the summary as JSON text.
@@ -93,7 +93,7 @@ pub(crate) fn trace_sample(
     output.end(py, &*input.reader, complete)
 }
 
-/// Reads a trace into NumPy columns.
+/// Reads a trace. Returns its columns as NumPy arrays.
 #[pyfunction]
 pub(crate) fn trace_columns<'py>(
     py: Python<'py>,

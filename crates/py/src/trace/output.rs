@@ -1,4 +1,4 @@
-//! A trace that is written atomically.
+//! A trace file that appears at its path only when it is complete.
 
 use super::options::TraceOptions;
 use crate::errors::{os_error, trace_error};
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 use std::path::Path;
 
-/// A trace file that is being written.
+/// A trace file to which requests are being written.
 pub(super) struct Output {
     writer: Box<dyn TraceWriter>,
     file: SharedFile,

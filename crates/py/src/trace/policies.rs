@@ -1,4 +1,4 @@
-//! Miss ratios of several policies and cache sizes. One pass over a trace uses all cores.
+//! Miss ratios of several policies and cache sizes from one pass over a trace, on all cores.
 
 use super::input::{each_batch, open};
 use super::options::{TraceOptions, option_error};
@@ -19,7 +19,7 @@ use std::thread;
 
 /// Number of accesses that are passed to the threads at a time.
 const HANDED: usize = 1 << 16;
-/// Maximum number of chunks that are queued for a thread.
+/// Maximum number of groups of accesses that are queued for a thread.
 const WAITING: usize = 4;
 
 struct Policy(Box<dyn Replacement>);
@@ -120,14 +120,16 @@ pub(crate) fn trace_policies(
     Ok(document.to_string())
 }
 
-/// Waits for all workers to end and returns their simulations. Propagates panics.
+/// Waits until all workers have ended, and returns their simulations. If a worker panicked, this function
+/// panics, too.
 fn joined(workers: Vec<thread::ScopedJoinHandle<'_, Vec<(usize, Simulation)>>>) -> Vec<(usize, Simulation)> {
     let ended = workers.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>();
     let own = ended.into_iter().map(|own| own.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
     own.flatten().collect()
 }
 
-/// Adds received accesses to these simulations until the channel closes.
+/// Adds the accesses received from `coming` to the simulations `own` until the channel closes. Returns the
+/// simulations.
 fn add_all(
     mut own: Vec<(usize, Simulation)>,
     coming: &Receiver<Arc<Followed>>,
@@ -148,7 +150,8 @@ struct Brought {
 }
 
 impl Brought {
-    /// Returns a cache with the Python policy `name`, or `None` if there is no such policy.
+    /// Returns a cache of `blocks` blocks with the Python policy `name`, or `None` if there is no such
+    /// policy.
     fn cache(&self, name: &str, blocks: u64) -> Option<Box<dyn Replacement>> {
         let (_, class) = self.functions.iter().find(|(known, _)| known == name)?;
         let class = Python::attach(|py| class.clone_ref(py));
@@ -157,7 +160,8 @@ impl Brought {
     }
 }
 
-/// Creates a simulation for every policy at every size, each with its number.
+/// Creates a simulation for every policy at every size. Each simulation has a number, by which results are
+/// sorted.
 fn simulations(
     policies: &[String],
     brought: &Brought,
@@ -175,8 +179,8 @@ fn simulations(
     made.collect()
 }
 
-/// Distributes the simulations over the cores. Each core gets different sizes and policies, because their run
-/// times differ.
+/// Distributes the simulations over the cores in turn. Each core gets different sizes and policies, because
+/// run times depend on them.
 fn dealt(simulations: Vec<(usize, Simulation)>) -> Vec<Vec<(usize, Simulation)>> {
     let cores = thread::available_parallelism().map_or(1, NonZero::get).min(simulations.len());
     let mut shares: Vec<Vec<_>> = (0..cores).map(|_| Vec::new()).collect();
