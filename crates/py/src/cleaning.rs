@@ -106,8 +106,8 @@ impl Files for WithFunctions {
     }
 }
 
-/// Returns the number of segment positions in a partition, from the attribute `name` of the function. Returns
-/// `None` if all positions form one partition.
+/// Returns the number of segment positions in a partition, which is the attribute `partition_segments` of the
+/// function `name`. Returns `None` if all positions form one partition.
 fn partition_segments(name: &str, function: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
     let Some(given) = function.getattr_opt("partition_segments")? else { return Ok(None) };
     let size = given.extract::<u32>().ok().filter(|&size| size > 0 && !given.is_instance_of::<PyBool>());

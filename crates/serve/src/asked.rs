@@ -1,4 +1,4 @@
-//! Requests of clients to a device, and the replies.
+//! Requests of clients to a device, and the replies of the device.
 
 use nacre_image::ImageError;
 use nacre_kernel::event::Payload as Bytes;
@@ -23,7 +23,8 @@ pub enum Timing {
 /// Start of the modeled time of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
-    /// Arrival of the request at the server. No reply is early, and the transport delay is added.
+    /// Arrival of the request at the server. No reply is early, and the client observes the transport delay
+    /// in addition to the modeled time.
     Arrival,
     /// Time at which the client sent the request, as estimated by the server. A client usually observes the
     /// modeled time. A client with a shorter transport delay observes less.
@@ -31,7 +32,7 @@ pub enum Since {
 }
 
 impl Timing {
-    /// Returns the name on the command line.
+    /// Returns the name of the timing on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Timing::Emulated { since: Since::Arrival, .. } => "emulated",
@@ -41,7 +42,7 @@ impl Timing {
     }
 }
 
-/// A request for the model.
+/// A request to the modeled device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostRequest {
     /// Operation of the request.
@@ -50,19 +51,19 @@ pub struct HostRequest {
     pub offset: u64,
     /// Size in bytes.
     pub bytes: u32,
-    /// Whether the request completes only when it is durable (FUA).
+    /// Whether the request completes only when its data is durable (FUA).
     pub forced: bool,
 }
 
-/// Request types that have latency histograms, in order. A forced write (FUA) also counts as a write. Its
-/// flush is not counted separately.
+/// Request types that have latency histograms, in the order of the histograms. A forced write (FUA) also
+/// counts as a write, and its flush is not counted separately.
 pub const TIMED: [&str; 4] = ["read", "write", "flush", "forced_write"];
 
 /// Latency histograms of all types in [`TIMED`].
 pub type Timed = [LatencyHistogram; TIMED.len()];
 
 impl HostRequest {
-    /// Records the latency of this request in the histograms `into`.
+    /// Records `latency` as the latency of this request in the histograms `into`.
     pub(crate) fn record(self, latency: Time, into: &mut Timed) {
         match self.op {
             Op::Read => into[0].record(latency),
@@ -87,14 +88,14 @@ pub(crate) enum Payload<'a> {
     Zeroes,
 }
 
-/// Identifies a request that was submitted to the device, so that the server can match the reply to its
-/// client.
+/// Ticket for a request that was submitted to the device. The server uses the ticket to find the client of a
+/// reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ticket {
     pub(crate) number: u64,
     /// Arrival of the request.
     pub(crate) arrived: Instant,
-    /// Arrival in simulated time. If the request must follow another request, this is a later time.
+    /// Arrival in simulated time, or a later time if the request must follow another request.
     pub(crate) came: Time,
 }
 
@@ -106,11 +107,11 @@ pub(crate) struct Answer {
     pub(crate) data: Bytes,
     /// Latency breakdown, if it was requested.
     pub(crate) spans: Vec<Span>,
-    /// Failure of the image. In this case, an unreadable page was read as other data.
+    /// Error of the image, if it has failed. In this case, the data of an unreadable page may be wrong.
     pub(crate) failure: Option<ImageError>,
 }
 
-/// Result of the model for a request.
+/// Reply of the modeled device, with the time at which to send the reply.
 #[derive(Clone, Copy, Debug)]
 pub struct TimedReply {
     /// Estimated time at which the client sent the request, i.e. the arrival minus the transport delay in
@@ -118,11 +119,11 @@ pub struct TimedReply {
     pub sent: Instant,
     /// Time at which the reply is due.
     pub deadline: Instant,
-    /// Result in simulated time.
+    /// Result of the request, with times in simulated time.
     pub said: Outcome,
 }
 
-/// Result of the model for a request in simulated time.
+/// Result of a request to the modeled device, with times in simulated time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Submission time.

@@ -13,16 +13,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// Maximum number of concurrent callers. The server rejects additional callers.
+/// Maximum number of concurrent callers of one socket. The server rejects additional callers.
 const CALLERS_MAX: usize = 16;
 /// Interval at which the loop checks whether the server is stopping.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
-/// Time after which a silent caller of the control socket is disconnected.
+/// Time after which the server disconnects a silent caller of the control socket.
 const CONTROL_PATIENCE: Duration = Duration::from_secs(300);
-/// Time after which a caller without a complete metrics request is disconnected.
+/// Time after which the server disconnects a caller that has not sent a complete metrics request.
 const METRICS_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Serves each caller of `listener` in a separate thread until `is_over` is set. Then disconnects the
+/// Serves each caller of `listener` in a separate thread until `is_over` is set. Then disconnects all
 /// callers.
 #[expect(clippy::disallowed_methods, reason = "each caller has its own thread")]
 pub(crate) fn attend(listener: &Listener, is_over: &AtomicBool, serve: impl Fn(&Socket) + Sync) {
@@ -79,8 +79,8 @@ pub(crate) fn control(socket: &Socket, watch: &Watch<'_>) {
     let _ = talk();
 }
 
-/// Reads the next line into `line` without its line end. A line that is too long is returned in part. Returns
-/// `false` if the caller disconnects.
+/// Reads the next line into `line`, without the newline. If the line is too long, only its start is read.
+/// Returns `false` if the caller disconnects.
 fn take_line(socket: &Socket, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     let mut byte = [0];

@@ -4,7 +4,7 @@
 //! time varies. A client that sleeps until its reply arrives observes this time as latency. While a process
 //! holds `/dev/cpu_dma_latency` open, Linux does not use sleep states that exceed the requested latency (PM
 //! QoS; kernel documentation, "PM Quality of Service interface"). Opening this file requires a permission.
-//! Without it, replies arrive later.
+//! Without the permission, replies arrive later.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use std::io::{self, Write};
 /// File through which a process requests a limit on wake-up latency from the kernel (PM QoS).
 const ASKED_AT: &str = "/dev/cpu_dma_latency";
 
-/// Prevents processor sleep states until it is dropped.
+/// Prevents processor sleep states until this value is dropped.
 pub(crate) struct Awake {
     _held: File,
 }
@@ -30,14 +30,13 @@ impl Awake {
 #[derive(Default)]
 pub(crate) struct Hold {
     held: Option<Awake>,
-    /// Whether keeping processors awake is both needed and possible. It is not needed if replies are
-    /// immediate.
+    /// Whether processors must and can be kept awake. This is not necessary if replies are immediate.
     is_allowed: bool,
 }
 
 impl Hold {
-    /// Keeps processors awake if permitted. Otherwise, replies are later; the server printed a note about
-    /// this when it started.
+    /// Keeps processors awake if the user has the permission. Otherwise, replies are later, and the server
+    /// printed a note about this when it started.
     pub(crate) fn begin() -> Hold {
         let held = Awake::keep().ok();
         Hold { is_allowed: held.is_some(), held }
@@ -48,12 +47,12 @@ impl Hold {
         self.held.is_some()
     }
 
-    /// Permits sleep states. Called when the client has been silent.
+    /// Permits sleep states. Called after the client has been silent for some time.
     pub(crate) fn let_go(&mut self) {
         self.held = None;
     }
 
-    /// Keeps processors awake again. Called when the client is active.
+    /// Keeps processors awake again. Called when the client becomes active.
     pub(crate) fn again(&mut self) {
         if self.is_allowed && self.held.is_none() {
             self.held = Awake::keep().ok();

@@ -1,4 +1,4 @@
-//! Connected clients, their limit, and their disconnection.
+//! The list of connected clients, the limit on their number, and their disconnection.
 
 use crate::dropped::{Dropped, PATIENCE};
 use crate::socket::{Socket, pause};
@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// Time in which clients may receive their last replies before they are disconnected, when the server stops.
+/// When the server stops, the time that clients have to receive their last replies before they are
+/// disconnected.
 const LAST_REPLIES: Duration = Duration::from_millis(800);
-/// Maximum wait for the threads of disconnected clients to end. At this point, these threads wait only for
-/// the disk.
+/// Maximum time for which the server waits until the threads of disconnected clients have ended. These
+/// threads wait only for the disk.
 const CUT_OFF: Duration = Duration::from_secs(5);
 /// Interval at which the server checks whether the last clients have disconnected.
 const CHECK_INTERVAL: Duration = Duration::from_millis(2);
@@ -21,7 +22,7 @@ pub(crate) struct Clients {
     most: usize,
     /// Whether the server rejects new clients and disconnects connected clients immediately.
     are_out: AtomicBool,
-    /// Whether the server reads no more requests because it sends the last replies.
+    /// Whether the server has stopped reading requests and only sends the last replies.
     are_last: AtomicBool,
     present: Mutex<BTreeMap<u64, Present>>,
     came: AtomicU64,
@@ -32,8 +33,7 @@ pub(crate) struct Clients {
 /// A connected client.
 struct Present {
     socket: Socket,
-    /// Time at which a client connected that has not selected an export yet. `None` if it has selected one or
-    /// does not need to.
+    /// Time at which the client connected, if it still has to select an export. `None` otherwise.
     undecided_since: Option<Instant>,
     was_cut: bool,
 }
@@ -53,7 +53,7 @@ impl Clients {
     }
 
     /// Admits a client and returns its number. Returns `None` if clients are rejected or the limit is
-    /// reached. `undecided_since` is the time from which the client has to select an export.
+    /// reached. `undecided_since` is the time at which the client connected, if it has to select an export.
     pub(crate) fn enter(&self, socket: &Socket, undecided_since: Option<Instant>) -> Option<u64> {
         let mut present = self.present();
         if self.are_out.load(Ordering::Relaxed) {
@@ -132,7 +132,8 @@ impl Clients {
         self.are_out.store(false, Ordering::Relaxed);
     }
 
-    /// Waits up to `patience` for all clients to disconnect. Returns `false` if a client is still connected.
+    /// Waits up to `patience` until all clients have disconnected. Returns `false` if a client is still
+    /// connected.
     fn are_gone(&self, patience: Duration) -> bool {
         let count = || self.present().len();
         let mut waited = Duration::ZERO;
@@ -143,7 +144,8 @@ impl Clients {
         count() == 0
     }
 
-    /// Stops reading from all clients. Clients that do not receive the last replies in time are disconnected.
+    /// Stops reading from all clients, and waits until they have received the last replies. Then disconnects
+    /// all remaining clients.
     pub(crate) fn stop_reading(&self) {
         self.are_last.store(true, Ordering::Relaxed);
         self.present().values().for_each(|client| client.socket.end_reading());

@@ -1,4 +1,4 @@
-//! A connection from its first byte to its last byte.
+//! Handling of one connection, from its first byte to its last byte.
 
 use crate::awake::Hold;
 use crate::clients::Clients;
@@ -17,20 +17,20 @@ use std::io;
 use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
-/// Interval at which a client's thread checks whether the server is stopping while it waits for the due time
-/// of a reply.
+/// Interval at which a client's thread, while it waits until a reply is due, checks whether the server is
+/// stopping.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// Time without requests from a client after which processors may sleep.
 const SILENCE: Duration = Duration::from_secs(1);
-/// Maximum number of replies that are sent in one write. With more, the client would be idle while they
-/// accumulate.
+/// Maximum number of replies that are sent in one write. While more replies accumulated, the client would be
+/// idle.
 const ANSWERS_TOGETHER: usize = 4;
 /// Approximate maximum number of bytes of replies that are sent in one write.
 const TOGETHER: usize = 32 << 10;
 /// Maximum size of a reply buffer that is reused after a long reply, in bytes.
 const KEPT_BYTES: usize = 4 << 20;
 
-/// State of the server that connections use.
+/// State of the server that its connections share.
 pub(crate) struct ServerContext<'a> {
     pub(crate) disks: &'a [Disk],
     pub(crate) exports: &'a [Export],
@@ -39,7 +39,7 @@ pub(crate) struct ServerContext<'a> {
     pub(crate) shared: &'a SharedMemory,
 }
 
-/// Serves the client with number `number` in `clients` until it disconnects or is disconnected.
+/// Serves client `number` of `clients` until the client disconnects or the server disconnects it.
 pub(crate) fn talk(
     stream: &mut Stream,
     context: &ServerContext<'_>,
@@ -119,8 +119,8 @@ fn negotiate(
     }
 }
 
-/// Returns the reason for a failed read. After a timeout, the reason is that the client was silent for too
-/// long.
+/// Returns the reason for a failed read during negotiation. A timeout means that the client did not select an
+/// export in time.
 fn unheard(error: io::Error) -> Dropped {
     if error.kind() == io::ErrorKind::WouldBlock { Dropped::Undecided } else { Dropped::Io(error) }
 }
@@ -137,7 +137,7 @@ struct Line<'a> {
     hold: Hold,
 }
 
-/// Message at the start of the inbox.
+/// Type of the message at the start of the inbox.
 enum Received {
     /// A complete request, and the size of its data in bytes.
     Request(Request, usize),
@@ -166,7 +166,7 @@ impl Line<'_> {
         })
     }
 
-    /// Waits until more bytes arrive of a message of `count` bytes. Returns `false` if the client
+    /// Waits until more bytes of a message of `count` bytes arrive. Returns `false` if the client
     /// disconnects.
     fn listen(&mut self, count: usize) -> Result<bool, Dropped> {
         let Line { stream, inbox, linger, hold, .. } = self;
@@ -197,8 +197,8 @@ impl Line<'_> {
         }
     }
 
-    /// Returns whether the client can no longer receive the waiting replies: it has closed the connection, or
-    /// it has closed its sending direction without a disconnect request.
+    /// Returns whether the waiting replies need not be sent, because the client has closed the connection, or
+    /// has stopped sending without a disconnect request.
     fn is_abandoned(&self, said_farewell: bool) -> bool {
         let socket = self.stream.socket();
         !self.clients.are_last() && if said_farewell { socket.is_closed() } else { socket.sends_no_more() }
@@ -322,8 +322,8 @@ impl Line<'_> {
     }
 }
 
-/// Reserves memory for a reply before it is written. If there is not enough memory, returns an error, which
-/// disconnects only this client.
+/// Reserves memory for the reply to `request` before the reply is written. If there is not enough memory,
+/// returns an error, which disconnects only this client.
 fn make_room(out: &mut Vec<u8>, request: &Request) -> io::Result<()> {
     out.try_reserve_exact(answer_bytes(request)).map_err(|_| io::ErrorKind::OutOfMemory.into())
 }

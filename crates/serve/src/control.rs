@@ -13,7 +13,7 @@
 //! | `{"command": "fault-clear", "number": 0}`; the default is all faults | `{"cleared": ...}`, the number of faults |
 //! | `{"command": "medium-fault", "fault": "lost_program", "seed": 7}`; by default, no fault | `{"struck": ...}`, the number of operations that the previous fault affected |
 //! | `{"command": "snapshot", "path": "/a/copy.img"}` | `{"bytes": ...}`, the space on the host disk |
-//! | `{"command": "stop"}` | `{}`, after which the server ends |
+//! | `{"command": "stop"}` | `{}`, after which the server exits |
 //!
 //! A reply is `{"ok": ...}` or `{"error": "...", "code": "...", "data": {...}}`, with the code and the data
 //! of the error. If several devices are served, `"export"` selects one. The default is the first.
@@ -85,14 +85,15 @@ pub enum Command {
         offset: u64,
         /// Number of bytes.
         length: u64,
-        /// Kind of change: errors for reads, errors for writes, or no errors.
+        /// Kind of change: inject read errors, inject write errors, or clear errors.
         harm: Harming,
     },
-    /// Adds a fault with times relative to the current time.
+    /// Adds a fault, whose times are relative to the current time.
     FaultAdd {
         /// Name of the export; the default is the first.
         export: Option<String>,
-        /// Settings as a TOML table without a header, as for faults of a `faulty` device.
+        /// Settings of the fault as a TOML table without a header, like those of a fault in a `faulty`
+        /// device.
         settings: String,
     },
     /// Lists the faults that were added.
@@ -107,7 +108,7 @@ pub enum Command {
         /// Number of the fault; the default is all.
         number: Option<usize>,
     },
-    /// Injects faults into operations of the medium.
+    /// Injects a fault into operations of the medium.
     MediumFault {
         /// Name of the export; the default is the first.
         export: Option<String>,
@@ -117,7 +118,7 @@ pub enum Command {
         #[serde(default)]
         seed: u64,
     },
-    /// Copies the image while no request is served.
+    /// Copies the image. No request is served during the copy.
     Snapshot {
         /// Name of the export; the default is the first.
         export: Option<String>,
@@ -143,7 +144,7 @@ pub enum Command {
     Stop {},
 }
 
-/// Operation of a single request.
+/// Operation of a [`Command::Step`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stepping {
@@ -190,7 +191,7 @@ impl From<Harming> for Harm {
     }
 }
 
-/// Error reply to a rejected command.
+/// Reason why a command is rejected, as reported to the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// Error code.
@@ -239,7 +240,8 @@ impl From<io::Error> for Refusal {
     }
 }
 
-/// Parses a line without its line end. Returns the reason if the line is invalid.
+/// Parses a command from `line`, which has no newline. Returns the reason for a rejection if the line is
+/// invalid.
 pub fn parse(line: &[u8]) -> Result<Command, Refusal> {
     let value: Value = serde_json::from_slice(line).map_err(|error| {
         Refusal::new(ErrorCode::InvalidSyntax, format!("this is not a line of JSON: {error}"))
@@ -259,7 +261,7 @@ pub fn parse(line: &[u8]) -> Result<Command, Refusal> {
     }
 }
 
-/// Formats the line of a reply, including its line end.
+/// Formats a reply as a line, including the newline.
 pub fn answer(result: Result<Value, Refusal>) -> Vec<u8> {
     let document = match result {
         Ok(value) => json!({ "ok": value }),

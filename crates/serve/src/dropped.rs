@@ -4,7 +4,7 @@ use nacre_nbd::Violation;
 use std::io;
 use std::time::Duration;
 
-/// Maximum time until a client selects an export, and maximum time between two bytes of a message.
+/// Maximum time for a client to select an export, and maximum time between two bytes of a message.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Reason why the server closed a connection.

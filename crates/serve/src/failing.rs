@@ -11,7 +11,8 @@ use std::path::Path;
 impl Disk {
     /// Cuts and restores power at the current time. Acknowledged data in volatile memory is lost. Data that
     /// is being written is present, absent, or torn. Connected clients get no more replies, and the caller
-    /// closes their connections. With `again`, power fails a second time at this point of the recovery.
+    /// closes their connections. If `again` is given, power fails a second time at that point of the
+    /// recovery.
     ///
     /// Returns an error if no device is modeled, the device is read-only, or the image cannot be written.
     pub(crate) fn power_fail(&self, again: Option<Permille>) -> io::Result<Outage> {
@@ -50,9 +51,8 @@ impl Disk {
         }
     }
 
-    /// Copies the image to `to` while no request is served. The copy is a valid image. Returns the disk space
-    /// of the
-    /// copy in bytes.
+    /// Copies the image to `to`. No request is served during the copy. The copy is a valid image. Returns the
+    /// disk space that the copy occupies, in bytes.
     ///
     /// Returns an error if the path exists or cannot be written, or if `watch` stopped the copy.
     pub(crate) fn snapshot(&self, to: &Path, watch: &mut Watch<'_>) -> Result<u64, ImageError> {

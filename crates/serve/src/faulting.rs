@@ -1,4 +1,4 @@
-//! Commands that add faults to a served device and clear them.
+//! Commands that add faults to a served device, list the faults, and clear them.
 
 use crate::control::Refusal;
 use crate::served_fault::ServedFault;
@@ -7,8 +7,8 @@ use nacre_crash::Fault;
 use nacre_kernel::ErrorCode;
 
 impl Disk {
-    /// Adds the fault in `settings`, with times relative to the current time. Returns the number of the
-    /// fault.
+    /// Adds the fault that `settings` describes. Its times are relative to the current time. Returns the
+    /// number of the fault.
     pub(crate) fn add_fault(&self, settings: &str) -> Result<usize, Refusal> {
         match &self.body {
             Body::Device(model) => {
@@ -23,9 +23,9 @@ impl Disk {
         }
     }
 
-    /// Injects the fault `name` of power-loss tests into operations of the medium. `None` removes the current
-    /// fault. Returns the number of operations affected since the last call. Returns an error if the fault is
-    /// unknown or no device is modeled.
+    /// Injects the fault `name`, one of the faults of power-loss tests, into operations of the medium. `None`
+    /// removes the current fault. Returns the number of operations that were affected since the last call.
+    /// Returns an error if the fault is unknown or no device is modeled.
     pub(crate) fn medium_fault(&self, name: Option<&str>, seed: u64) -> Result<u64, Refusal> {
         let Body::Device(model) = &self.body else { return Err(not_modeled()) };
         let known = Fault::INJECTED.map(Fault::name);

@@ -6,8 +6,8 @@ use std::io;
 
 /// Number of bytes that are read from a connection at a time.
 const READ_BYTES: usize = ALLOWED;
-/// Growth factor of the buffer, relative to the received bytes, if a longer message is announced. Memory use
-/// is therefore proportional to the received data, and each byte is moved at most once.
+/// Maximum ratio of the buffer size to the number of received bytes while a longer message arrives. Memory
+/// use is therefore proportional to the received data, and each byte is moved at most once.
 const AHEAD: usize = 2;
 /// Maximum size of a buffer that is reused after a longer message, in bytes.
 const KEPT_BYTES: usize = 4 << 20;
@@ -16,7 +16,7 @@ const KEPT_BYTES: usize = 4 << 20;
 pub(crate) struct Inbox<'a> {
     bytes: Vec<u8>,
     share: Share<'a>,
-    /// Start of the unread data in the buffer.
+    /// Position in the buffer at which the unread data starts.
     from: usize,
     to: usize,
 }
@@ -54,9 +54,9 @@ impl<'a> Inbox<'a> {
         Ok(read > 0)
     }
 
-    /// Reads available bytes of a message of `count` bytes. Returns `Some(false)` if the client disconnected,
-    /// and
-    /// `None` if no bytes or no memory are available at this time.
+    /// Reads the available bytes of a message of `count` bytes. Returns `Some(true)` if bytes were read,
+    /// `Some(false)` if the client disconnected, and `None` if no bytes or no memory are available at this
+    /// time.
     pub(crate) fn fill_now(&mut self, stream: &mut Stream, count: usize) -> io::Result<Option<bool>> {
         if !self.make_room(count) {
             self.share.rest(&mut None)?;
@@ -67,8 +67,9 @@ impl<'a> Inbox<'a> {
         Ok(read.map(|read| read > 0))
     }
 
-    /// Grows the buffer towards `count` bytes, in proportion to the received data, because the announced
-    /// message may never arrive. Returns `false` if the memory limit is reached.
+    /// Makes space for further bytes of a message of `count` bytes. The buffer grows in proportion to the
+    /// received data, because the announced message may never arrive. Returns `false` if the memory limit is
+    /// reached.
     fn make_room(&mut self, count: usize) -> bool {
         if self.from == self.to {
             (self.from, self.to) = (0, 0);

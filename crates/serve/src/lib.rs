@@ -25,9 +25,9 @@
 //! - A reply is sent at the modeled completion time, relative to the arrival of the request, or as soon as
 //!   possible afterwards. It is never sent earlier. Both latencies are reported. With
 //!   [`Since::Sending`](model::Since), the transport delay is subtracted. A reply may then be early if its
-//!   actual delay was shorter. The device advances ahead of the clock by this delay, one event at a time. A
-//!   request of another client is submitted after the last of these events, at most one delay late. With
-//!   [`Timing::None`](model::Timing), replies are sent immediately.
+//!   actual delay was shorter. The device runs ahead of the clock by this delay, one event at a time. A
+//!   request of another client is therefore submitted up to one delay late, after the last event that was
+//!   processed. With [`Timing::None`](model::Timing), replies are sent immediately.
 //! - A reply to a flush or a forced write is sent after the journal of the image has been written to the disk
 //!   (`fdatasync`).
 //! - The process may be killed at any time. The image contains all acknowledged requests and their effects on

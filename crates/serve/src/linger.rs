@@ -1,4 +1,4 @@
-//! Polling for the next request of a client before the thread sleeps.
+//! Polling for the next request of a client before the client's thread sleeps.
 //!
 //! Waking a sleeping thread takes longer than most requests. A client that waits for each reply sends its
 //! next request immediately. If the last requests of a client arrived soon after the replies, the server
@@ -11,14 +11,15 @@ use std::time::{Duration, Instant};
 
 /// Maximum time for which a thread polls before it sleeps.
 const LONGEST: Duration = Duration::from_micros(50);
-/// Maximum value of `trust`, which grows when polling finds a request and shrinks when it does not.
+/// Maximum value of `trust`, which increases when polling finds a request and decreases otherwise. A thread
+/// polls only if the value is not zero.
 const TRUST_MAX: u32 = 16;
 
 /// Limits the number of connections that poll at the same time.
 pub(crate) struct PollingSlots(AtomicUsize);
 
 impl PollingSlots {
-    /// Creates one slot fewer than there are processors.
+    /// Creates one slot for each processor except one.
     pub(crate) fn new() -> PollingSlots {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         PollingSlots(AtomicUsize::new(processors - 1))
@@ -45,8 +46,8 @@ impl<'a> Linger<'a> {
         Linger { places, trust: 0, asleep_since: None }
     }
 
-    /// Polls: calls `look` until it returns a value. Returns `None` if the request did not arrive in time or
-    /// if polling is not worthwhile. The caller then sleeps.
+    /// Polls for a request by calling `look` until it returns a value. Returns `None` if no request arrived
+    /// in time or if polling is not worthwhile. The caller then sleeps.
     pub(crate) fn look<T, E>(
         &mut self,
         mut look: impl FnMut() -> Result<Option<T>, E>,
@@ -70,7 +71,7 @@ impl<'a> Linger<'a> {
         Ok(None)
     }
 
-    /// Records that a request has ended the sleep.
+    /// Records that the thread has woken up because a request arrived.
     pub(crate) fn woken(&mut self) {
         if self.asleep_since.take().is_some_and(|since| now() - since < 2 * LONGEST) {
             self.trust = TRUST_MAX.min(self.trust + 1);

@@ -13,7 +13,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Maximum number of pending connections to a private socket.
+/// Maximum number of connections to a private socket that wait to be accepted.
 const BACKLOG: i32 = 16;
 
 /// Number of attempts to lock the folder of a socket.
@@ -82,8 +82,8 @@ impl Address {
 
 /// A socket that waits for clients.
 pub(crate) enum Listener {
-    /// A Unix socket. Its file is removed before the socket is closed: while the socket exists, no other file
-    /// has the inode number.
+    /// A Unix socket. Its file is removed before the socket is closed, because no other file can have the
+    /// inode number of the file while the socket exists.
     Unix(Bound, UnixListener),
     /// A TCP socket, and the host as the user specified it.
     Tcp(TcpListener, String),
@@ -183,8 +183,8 @@ impl Listener {
     }
 
     /// Returns whether `host` is a valid host in an HTTP request to this listener: an address or the name of
-    /// this machine, with the port. Other names that resolve to this machine are invalid. A Unix socket has
-    /// no valid host.
+    /// this machine, with the port. Other names that resolve to this machine are invalid. With a Unix socket,
+    /// every host is valid.
     pub(crate) fn is_host(&self, host: Option<&str>) -> bool {
         let Listener::Tcp(of, given) = self else { return true };
         let Some((name, port)) = host.and_then(|host| host.rsplit_once(':')) else { return false };
@@ -195,7 +195,7 @@ impl Listener {
         is_port && (is_loopback || is_name)
     }
 
-    /// Returns the address for clients as an NBD URI.
+    /// Returns the NBD URI with which clients connect to `export`.
     pub(crate) fn uri(&self, export: &str, are_encrypted: bool) -> String {
         let scheme = if are_encrypted { "nbds" } else { "nbd" };
         let export = escaped(export);
@@ -210,7 +210,7 @@ impl Listener {
         }
     }
 
-    /// Waits up to `limit` for a client.
+    /// Waits up to `limit` until a client connects.
     pub(crate) fn wait(&self, limit: Duration) -> io::Result<()> {
         match self {
             Listener::Unix(_, of) => wait_for(of, limit),
@@ -235,17 +235,17 @@ impl Listener {
     }
 }
 
-/// Returns whether the address is reachable only from this machine. Recognizes IPv4 loopback addresses in
-/// IPv6 form.
+/// Returns whether `address` is reachable only from this machine. Loopback addresses of IPv4 may be in IPv6
+/// form.
 fn is_of_this_machine(address: &SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
 
-/// Binds a Unix socket, after removing the socket of a server that was killed.
+/// Binds a Unix socket at `path`. If a killed server has left a socket file there, removes the file first.
 ///
-/// Servers that start in the same folder lock it. Without the lock, a socket that is bound but does not
-/// listen
-/// yet would appear stale, and another server might replace a stale socket before this server removes it.
+/// Servers lock the folder of the socket while they start. Without the lock, a socket that is bound but does
+/// not listen yet would appear stale, and another server might replace a stale socket before this server
+/// removes it.
 fn bind_unix(path: &Path, bind: impl Fn(&Path) -> io::Result<UnixListener>) -> io::Result<UnixListener> {
     let alone = alone_in_folder_of(path)?;
     match bind(path) {
@@ -269,7 +269,7 @@ fn is_dead(path: &Path) -> io::Result<bool> {
 }
 
 /// Opens and locks the folder of `path`. Returns `None` if the folder is not accessible, and an error if
-/// another process does not release its lock.
+/// another process holds the lock for too long.
 #[expect(clippy::disallowed_methods, reason = "the folder of a socket")]
 fn alone_in_folder_of(path: &Path) -> io::Result<Option<File>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -284,8 +284,8 @@ fn alone_in_folder_of(path: &Path) -> io::Result<Option<File>> {
     Err(io::Error::new(io::ErrorKind::ResourceBusy, "another program keeps its folder locked"))
 }
 
-/// Binds a Unix socket that only its owner can use from the start, because its mode is set before it has a
-/// name.
+/// Binds a Unix socket that only its owner can use. The file mode is set before the socket has a name, so
+/// that other users can never connect.
 fn bind_owners(path: &Path) -> io::Result<UnixListener> {
     use rustix::fs::{Mode, fchmod};
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with};

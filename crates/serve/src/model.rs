@@ -1,4 +1,4 @@
-//! The device in wall-clock time: completion of each request, and power losses.
+//! A modeled device in wall-clock time: completions of requests, and power losses.
 
 mod faults;
 
@@ -36,9 +36,10 @@ pub struct Model {
     started: Instant,
     /// Simulated time at the start of the server.
     begin: Time,
-    /// Number of power losses so far. Clients that connected before the latest one get no more replies.
+    /// Number of power losses so far. Clients that connected before the latest power loss get no more
+    /// replies.
     outages: AtomicU64,
-    /// Latest completion time of released replies, in simulated picoseconds.
+    /// Latest completion time of the replies that were released to clients, in simulated picoseconds.
     answered_until: AtomicU64,
     /// The image, to which `sync` needs direct access.
     image: Option<Image>,
@@ -61,7 +62,7 @@ struct State {
     modeled: Timed,
     /// Outstanding requests, indexed by identifier.
     waiting: BTreeMap<u32, Waiting>,
-    /// Replies that the clients' threads have not collected yet, indexed by ticket number.
+    /// Replies that are not yet collected by the threads of clients, indexed by ticket number.
     answers: BTreeMap<u64, Answer>,
     tickets: u64,
     completions: Completions,
@@ -80,7 +81,7 @@ struct Waiting {
     asked: HostRequest,
 }
 
-/// Wall-clock latencies of replies, from sending a request to receiving its reply.
+/// Wall-clock latencies, from sending a request to receiving its reply, and counts of replies.
 #[derive(Debug, Default)]
 struct Seen {
     wall: Timed,
@@ -93,9 +94,9 @@ struct Seen {
 pub struct Latencies {
     /// Modeled latencies, without dilation.
     pub modeled: Timed,
-    /// Measured time from sending a request to the arrival of its reply. It includes the transport delay,
-    /// which was measured when the server started. Empty if replies are immediate, because then no clock is
-    /// read.
+    /// Wall-clock time from sending a request to the arrival of its reply. The time includes the transport
+    /// delay, which was measured when the server started. The histograms are empty if replies are immediate,
+    /// because no clock is read in this case.
     pub wall: Timed,
     /// Number of replies that were late by more than 10 % of their latency and by more than 50 us.
     pub late: u64,
@@ -115,9 +116,9 @@ pub struct Reported {
 }
 
 impl Model {
-    /// Creates the model of a device. Its time continues after all its requests have completed. `pace`
-    /// contains the dilation and the time to which it applies. `transport` is the transport delay of the
-    /// clients.
+    /// Creates the model of the device `of`. Simulated time continues at the time of the last completion or
+    /// submission. `pace` contains the dilation factor, and the start of the modeled time of requests.
+    /// `transport` is the transport delay of the clients.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub fn new(of: PersistentDevice, checked: Checked, pace: (f64, Since), transport: Transport) -> Model {
         let (device, (dilation, since)) = (of, pace);
@@ -161,7 +162,7 @@ impl Model {
         Timing::Emulated { dilation: self.dilation, since: self.since }
     }
 
-    /// Returns whether replies are sent earlier by the transport delay.
+    /// Returns whether replies are sent early by the transport delay.
     pub(crate) fn subtracts_way(&self) -> bool {
         self.since == Since::Sending
     }
@@ -181,10 +182,10 @@ impl Model {
         self.persistence != Persistence::OnAcknowledgement
     }
 
-    /// Submits a request to the device, not before the simulated time `after`, for a client that connected
-    /// after `outages` power losses. On return, the image contains the request. [`Model::look`] returns its
-    /// reply. Returns an error if the image cannot store the request, or if power has failed since the client
-    /// connected.
+    /// Submits a request of a client that connected after `outages` power losses. The request is submitted at
+    /// the simulated time `after` or later. On return, the image contains the request. [`Model::look`]
+    /// returns the reply. Returns an error if the image cannot store the request, or if power has failed
+    /// since the client connected.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn ask(
         &self,
@@ -205,9 +206,9 @@ impl Model {
         Ok(Ticket { number, arrived, came })
     }
 
-    /// Runs the device up to the current wall-clock time, and processes events that are at most `ahead`
-    /// later. Passes the available replies of `tickets` to `take`, each with the index of its ticket. Returns
-    /// the time of the next event minus `ahead`, or `None` if there is no event.
+    /// Runs the device up to the current wall-clock time, and also processes events up to `ahead` later.
+    /// Passes the available replies of `tickets` to `take`, each with the index of its ticket. Returns the
+    /// time of the next event minus `ahead`, or `None` if there is no event.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn look(
         &self,
@@ -238,8 +239,8 @@ impl Model {
         }
     }
 
-    /// Returns when to send the reply of `ticket`, which transfers `bytes` bytes. This time precedes the
-    /// completion by `early`.
+    /// Returns the reply to the request of `ticket`, which transfers `bytes` bytes, with the time to send the
+    /// reply. This time precedes the completion by `early`.
     pub(crate) fn reply(&self, ticket: Ticket, bytes: u32, early: Early, said: Outcome) -> TimedReply {
         let way = self.transport.of(bytes);
         let (sent, deadline) = (ticket.arrived - way, self.wall(said.done));
@@ -254,9 +255,9 @@ impl Model {
         }
     }
 
-    /// Performs one request on the device and waits with `wait`, which may cancel the wait. Returns the time
-    /// at which the reply may be sent, and the latency breakdown. Errors are those of [`Model::ask`], and an
-    /// error if the wait was canceled.
+    /// Performs one request on the device. Calls `wait` repeatedly until the request completes, or until
+    /// `wait` returns false to cancel the request. Returns the time at which the reply may be sent, and the
+    /// latency breakdown. Errors: those of [`Model::ask`], or the request was canceled.
     pub(crate) fn step(
         &self,
         asked: HostRequest,
@@ -324,7 +325,7 @@ impl Model {
         }
     }
 
-    /// Calls `look` with the device and its storage.
+    /// Calls `look` with the device.
     #[cfg(test)]
     pub(crate) fn with<T>(&self, look: impl FnOnce(&mut PersistentDevice) -> T) -> T {
         look(&mut self.state().under.device)
@@ -337,8 +338,8 @@ impl Model {
     }
 
     /// Cuts power at the current time and restores it immediately. Connected clients get no more replies.
-    /// Returns an error if the power loss cannot be stored; no data is lost then. With `again`, power fails a
-    /// second time at this point of the recovery.
+    /// Returns an error if the power loss cannot be stored; no data is lost then. If `again` is given, power
+    /// fails a second time at that point of the recovery.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn power_fail(&self, again: Option<Permille>) -> io::Result<Outage> {
         // Replies are stopped before the time is read, so that no reply is sent after that time.
@@ -356,7 +357,7 @@ impl Model {
         self.state().power_fail(at, None).expect("there is room")
     }
 
-    /// Cuts power at the simulated time `at`, and again at the point `again` of the recovery.
+    /// Cuts power at the simulated time `at`, and a second time at the point `again` of the recovery.
     #[cfg(test)]
     pub(crate) fn power_fail_twice_at(&self, at: Time, again: Permille) -> Outage {
         self.state().power_fail(at, Some(again)).expect("there is room")
@@ -369,13 +370,14 @@ impl Model {
         state.under.device.change(now, step).map(|_| ()).map_err(refusal)
     }
 
-    /// Calls `work` while no request is served.
+    /// Calls `work`. No request is served during the call.
     pub(crate) fn alone<T>(&self, work: impl FnOnce() -> T) -> T {
         let _alone = self.state();
         work()
     }
 
-    /// Returns whether the start of a range was ever written, and the length to which this answer applies.
+    /// Returns whether the start of `range` was ever written, and the number of bytes from this start to
+    /// which the answer applies.
     pub(crate) fn written(&self, range: std::ops::Range<u64>) -> (bool, u64) {
         self.state().under.device.written(range)
     }
@@ -395,15 +397,15 @@ impl Model {
         self.started + Duration::from_secs_f64(since) + Duration::from_nanos(1)
     }
 
-    /// Releases the replies of requests that completed at `done` or earlier, to a client that connected after
-    /// `outages` power losses. Returns `false` if power has failed since then.
+    /// Permits a client that connected after `outages` power losses to receive its replies with completion
+    /// times up to `done`. Returns `false` if power has failed since the client connected.
     pub(crate) fn lets_leave(&self, done: Time, outages: u64) -> bool {
         // The order ensures that a concurrent power loss either stops the replies or includes them.
         self.answered_until.fetch_max(done.as_ps(), Ordering::SeqCst);
         self.outages() == outages
     }
 
-    /// Records that a reply was sent at `left`. The time for sending is part of the transport delay.
+    /// Records that `reply` was sent at `left`. The duration of the sending is part of the transport delay.
     pub fn answered(&self, asked: HostRequest, reply: TimedReply, left: Instant) {
         let wall = left - reply.sent;
         let mut seen = self.seen.lock().expect("the lock is not poisoned");
@@ -414,7 +416,7 @@ impl Model {
         seen.answered += 1;
     }
 
-    /// Records the completion of a forced write at `done`, which includes the flush that makes it durable.
+    /// Records the completion of a forced write at `done`, after the flush that makes its data durable.
     pub(crate) fn forced(&self, asked: HostRequest, first: Ticket, done: Time) {
         asked.record(done - first.came, &mut self.state().modeled);
     }
@@ -447,7 +449,8 @@ impl Model {
 }
 
 impl State {
-    /// Submits a request at `came`, or later if the device is past that time. Returns its ticket number.
+    /// Submits a request at `came`, or as soon as possible if the device is past that time. Returns the
+    /// ticket number of the request.
     fn give(&mut self, came: Time, asked: HostRequest, payload: Payload<'_>) -> io::Result<u64> {
         let HostRequest { op, offset, bytes, .. } = asked;
         let now = self.now.max(came);
@@ -495,8 +498,9 @@ impl State {
         self.now = self.now.max(until);
     }
 
-    /// Processes events before `until` while requests are outstanding. The time between the events does not
-    /// advance, so that requests that arrive before `until` can be submitted at their arrival times.
+    /// Processes events before `until` while requests are outstanding. The time of the device does not
+    /// advance beyond the last event, so that requests that arrive before `until` can be submitted at their
+    /// arrival times.
     fn run_ahead(&mut self, until: Time) {
         loop {
             let next = self.next_event();
@@ -578,12 +582,12 @@ impl State {
     }
 }
 
-/// Time by which a reply is sent before the device completes the request.
+/// Time by which a reply is sent earlier than the device completes the request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Early {
     /// Replies are not sent early.
     Not,
-    /// Replies are sent early by the transport delay plus the additional time of the client.
+    /// Replies are sent early by the transport delay, with the adjustment for the client.
     By(Beyond),
 }
 

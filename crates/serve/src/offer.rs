@@ -30,31 +30,31 @@ pub struct Offer {
 /// Reason why a server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// An error of the image.
+    /// The image cannot be opened or created.
     #[error(transparent)]
     Image(#[from] ImageError),
-    /// An error of the address.
+    /// The server cannot listen on the address.
     #[error(transparent)]
     Address(#[from] AddressError),
-    /// An error of the control socket.
+    /// The server cannot listen on the control socket.
     #[error("{0}")]
     Control(AddressError),
-    /// An error of the metrics address.
+    /// The server cannot listen on the metrics address.
     #[error("{0}")]
     Metrics(AddressError),
-    /// An error of the trace to record.
+    /// The recording of requests cannot start.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// An error of the certificates.
+    /// A certificate file cannot be used.
     #[error(transparent)]
     Certificates(#[from] CertificateError),
     /// Two devices have the same name.
     #[error("two devices are named {0:?}; use different names, e.g. --export NAME=SCENARIO:IMAGE")]
     SameName(String),
-    /// An error of the device and its image.
+    /// The device cannot be opened with its image.
     #[error(transparent)]
     Device(#[from] MemoryError),
-    /// The raw bytes in an image were not written by a server.
+    /// The image does not contain raw bytes that a server wrote.
     #[error("{}: {detail}; restore the image from a copy", .path.display())]
     Unfit {
         /// Path of the image.
@@ -62,7 +62,7 @@ pub enum ServeError {
         /// Description of the mismatch.
         detail: String,
     },
-    /// A state was given, but no device is modeled.
+    /// An initial state was given, but no device is modeled.
     #[error("--timing none has no modeled device, so it cannot start from a state; remove one of them")]
     NothingModeled,
 }

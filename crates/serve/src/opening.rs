@@ -1,4 +1,4 @@
-//! Opens a device, which continues from its last state.
+//! Opening of a served device, which continues from its last state.
 
 use crate::model::{Model, Timing};
 use crate::offer::{Offer, ServeError};

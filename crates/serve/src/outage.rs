@@ -1,4 +1,4 @@
-//! Events of a served device: power loss, and failure of the image.
+//! Effects of a power loss on a served device, and errors of its image.
 
 use nacre_image::{ImageError, Problem};
 use nacre_kernel::Time;
@@ -14,13 +14,14 @@ pub struct Outage {
     pub acknowledged_lost: u64,
     /// Number of lost bytes of acknowledged writes.
     pub bytes_lost: u64,
-    /// Number of writes in progress. Each may be complete, absent, or present in some of its atomic units.
+    /// Number of writes that were in progress. After the power loss, the data of each write is present,
+    /// absent, or present in some atomic units.
     pub under_way: u64,
-    /// Simulated time until the device is ready, from the first power loss to the end of the last recovery.
+    /// Simulated time from the first power loss to the end of the last recovery, when the device is ready.
     pub ready_after: Time,
 }
 
-/// Converts an image error into the error for the client: disk full, or I/O error.
+/// Converts an image error into the error that the client receives: disk full, or I/O error.
 pub(crate) fn io_error(error: ImageError) -> io::Error {
     let kind = match error.problem {
         Problem::DiskFull { .. } => io::ErrorKind::StorageFull,

@@ -16,8 +16,9 @@ use std::time::{Duration, Instant};
 const ANSWERS_MAX: usize = 1024;
 /// Maximum number of bytes of waiting replies of a client.
 const BYTES_MAX: usize = 64 << 20;
-/// Maximum lateness of wake-ups by the system. On an idle virtual machine, 90 % of wake-ups are within 80 us.
-/// The thread wakes up earlier by this time and spins until the reply is due.
+/// Allowance for late wake-ups by the system. On an idle virtual machine, 90 % of wake-ups are at most 80 us
+/// late. The thread wakes up earlier by this time, and yields the processor repeatedly until the reply is
+/// due.
 const SPIN: Duration = Duration::from_micros(100);
 /// Size of the magic number at the start of a reply in bytes.
 const MAGIC_BYTES: usize = 4;
@@ -33,9 +34,10 @@ const SPARE_BYTES: usize = ALLOWED / 2;
 pub(crate) struct Outbox<'a> {
     share: Share<'a>,
     answers: BinaryHeap<Answer>,
-    /// Size of the reply buffers in bytes, including those being sent.
+    /// Total size of the reply buffers in bytes, including buffers that are being sent.
     bytes: usize,
-    /// Number of replies so far, which determines the order of replies that are due at the same time.
+    /// Number of replies so far. The number of a reply determines its order among replies that are due at the
+    /// same time.
     number: u64,
     due: Vec<Answer>,
     /// Requests that the device has not completed.
@@ -53,7 +55,7 @@ pub(crate) struct Outbox<'a> {
     spare_bytes: usize,
 }
 
-/// A reply. The reply that is due first compares as the greatest.
+/// A reply. In comparisons, the reply that is due first is the greatest.
 struct Answer {
     deadline: Instant,
     number: u64,
@@ -80,7 +82,7 @@ impl<'a> Outbox<'a> {
         }
     }
 
-    /// Reserves space for another reply of this size. Returns `false` if there is no space.
+    /// Reserves space for another reply of `bytes` bytes. Returns `false` if there is not enough space.
     pub(crate) fn makes_room(&mut self, bytes: usize) -> bool {
         self.share.hold(self.bytes + self.reserved + bytes)
     }
@@ -156,7 +158,7 @@ impl<'a> Outbox<'a> {
         Ok(())
     }
 
-    /// Discards requests that the device has not completed, because their client leaves.
+    /// Discards the requests that the device has not completed, because the client disconnects.
     pub(crate) fn leave(&mut self, model: &Model) {
         self.pending.drain(..).for_each(|pending| model.forget(pending.ticket));
     }
@@ -194,9 +196,9 @@ impl<'a> Outbox<'a> {
         Ok(())
     }
 
-    /// Sends due replies to a client that connected after `outages` power losses. If replies were sent and
-    /// the client waits for no other reply, returns the time. Returns an error if power has failed since the
-    /// client connected.
+    /// Sends due replies to a client that connected after `outages` power losses. Returns the time of sending
+    /// if replies were sent and the client waits for no other reply. Returns an error if power has failed
+    /// since the client connected.
     pub(crate) fn send_due(
         &mut self,
         stream: &mut Stream,
@@ -234,8 +236,8 @@ impl<'a> Outbox<'a> {
         done
     }
 
-    /// Sends due replies. If the client does not receive them, their memory remains reserved until the system
-    /// has accepted the data.
+    /// Sends the due replies. The memory of each reply remains reserved until the system has accepted its
+    /// data.
     fn write_due(&mut self, stream: &mut Stream) -> io::Result<()> {
         let Outbox { share, due, bytes, reserved, together, spares, spare_bytes, .. } = self;
         let mut ahead = std::mem::take(&mut self.ahead);
@@ -264,8 +266,8 @@ impl<'a> Outbox<'a> {
         stream.write_all(together)
     }
 
-    /// Calls `wait` with the time until shortly before the next reply is due or the device has an event. If
-    /// that time is near, only yields the processor.
+    /// Calls `wait` with the time that is left until the next reply is due or the device has an event, minus
+    /// [`SPIN`]. If no time is left, only yields the processor.
     pub(crate) fn rest(&self, wait: impl FnOnce(Duration) -> io::Result<()>) -> io::Result<()> {
         let looks_at = self.look_at.filter(|_| !self.pending.is_empty());
         let next = self.answers.peek().map(|answer| answer.deadline).into_iter().chain(looks_at).min();

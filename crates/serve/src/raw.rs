@@ -26,7 +26,7 @@ pub(crate) struct RawDisk {
     /// write lock.
     pub(crate) gate: RwLock<()>,
     pub(crate) answered: AtomicU64,
-    /// Report of the device in the scenario, which is not used.
+    /// Report of the device in the scenario, which is not simulated.
     pub(crate) unused: StackReport,
     /// Whether the journal ended with an incomplete record when the image was opened.
     pub(crate) was_torn: bool,
@@ -45,7 +45,7 @@ impl RawDisk {
         RawDisk::of(opened, path, &device)
     }
 
-    /// Returns the raw bytes of an opened image at `path`. Their size is that of `device`.
+    /// Returns the raw bytes of the `opened` image at `path`. Their size is the capacity of `device`.
     pub(crate) fn of(opened: Opened, path: &Path, device: &PersistentDevice) -> Result<RawDisk, ServeError> {
         let Opened { image, state, records, torn } = opened;
         let mut harmed = Harmed::default();
@@ -94,7 +94,7 @@ impl RawDisk {
         self.is_harmed.load(Ordering::Acquire) && self.harmed().fails_writes(range)
     }
 
-    /// Clears the media errors of the sectors in `range`, which a write has replaced.
+    /// Clears the media errors of the sectors in `range`, which a write has overwritten.
     pub(crate) fn overwritten(&self, range: Range<u64>) -> io::Result<()> {
         if !self.is_harmed.load(Ordering::Acquire) {
             return Ok(());
@@ -118,7 +118,8 @@ impl RawDisk {
         Ok(())
     }
 
-    /// Copies the image to `to` while no request is served.
+    /// Copies the image to `to`. No request is served during the copy. Returns the disk space that the copy
+    /// occupies, in bytes.
     pub(crate) fn copy_to(&self, to: &Path, watch: &mut Watch<'_>) -> Result<u64, ImageError> {
         let _alone = self.gate.write().expect("the lock is not poisoned");
         self.image.copy_to(to, watch)

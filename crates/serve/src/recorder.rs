@@ -1,8 +1,8 @@
 //! Recording of requests to a trace.
 //!
-//! The thread of a client only appends its request to a list. A separate thread of the recording sorts and
-//! writes the requests. The trace appears at its path when the recording ends. A failed recording leaves no
-//! file and reports the reason, and clients are not affected.
+//! The thread of a client only appends requests to a list. Full batches are sorted, and a separate thread
+//! writes them. The trace appears at its path when the recording ends. A failed recording leaves no file and
+//! reports the reason, and clients are not affected.
 
 use crate::model::HostRequest;
 use crate::threads::afford;
@@ -23,10 +23,10 @@ mod tests;
 /// Number of requests that are sorted and written together. Threads may append requests out of arrival order,
 /// so each batch is sorted.
 const BATCH: usize = 4096;
-/// Maximum number of batches that wait for the disk. They take 8 MiB.
+/// Maximum number of batches that wait for the disk. These batches take up to 8 MiB.
 const WAITING_MAX: usize = 64;
 
-/// Recorder of an export, whether or not a recording is active.
+/// Recorder of an export. It exists whether or not a recording is active.
 #[derive(Default)]
 pub(crate) struct Recorder {
     /// Whether a recording is active. While no recording is active, clients check only this flag.
@@ -51,13 +51,14 @@ pub struct Recorded {
     pub requests: u64,
     /// Size of the trace in bytes, or `None` until the trace is complete.
     pub bytes: Option<u64>,
-    /// Reason why there is no trace, if the recording failed.
+    /// Reason for the failure if the recording failed. In this case, there is no trace.
     pub error: Option<String>,
-    /// Faults that were present at the start, followed by those added or cleared during the recording.
+    /// Faults that were present at the start of the recording, followed by faults that were added or cleared
+    /// during the recording.
     pub faults: Vec<RecordedFault>,
 }
 
-/// A fault that was added or cleared during the recording.
+/// A fault that was present at the start of a recording, or that was added or cleared during the recording.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RecordedFault {
     /// Time in seconds, relative to the start of the trace.
@@ -125,14 +126,15 @@ struct Recording {
     requests: u64,
     to_writer: SyncSender<Message>,
     writer: JoinHandle<Result<u64, String>>,
-    /// Whether the writer thread has ended. Joining it returns the reason.
+    /// Whether the writer thread has ended. Joining the thread returns the reason.
     is_writer_gone: bool,
     faults: Vec<RecordedFault>,
 }
 
 enum Message {
     Batch(Vec<Request>),
-    /// Last requests of a complete recording. Without this message, the trace does not appear at its path.
+    /// The last requests of a recording, which is then complete. Without this message, the trace does not
+    /// appear at its path.
     Finish(Vec<Request>),
 }
 
@@ -182,7 +184,7 @@ impl Recorder {
         }
     }
 
-    /// Records the faults that were present at the start.
+    /// Records the faults that were present at the start of the recording.
     pub(crate) fn had_faults(&self, faults: impl Iterator<Item = (usize, String)>) {
         if let Some(recording) = &mut self.state().under_way {
             let before = faults.map(|(number, settings)| RecordedFault {
@@ -194,8 +196,7 @@ impl Recorder {
         }
     }
 
-    /// Records that fault `number` was added with these settings. If `settings` is `None`, the fault was
-    /// cleared.
+    /// Records that fault `number` was added with `settings`, or that it was cleared if `settings` is `None`.
     pub(crate) fn note_fault(&self, number: usize, settings: Option<&str>) {
         if let Some(recording) = &mut self.state().under_way {
             let at_s = recording.elapsed(now());
@@ -212,7 +213,7 @@ impl Recorder {
         }
     }
 
-    /// Ends a failed recording without waiting for the disk.
+    /// Gives up a recording that has failed, without waiting for the disk.
     fn give_up(&self, state: &mut State) {
         self.is_on.store(false, Ordering::Release);
         state.last = state.under_way.take().map(Recording::give_up);
@@ -251,7 +252,7 @@ impl Recorder {
 }
 
 impl Recording {
-    /// Starts the recording. Returns an error if the system cannot create a thread.
+    /// Starts the recording and its writer thread. Returns an error if the system cannot create the thread.
     #[expect(clippy::disallowed_methods, reason = "a slow disk is waited for elsewhere")]
     fn begin(
         path: &Path,
@@ -362,7 +363,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// Returns the message of the system, without the path of the trace.
+/// Returns the message of `error`, without the path of the trace.
 fn description(error: TraceError) -> String {
     match error {
         TraceError::Io { error, .. } => error.to_string(),

@@ -16,13 +16,13 @@ pub struct ServedFault {
     pub active: bool,
     /// Whether the fault was cleared.
     pub cleared: bool,
-    /// Number of requests with the operations and range of the fault while it was active.
+    /// Number of requests that matched the operations and the range of the fault while it was active.
     pub matching: u64,
     /// Number of the matching requests that the fault affected.
     pub touched: u64,
     /// Time that the fault added to requests, in simulated seconds.
     pub added_s: f64,
-    /// Number of requests that the fault ended with an error.
+    /// Number of requests that failed because of the fault.
     pub errors: u64,
     /// Number of silently corrupted bytes.
     pub silent_bytes: u64,

@@ -60,12 +60,12 @@ pub struct Terms {
     pub metrics: Option<Address>,
     /// Path of a trace. If set, the requests to the first device are recorded from the start of the server.
     pub record: Option<PathBuf>,
-    /// Whether that trace may replace an existing file.
+    /// Whether the trace `record` may replace an existing file.
     pub force: bool,
 }
 
 impl Server {
-    /// Opens the images and the address. If an error is returned, the images are unchanged.
+    /// Opens the images, and listens on the address. If an error is returned, the images are unchanged.
     pub fn open(offers: Vec<Offer>, terms: Terms) -> Result<Server, ServeError> {
         let (transport, mut notices) = match terms.timing {
             Timing::None => (Transport::default(), Vec::new()),
@@ -126,9 +126,9 @@ impl Server {
         self.exports.iter().map(|export| export.bytes).collect()
     }
 
-    /// Serves clients until `stop` returns `true`. The server calls `stop` about 20 times per second. When it
-    /// stops, connected clients get outstanding replies, and the images are synced. Calls `ready` when all
-    /// threads run, and stops if `ready` returns `false`.
+    /// Serves clients until `stop` returns `true`. The server calls `stop` about 20 times per second. When
+    /// the server stops, connected clients get their outstanding replies, and the images are synced. The
+    /// server calls `ready` when all its threads run, and stops if `ready` returns `false`.
     #[expect(clippy::disallowed_methods, reason = "each client has its own thread")]
     pub fn run(self, ready: &mut dyn FnMut() -> bool, stop: &mut dyn FnMut() -> bool) -> ServerSummary {
         let clients = Clients::of_at_most(CLIENTS_MAX);
@@ -191,8 +191,8 @@ impl Server {
         summary
     }
 
-    /// Starts a thread for a client. If the client limit is reached or no thread can be started, closes the
-    /// connection.
+    /// Starts a thread that serves a client. If the client limit is reached or no thread can be started,
+    /// closes the connection.
     fn welcome<'scope, 'env>(
         &'env self,
         socket: Socket,

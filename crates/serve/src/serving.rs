@@ -38,7 +38,7 @@ pub(crate) enum Body {
     Raw(Box<RawDisk>),
 }
 
-/// State of a request after it was started.
+/// State of the reply after [`Disk::serve`] or [`Disk::answer`] has returned.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Served {
     /// The reply is complete and is to be sent immediately.
@@ -59,7 +59,7 @@ pub(crate) struct Pending {
     /// Ticket of the first part. Its arrival is the start of the whole request.
     first: Ticket,
     early: Early,
-    /// Number of bytes that have been zeroed when the current part is complete.
+    /// Number of bytes of a zero write that are zeroed when the current part is complete.
     zeroed: u64,
 }
 
@@ -74,7 +74,7 @@ impl Pending {
         held_bytes(&self.request)
     }
 
-    /// Returns the time by which the reply precedes the completion.
+    /// Returns the time by which the reply is sent before the completion.
     pub(crate) fn ahead(&self, model: &Model) -> Duration {
         let way = model.transport().of(self.request.length);
         match self.early {
@@ -99,8 +99,8 @@ pub(crate) fn answer_bytes(request: &Request) -> usize {
     if request.command == Command::Read && bytes <= WRITE_MAX { bytes + HEADS_BYTES } else { 0 }
 }
 
-/// Returns the number of bytes reserved for a request until its reply is written: the data of a write, or the
-/// data of the device and the reply to which it is copied.
+/// Returns the number of bytes reserved for a request until its reply is written: the data of a write, or,
+/// for a read, both the data that the device returns and the reply to which this data is copied.
 pub(crate) fn held_bytes(request: &Request) -> usize {
     match request.command {
         Command::Write | Command::WriteZeroes => (request.length as usize).min(WRITE_MAX),
@@ -110,7 +110,7 @@ pub(crate) fn held_bytes(request: &Request) -> usize {
 
 impl Disk {
     /// Serves `request` with the data `payload` for a client that connected after `outages` power losses, and
-    /// whose replies are sent `early`. Appends the reply to `out` if it is known immediately.
+    /// whose replies are sent early by `early`. Appends the reply to `out` if the reply is known immediately.
     pub(crate) fn serve(
         &self,
         session: &Session,
@@ -295,7 +295,7 @@ impl Disk {
         Ok(())
     }
 
-    /// Returns the image.
+    /// Returns the image that stores the data.
     pub(crate) fn image(&self) -> &Image {
         match &self.body {
             Body::Raw(raw) => raw.image(),
@@ -368,8 +368,8 @@ impl Disk {
 }
 
 impl Pending {
-    /// Returns the next part of the request, or `None` if it is complete. The next part is a range to zero
-    /// or, after all data of a forced request, the flush that makes it durable.
+    /// Returns the next part of the request, or `None` if the request is complete. The next part is a range
+    /// to zero, or, after all data of a forced request, the flush that makes this data durable.
     fn next(&self, model: &Model) -> Option<(HostRequest, Payload<'static>)> {
         let asked = of_device(&self.request)?;
         let left = u64::from(asked.bytes).saturating_sub(self.zeroed);
@@ -407,14 +407,14 @@ impl Failed {
     }
 }
 
-/// Returns the maximum number of bytes per part. Parts are limited because zeros that a device writes need
-/// memory.
+/// Returns the maximum number of bytes per part of `request`. Zero writes are divided into parts, because the
+/// zeros that a device writes need memory.
 fn part_of(request: &Request) -> u32 {
     if request.command == Command::WriteZeroes { WRITE_MAX as u32 } else { u32::MAX }
 }
 
-/// Returns the extents of a request, starting at its first byte. For the extent at an offset, `look` returns
-/// whether data is stored, and the number of bytes.
+/// Returns the extents of a request, starting at its first byte. `look` gets an offset and a number of bytes,
+/// and returns whether data is stored at the offset, and the size of the extent.
 fn extents(request: &Request, look: impl Fn(u64, u64) -> io::Result<(bool, u64)>) -> io::Result<Vec<Extent>> {
     let most = if request.wants_one_extent() { 1 } else { EXTENTS_MAX };
     let end = request.offset + u64::from(request.length);
@@ -447,8 +447,8 @@ fn host_request(request: &Request) -> Option<HostRequest> {
     Some(HostRequest { op, offset: request.offset, bytes: request.length, forced })
 }
 
-/// Converts a client request to a device request, or returns `None` if the device does not process it. Zeros
-/// are written, because trimmed data may keep its content.
+/// Converts a client request to a device request, or returns `None` if the device does not process the
+/// request. A zero write becomes a write, because trimmed data may keep its content.
 fn of_device(request: &Request) -> Option<HostRequest> {
     let asked = host_request(request)?;
     let op = if request.command == Command::WriteZeroes { Op::Write } else { asked.op };

@@ -3,8 +3,7 @@
 //! Every client has [`ALLOWED`] bytes for each direction. A longer message also uses memory that all clients
 //! share, until the system has accepted the message or the request is served. If no shared memory is free,
 //! the client waits, and is disconnected after a timeout. In addition, every client has buffers of constant
-//! size
-//! for replies sent in one write and for encryption.
+//! size for encryption and for replies that are sent in one write.
 
 use crate::dropped::PATIENCE;
 use crate::socket::pause;
@@ -70,8 +69,8 @@ impl Share<'_> {
         true
     }
 
-    /// Sets the size of the client's buffers to `bytes` without checking the limit, because they replace
-    /// buffers that are released next.
+    /// Sets the size of the client's buffers to `bytes` without checking the limit, because these buffers
+    /// replace other buffers, which are released next.
     pub(crate) fn hold_anyway(&mut self, bytes: usize) {
         let bytes = bytes.saturating_sub(ALLOWED);
         if bytes > self.bytes {
@@ -82,7 +81,8 @@ impl Share<'_> {
         self.bytes = bytes;
     }
 
-    /// Waits until the client's buffers may have `bytes`. Returns an error after a timeout.
+    /// Waits until the client's buffers may have a size of `bytes`, and sets this size. Returns an error
+    /// after a timeout.
     pub(crate) fn wait_for(&mut self, bytes: usize) -> io::Result<()> {
         let mut began = None;
         while !self.hold(bytes) {
@@ -104,7 +104,8 @@ impl Share<'_> {
         Ok(())
     }
 
-    /// Returns whether so much shared memory is in use that unused buffers should be released.
+    /// Returns whether more than a quarter of the shared memory is in use, so that unused buffers should be
+    /// released.
     pub(crate) fn is_scarce(&self) -> bool {
         self.shared.taken.load(Ordering::Relaxed) > self.shared.most / 4
     }

@@ -19,7 +19,7 @@ pub(crate) enum Socket {
 }
 
 impl Socket {
-    /// Makes the socket blocking, and disables delays of small packets.
+    /// Makes the socket blocking, and disables the delay of small packets.
     pub(crate) fn prepare(&self) -> io::Result<()> {
         match self {
             Socket::Unix(of) => of.set_nonblocking(false),
@@ -41,7 +41,7 @@ impl Socket {
         }
     }
 
-    /// Sets the maximum time that a read waits for data.
+    /// Sets the maximum time for which a read waits for data. `None` means no limit.
     pub(crate) fn set_read_patience(&self, limit: Option<Duration>) -> io::Result<()> {
         match self {
             Socket::Unix(of) => of.set_read_timeout(limit),
@@ -49,7 +49,8 @@ impl Socket {
         }
     }
 
-    /// Sets the maximum time that a write waits for a client that does not receive data.
+    /// Sets the maximum time for which a write waits for a client that does not receive data. `None` means no
+    /// limit.
     pub(crate) fn set_write_patience(&self, limit: Option<Duration>) -> io::Result<()> {
         match self {
             Socket::Unix(of) => of.set_write_timeout(limit),
@@ -104,7 +105,7 @@ impl Socket {
         self.shows(PollFlags::empty())
     }
 
-    /// Returns whether the connection has one of `flags`, has ended, or has failed.
+    /// Returns whether a poll of the socket reports one of `flags`, an end, or a failure.
     fn shows(&self, flags: PollFlags) -> bool {
         let mut polled = [PollFd::new(self, flags)];
         let found = poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));

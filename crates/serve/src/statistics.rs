@@ -33,7 +33,7 @@ pub struct Connections {
     pub ever: u64,
     /// Number of connections that ended in the middle of a message or because of a protocol violation.
     pub dropped: u64,
-    /// Reason for the last disconnection.
+    /// Reason for the last disconnection that `dropped` counts.
     pub last_drop: Option<String>,
 }
 
@@ -71,7 +71,7 @@ pub struct ServerSummary {
     pub clients: u64,
     /// Number of connections that ended in the middle of a message or because of a protocol violation.
     pub dropped: u64,
-    /// Reason for the last of these disconnections.
+    /// Reason for the last disconnection that `dropped` counts.
     pub last_drop: Option<String>,
     /// Image that could not be synced at the end, and the reason.
     pub unsynced: Option<String>,
@@ -145,7 +145,7 @@ fn by_kind(histograms: &Timed) -> Value {
     TIMED.iter().zip(histograms).map(|(kind, of)| (kind.to_string(), summary(of))).collect()
 }
 
-/// Summarizes a distribution in a few numbers; null if it is empty.
+/// Summarizes a distribution of latencies in a few numbers. Returns null if the distribution is empty.
 fn summary(of: &LatencyHistogram) -> Value {
     let Some(mean_ps) = of.mean_ps() else { return Value::Null };
     let quantile = |q: f64| of.quantile(q).map(Time::as_ns_f64);

@@ -22,9 +22,9 @@ pub(crate) struct StepRequest {
 
 impl Disk {
     /// Performs the request like a request of a client: in order, in wall-clock time, and recorded in the
-    /// image. Calls
-    /// `wait`, which waits for a limited time per call, until the request completes or `wait` cancels it.
-    /// Returns the time at which the reply may be sent, and the result.
+    /// image. Calls `wait` repeatedly until the request completes, or until `wait` returns false to cancel
+    /// it. Each call of `wait` waits for a limited time. Returns the time at which the reply may be sent, and
+    /// the result.
     ///
     /// Returns an error if no device is modeled, the range is outside the device, the request would change a
     /// read-only device, a write has no bytes, the power has failed in the meantime, or the image fails.
@@ -71,7 +71,7 @@ impl Disk {
         }
     }
 
-    /// Returns whether the reply of a request that completed at `done` may be sent to a client that connected
+    /// Returns whether the reply to a request that completed at `done` may be sent to a client that connected
     /// after `outages` power losses.
     pub(crate) fn lets_leave(&self, done: Time, outages: u64) -> bool {
         match &self.body {

@@ -20,8 +20,8 @@ impl Stream {
         &self.socket
     }
 
-    /// Encrypts all following data. The client starts the handshake. Returns an error if the client cannot
-    /// encrypt or has no valid certificate.
+    /// Encrypts all following data, after a handshake that the client starts. Returns an error if the client
+    /// cannot encrypt or has no valid certificate.
     pub(crate) fn encrypt(&mut self, certificates: &Certificates) -> io::Result<()> {
         let mut encryption = Box::new(Encryption::new(certificates)?);
         encryption.shake_hands(&self.socket)?;

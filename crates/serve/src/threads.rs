@@ -1,15 +1,15 @@
-//! Start of threads, which the system may refuse.
+//! Starting of threads, which fails if the system refuses a thread.
 //!
 //! A thread needs more memory than its stack: its thread-local data and first allocations come from the
-//! allocator. If such an allocation fails, the whole process aborts. The allocation of the stack does not
-//! guarantee the others, because stacks of ended threads are reused. Therefore, memory is reserved first, and
-//! the thread starts only if that succeeds.
+//! allocator. If such an allocation fails, the whole process aborts. A successful allocation of the stack
+//! does not show that memory is free, because stacks of ended threads are reused. Therefore, the server first
+//! checks that memory is free, and starts the thread only in this case.
 
 use std::io;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
-/// Memory in bytes that must be free before a thread starts. It is for this thread and for threads that
-/// started just before.
+/// Size in bytes of the memory that must be free before a thread starts. This thread and threads that started
+/// just before need the memory.
 const FREE_BYTES: usize = 8 << 20;
 
 /// Checks that there is enough memory for another thread.

@@ -1,8 +1,8 @@
-//! Encryption: TLS with certificates, which clients request with `STARTTLS` of the NBD protocol.
+//! Encryption: TLS with certificates. Clients request it with the NBD option `STARTTLS`.
 //!
 //! The folder of certificates has the layout of other NBD servers and clients: `server-cert.pem` with the
-//! chain, `server-key.pem`, and `ca-cert.pem`. If `ca-cert.pem` exists, clients need a certificate of that
-//! authority. The library does not support pre-shared keys (PSK).
+//! chain, `server-key.pem`, and `ca-cert.pem`. If `ca-cert.pem` exists, clients need a certificate from that
+//! certificate authority. The library does not support pre-shared keys (PSK).
 
 use crate::socket::Socket;
 use nacre_files::open_file;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Number of bytes of TLS records that are read from the socket at a time.
 const RECORDS_BYTES: usize = 64 << 10;
 
-/// Certificates of the server, and the authority whose clients are accepted, if any.
+/// Certificates of the server, and the certificate authority that clients need a certificate from, if any.
 #[derive(Clone, Debug)]
 pub struct Certificates {
     config: Arc<ServerConfig>,
@@ -68,7 +68,7 @@ impl Certificates {
         Ok(Certificates { config: Arc::new(config), is_choosy })
     }
 
-    /// Returns whether clients need a certificate.
+    /// Returns whether the server accepts only clients with a certificate.
     pub fn is_choosy(&self) -> bool {
         self.is_choosy
     }
@@ -163,8 +163,8 @@ impl Encryption {
         let _ = self.send(socket);
     }
 
-    /// Decrypts received data until some is readable, and copies it to `into`. Returns `None` if more data
-    /// must be received first.
+    /// Decrypts received data until some decrypted data is available, and copies this data to `into`. Returns
+    /// `None` if more data must be received first.
     fn decrypted(&mut self, socket: &Socket, into: &mut [u8]) -> io::Result<Option<usize>> {
         loop {
             match self.connection.reader().read(into) {
@@ -199,7 +199,7 @@ impl Encryption {
     }
 }
 
-/// A socket as a destination of encrypted data.
+/// A socket to which the TLS library writes encrypted data.
 struct Sink<'a>(&'a Socket);
 
 impl Write for Sink<'_> {

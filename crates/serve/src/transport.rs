@@ -1,16 +1,16 @@
 //! Transport delay between client and server, which adds to the latency of the device.
 //!
 //! A timed server measures the delay when it starts. Two threads of the server act as client and server. The
-//! client thread sends a request over a connected pair of sockets and sleeps until the reply arrives. The other
-//! thread replies after [`WAIT`]. The rest of the round-trip time, for short and for long replies, is the
-//! transport delay. If requested, replies are sent earlier by this delay. Without the wait, the client would
-//! hardly sleep, and a wake-up takes longer after a longer sleep.
+//! client thread sends a request over a connected pair of sockets and sleeps until the reply arrives. The
+//! other thread replies after [`WAIT`]. The rest of the round-trip time, for short and for long replies, is
+//! the transport delay. If requested, replies are sent earlier by this delay. Without [`WAIT`], the client
+//! would hardly sleep, but waking up takes longer after a longer sleep.
 //!
-//! The delay is the median of the round trips, limited to [`SPREAD_MAX`] times the fastest, and the fastest is
-//! limited to [`FASTEST_MAX`]. Interference of a busy machine is not part of the transport, and a reply should be
-//! late rather than early. A reply to a client with this delay is early by at most the
-//! [spread](Transport::spread), which is at most a third of the delay. Clients that are more distant, busier, or
-//! slower observe the difference. A device that is faster than the transport can be emulated only with dilation.
+//! The delay is the median of the round-trip times, limited to [`SPREAD_MAX`] times the fastest. The fastest
+//! is limited to [`FASTEST_MAX`]. These limits exclude interference on a busy machine, because a reply should
+//! be late rather than early. A reply to a client with this delay is early by at most the
+//! [spread](Transport::spread), which is at most a third of the delay. Clients that are more distant, busier,
+//! or slower observe the difference. To emulate a device that is faster than the transport, use dilation.
 
 #![expect(clippy::disallowed_types, reason = "sockets belong here")]
 
@@ -31,18 +31,19 @@ const SHORT: usize = 4 << 10;
 const LONG: usize = 256 << 10;
 /// Number of measured round trips per data size.
 const ROUNDS: usize = 301;
-/// Sizes in bytes of a reply header, and of the buffer in which a client receives its data.
+/// Sizes in bytes of the first two parts of a reply that a client reads: the header of a chunk, and the
+/// offset of its data.
 const PARTS: [usize; 2] = [20, 8];
 const HEAD_BYTES: usize = PARTS[0] + PARTS[1];
 /// Maximum ratio of the median to the minimum delay that is accepted. The ratio of an undisturbed transport
 /// is 1.2 to 1.5.
 const SPREAD_MAX: f64 = 1.5;
-/// Maximum value that is accepted for the fastest round trip. Undisturbed round trips took 20 to 30 us on all
-/// measured machines.
+/// Maximum accepted time of the fastest round trip. Undisturbed round trips took 20 to 30 us on all measured
+/// machines.
 const FASTEST_MAX: Duration = Duration::from_micros(30);
 /// Maximum transfer time per byte. A socket transfers more than 1 GB/s.
 const NANOSECONDS_PER_BYTE_MAX: f64 = 1.0;
-/// Simulated latency of the device during the measurement.
+/// Delay of each reply in the measurement, like the latency of a device.
 const WAIT: Duration = Duration::from_micros(100);
 
 /// Transport delay: a constant part, and a part per byte.
@@ -64,14 +65,14 @@ impl Transport {
         self.spread
     }
 
-    /// Creates a constant delay for any size. `spread` is its difference from the minimum.
+    /// Creates a delay of `base` for any data size. `spread` is the difference from the minimum delay.
     #[cfg(test)]
     pub(crate) fn of_small(base: Duration, spread: Duration) -> Transport {
         Transport { base, nanoseconds_per_byte: 0.0, spread }
     }
 
-    /// Measures the delay with sockets of the same type as `address`. If the system does not provide them,
-    /// the delay is zero.
+    /// Measures the delay with sockets of the same type as `address`. If the system does not provide these
+    /// sockets, the delay is zero.
     pub fn measured(address: &Address) -> Transport {
         measure(address).map_or_else(|_| Transport::default(), |(short, long)| Transport::new(&short, &long))
     }
@@ -92,7 +93,7 @@ impl Transport {
     }
 }
 
-/// Results of a measurement of round trips.
+/// Round-trip times for one data size, without [`WAIT`].
 struct Rounds {
     fastest: Duration,
     median: Duration,

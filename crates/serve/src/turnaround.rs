@@ -3,15 +3,15 @@
 //! A client with one outstanding request that continues immediately waits only for the device and for its
 //! turnaround: delivery of the reply, waking up, its library, and delivery of the next request. [`Transport`]
 //! measures this time with a client of the server before others connect. The library of a real client is
-//! slower, a client that never sleeps is faster, and machines vary. If the transport delay is subtracted,
-//! replies are therefore sent earlier by the turnaround of the client when it is known.
+//! slower, a client that never sleeps is faster, and machines vary. If the transport delay is subtracted and
+//! the turnaround of the client is known, replies are therefore sent earlier by this turnaround.
 //!
 //! A client that computes between requests takes longer, and this time should not be subtracted. Such a
-//! client sometimes continues immediately, so the lower third of the last turnarounds is used. It is limited
-//! to the fastest turnaround plus the [spread](Transport::spread) of the delay, and to the delay plus
-//! [`LONGER_MAX`] of the delay. If even the fastest turnaround is longer than that, the client always
-//! computes or
-//! the machine is busy, and its turnaround is unknown.
+//! client sometimes continues immediately, so the turnaround is estimated by the value below which a third of
+//! the last turnarounds are. The estimate is limited to the fastest turnaround plus the
+//! [spread](Transport::spread) of the delay, and to the delay plus [`LONGER_MAX`] of the delay. If even the
+//! fastest turnaround exceeds the second limit, the client always computes or the machine is busy, and its
+//! turnaround is unknown.
 
 use crate::transport::Transport;
 use std::time::{Duration, Instant};
@@ -20,13 +20,13 @@ use std::time::{Duration, Instant};
 const REMEMBERED: usize = 64;
 /// Number of turnarounds between two adjustments, after the initial adjustments.
 const ADJUST_EVERY: usize = 16;
-/// Maximum turnaround in excess of the measured transport delay that is accepted, as a share of the delay.
+/// Maximum excess of a turnaround over the measured transport delay, as a share of this delay.
 const LONGER_MAX: f64 = 0.5;
 
 /// Recent turnarounds of a client.
 pub(crate) struct Turnaround {
-    /// Turnarounds minus the measured transport delay, in nanoseconds. Negative values are faster than the
-    /// delay.
+    /// Differences between turnarounds and the measured transport delay, in nanoseconds. A negative value
+    /// means that the turnaround was shorter than the delay.
     last: [i64; REMEMBERED],
     count: usize,
     /// Time at which the last reply was sent, if the client waits for no other reply.

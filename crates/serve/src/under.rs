@@ -1,4 +1,4 @@
-//! The device of a served model, which is below the added faults.
+//! The device below the layer of added faults in a served model.
 
 use nacre_kernel::event::{Completions, Payload, RequestId};
 use nacre_kernel::{Op, Request, Time};
@@ -7,10 +7,10 @@ use nacre_memory::persistent_device::Given;
 use nacre_memory::{NotTaken, PersistentDevice, Step};
 use std::collections::BTreeMap;
 
-/// A device with its image, below the faults.
+/// A device with its image, below the layer of added faults.
 pub(crate) struct Under {
     pub(crate) device: PersistentDevice,
-    /// Maps each request of the device to its number in the fault layer.
+    /// Number in the fault layer of each request, indexed by the identifier of the request in the device.
     numbers: BTreeMap<u32, u32>,
     /// Reason why the last rejected request was not performed.
     pub(crate) refused: Option<NotTaken>,

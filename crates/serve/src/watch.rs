@@ -29,7 +29,7 @@ pub(crate) struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Executes a command. Returns its result, or the reason for a rejection.
+    /// Executes a command. Returns the result, or the reason why the command was rejected.
     pub(crate) fn execute(&self, command: Command) -> Result<Value, Refusal> {
         match command {
             Command::Stats { columns } => Ok(self.statistics().json(columns)),

@@ -85,8 +85,9 @@ pub(crate) fn trace_fit(
     Ok((text, report.to_string()))
 }
 
-/// Generates at most `limit` requests of a workload, and returns their description. Calls `watch` after each
-/// batch with the number of requests. If `watch` stops the operation, the returned error lists no problems.
+/// Generates at most `limit` requests of a workload, and returns their description. Before each batch, calls
+/// `watch` with the size of the previous batch. If `watch` stops the operation, the returned error lists no
+/// problems.
 fn describe(
     text: &str,
     block_bytes: u64,

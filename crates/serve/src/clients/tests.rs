@@ -15,7 +15,7 @@ fn connection() -> (UnixStream, Socket) {
     (client, Socket::Unix(server))
 }
 
-/// Whether the server has closed the connection.
+/// Returns whether the server has closed the connection.
 fn is_ended(client: &mut UnixStream) -> bool {
     client.set_nonblocking(true).unwrap();
     client.read(&mut [0]).is_ok_and(|read| read == 0)

@@ -1,4 +1,4 @@
-//! Metric families and their output.
+//! Metric families, and the text that the server outputs for them.
 
 use crate::asked::TIMED;
 use crate::model::Timed;
@@ -200,7 +200,7 @@ fn faults(page: &mut Page, exports: &[ExportStatistics]) {
     }
 }
 
-/// Counters of a fault.
+/// Identification and counters of a fault.
 struct Counts {
     name: String,
     kind: &'static str,
@@ -309,7 +309,7 @@ fn health(page: &mut Page, exports: &[ExportStatistics]) {
     }
 }
 
-/// Returns every component with the name of its export.
+/// Returns every component of every export, with the name of the export.
 fn parts(exports: &[ExportStatistics]) -> impl Iterator<Item = (&str, &Component)> {
     exports.iter().flat_map(|export| {
         export.stack.components.iter().map(move |component| (export.name.as_str(), component))

@@ -2,8 +2,8 @@
 //!
 //! Values have base units (seconds, bytes, joules). The names of counters end in `_total`. Histograms have
 //! bounds in seconds (Prometheus, "Exposition formats" and "Metric and label naming"). The counts of a
-//! histogram are computed from bins that are 0.1 % wide, so a latency within 0.1 % of a bound may be counted
-//! on its other side.
+//! histogram are computed from bins that are 0.1 % wide. A latency within 0.1 % of a bound may therefore be
+//! counted on the wrong side of the bound.
 
 mod families;
 mod page;

@@ -3,10 +3,10 @@
 /// Maximum size of a request head in bytes.
 pub const HEAD_MAX: usize = 8 << 10;
 
-/// Returns the response to the data received so far. The result is `None` while the head is incomplete, and
-/// `Some(None)` if the data is not HTTP and gets no response. `is_ours` returns whether the named host is
-/// this server, which prevents web pages from reading the metrics by DNS rebinding. `metrics` generates the
-/// text.
+/// Returns the response to the data received so far. The result is `None` while the request head is
+/// incomplete, and `Some(None)` if the data is not HTTP and gets no response. `is_ours` returns whether the
+/// host named in the request is this server. This check prevents web pages from reading the metrics by DNS
+/// rebinding. `metrics` generates the text of the metrics.
 pub fn respond(
     head: &[u8],
     is_ours: impl Fn(Option<&str>) -> bool,
@@ -35,8 +35,8 @@ pub fn respond(
 const PLAIN: &str = "text/plain; charset=utf-8";
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Returns the first line without its line end, or `None` if it is incomplete. Data that cannot start a
-/// request counts as a line, so that the server does not wait for more.
+/// Returns the first line without its line end, or `None` if the line is incomplete. If the data cannot be
+/// the start of a request, returns an empty line, so that the server does not wait for more data.
 fn first_line(head: &[u8]) -> Option<&[u8]> {
     let end = head.windows(2).position(|window| window == b"\r\n");
     match end {
@@ -55,7 +55,7 @@ fn request_line(line: &[u8]) -> Option<(&str, &str)> {
     (is_whole && parts.next().is_none()).then_some((method, target))
 }
 
-/// Returns the host named in the lines of a request head, if there is exactly one.
+/// Returns the host that a request head names, if it names exactly one.
 fn host(head: &[u8]) -> Option<&str> {
     let lines = std::str::from_utf8(head).ok()?.split("\r\n").skip(1);
     let named =

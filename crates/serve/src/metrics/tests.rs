@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Creates statistics of an export `name` with these read latencies.
+/// Creates statistics of an export `name` with the read latencies `reads`.
 fn statistics(name: &str, reads: &[Time]) -> Statistics {
     let mut latencies = Latencies { answered: 7, late: 2, ..Latencies::default() };
     for &time in reads {

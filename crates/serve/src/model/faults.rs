@@ -1,4 +1,4 @@
-//! Adding and clearing of faults while the model is served.
+//! Functions that add and clear faults while a device is served.
 
 use super::Model;
 use crate::served_fault::ServedFault;
@@ -8,14 +8,14 @@ use nacre_machine::{Problems, faults};
 use std::time::Instant;
 
 impl Model {
-    /// Adds the fault in `settings`, with times relative to the current time. Returns the number of the
-    /// fault, or the errors in `settings`.
+    /// Adds the fault that `settings` describes. Its times are relative to the current time. Returns the
+    /// number of the fault, or the errors in `settings`.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn add_fault(&self, settings: &str) -> Result<usize, Problems> {
         self.add_fault_at(self.simulated(Instant::now()), settings)
     }
 
-    /// Adds the fault in `settings` at the simulated time `at`.
+    /// Adds the fault that `settings` describes at the simulated time `at`.
     pub(crate) fn add_fault_at(&self, at: Time, settings: &str) -> Result<usize, Problems> {
         let mut state = self.state();
         state.run_to(at);
@@ -27,8 +27,8 @@ impl Model {
         Ok(number)
     }
 
-    /// Clears fault `number`, or all faults if `number` is `None`. Returns the numbers of the faults that had
-    /// not ended.
+    /// Clears fault `number`, or all faults if `number` is `None`. Returns the numbers of the cleared faults
+    /// that had not ended before.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn clear_faults(&self, number: Option<usize>) -> Vec<usize> {
         self.clear_faults_at(self.simulated(Instant::now()), number)
@@ -46,8 +46,8 @@ impl Model {
         wanted
     }
 
-    /// Injects this fault into operations of the medium, with a random stream from the seed. `None` removes
-    /// the current fault. Returns the number of operations affected since the last call.
+    /// Injects `fault` into operations of the medium, with a random stream from the given seed. `None`
+    /// removes the current fault. Returns the number of operations that were affected since the last call.
     pub(crate) fn medium_fault(&self, fault: Option<(Fault, u64)>) -> u64 {
         let mut state = self.state();
         let medium = state.under.device.medium_faults().clone();

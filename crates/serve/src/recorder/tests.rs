@@ -49,7 +49,7 @@ fn after(from: Instant, time: Duration) -> Option<Instant> {
     Some(from + time)
 }
 
-/// Start of the recording.
+/// Returns the time at which the current recording started.
 fn start(recorder: &Recorder) -> Instant {
     recorder.state().under_way.as_ref().expect("it has begun").from
 }

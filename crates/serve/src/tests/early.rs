@@ -1,4 +1,5 @@
-//! Reply times: no reply is sent before the device completes, relative to the arrival of the request.
+//! Tests of reply times: no reply is sent before the device completes the request, relative to the arrival of
+//! the request.
 
 use super::{Folder, PLAIN, checked, offer};
 use crate::model::{Answer, Early, HostRequest, Model, Payload, Since, TimedReply, Timing};
@@ -23,7 +24,8 @@ fn served(folder: &Folder, dilation: f64, since: Since) -> Disk {
     open(offer(checked(PLAIN), &folder.image()), Timing::Emulated { dilation, since }, way).unwrap().0
 }
 
-/// Reads a sector. The device may run ahead of the clock by `ahead`.
+/// Reads a sector at the simulated time `after` or later, and returns the reply. The device may run ahead of
+/// the clock by `ahead`.
 fn ask(model: &Model, after: Time, early: Early, ahead: Duration) -> TimedReply {
     let asked = HostRequest { op: Op::Read, offset: 0, bytes: 512, forced: false };
     let ticket = model.ask(asked, Payload::None, after, 0).unwrap();

@@ -1,4 +1,4 @@
-//! Media errors, snapshots, and zeros as clients observe them.
+//! Tests of media errors, snapshots, and zero writes from the perspective of a client.
 
 use super::{EMULATED, Folder, PLAIN, checked, offer, opened, us};
 use crate::model::{Answer, Early, Timing};

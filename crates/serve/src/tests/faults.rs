@@ -1,11 +1,11 @@
-//! Faults that are added to a served device and cleared.
+//! Tests of faults that are added to a served device and cleared.
 
 use super::{EMULATED, Folder, PLAIN, checked, offer, opened, served, us};
 use crate::model::Timing;
 use crate::serving::Disk;
 use nacre_kernel::{ErrorCode, Op, Status, Time};
 
-/// Returns the maximum modeled latency of request type `kind`.
+/// Returns the maximum modeled latency of requests of the type with index `kind` in `TIMED`.
 fn slowest(disk: &Disk, kind: usize) -> Time {
     disk.model().latencies().modeled[kind].max().expect("there are some")
 }

@@ -1,4 +1,4 @@
-//! Images that are shared by served devices, memories, and runs, and images that are rejected.
+//! Tests of images that served devices, memories, and runs use in turn, and of images that are rejected.
 
 use super::{
     BARE_SSD, CACHED_DISK, EMULATED, Folder, NoFiles, PLAIN, checked, offer, opened, refusal, served, us,

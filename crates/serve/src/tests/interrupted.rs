@@ -1,4 +1,4 @@
-//! A power loss interrupts outstanding requests, and no client waits for lost requests.
+//! Tests that a power loss interrupts outstanding requests, and that no client waits for a lost request.
 
 use super::{CACHED_DISK, EMULATED, Folder, PLAIN, checked_with, offer, opened, served, us};
 use crate::model::{HostRequest, Payload};

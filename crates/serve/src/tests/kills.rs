@@ -1,4 +1,5 @@
-//! Kills devices of every type and serves them again. Compares them with a device that was never interrupted.
+//! Tests that devices of every type, when killed and served again, behave like a device that was never
+//! interrupted.
 
 use super::{BARE_SSD, CACHED_DISK, ENVY, Folder, NoFiles, SHORT_ONYX, checked, served, tiers, us};
 use crate::serving::Disk;
@@ -9,7 +10,7 @@ use nacre_memory::{NotTaken, PersistentDevice};
 const CACHE: &str = "kind = \"server_cache\"\nlevel = [{ device = { preset = \"pcm_ssd\", capacity = \"1 MiB\" }, \
     policy = \"arc\" }]\nbacking = { preset = \"network_store\", capacity = \"2 MiB\" }";
 
-/// Runs the same requests sequentially on both devices, with some pauses.
+/// Runs the same requests one by one on `disk` and `twin`, with some pauses, and compares the replies.
 fn drive(disk: &Disk, twin: &mut PersistentDevice, now: &mut Time, random: &mut Random) {
     let reach = disk.export.bytes.min(1 << 20) / 512 - 32;
     for number in 0..120_u64 {

@@ -1,5 +1,5 @@
-//! Tests of served devices on real files with a clock that the test controls. They check returned data and
-//! the effects of power loss.
+//! Tests of served devices on real files, with a clock that the test controls. The tests check the returned
+//! data and the effects of power losses.
 
 mod early;
 mod failing;
@@ -99,7 +99,7 @@ fn checked(stack: &str) -> Checked {
     checked_with(stack, 3)
 }
 
-/// Returns a stack with memory-like flash as a tier in front of a disk.
+/// Returns a stack with two tiers: a small, fast device and a disk with a write cache.
 fn tiers() -> String {
     let inline = |table: &str| format!("{{ {} }}", table.replace('\n', ", "));
     let fast = "kind = \"measured\"\nread = \"5 us\"\nwrite = \"10 us\"\ncapacity = \"256 KiB\"";
@@ -174,17 +174,17 @@ impl Disk {
         self.model().ask_at(came, asked, Payload::None).said
     }
 
-    /// Returns all data, read in small parts after all earlier requests.
+    /// Returns all data of the device, read in small parts after all earlier requests.
     fn bytes(&self) -> Vec<u8> {
         self.bytes_at(self.model().with(|device| device.until()))
     }
 
-    /// Returns all data, read in small parts from `now`.
+    /// Returns all data of the device, read in small parts from the time `now`.
     fn bytes_at(&self, now: Time) -> Vec<u8> {
         self.first_bytes_at(now, self.export.bytes as usize)
     }
 
-    /// Returns the first `count` bytes, read in small parts from `now`.
+    /// Returns the first `count` bytes of the device, read in small parts from the time `now`.
     fn first_bytes_at(&self, mut now: Time, count: usize) -> Vec<u8> {
         let mut bytes = vec![0; count];
         for (number, part) in bytes.chunks_mut(1 << 16).enumerate() {

@@ -1,5 +1,5 @@
-//! Raw bytes on a failing host disk. Each file operation fails in one of the runs, with every type of
-//! failure.
+//! Tests of raw bytes on a failing host disk. The test runs once for each file operation and each type of
+//! failure, and this operation fails.
 //!
 //! The client receives the error of the disk. A failed write is present, absent, or partly present. A flush
 //! is acknowledged only if it succeeded. After reopening, all acknowledged data is present.
@@ -227,7 +227,7 @@ enum Step {
     Trim(u64, u32),
     Read(u64, u32),
     Flush,
-    /// Injection of media errors at an offset, which remain until the sectors are written.
+    /// Injection of media errors at an offset. The errors remain until the sectors are written.
     Harm(u64),
 }
 
@@ -259,7 +259,7 @@ const STEPS: [Step; 24] = [
     Step::Read(0, 64 << 10),
 ];
 
-/// Allowed values of every byte.
+/// Values that a read of each byte may return.
 struct Legal(Vec<Vec<u8>>);
 
 impl Legal {

@@ -65,7 +65,7 @@ impl Simulated {
         self.device.capacity().expect("it has an end").0
     }
 
-    /// Processes events until the first completion, but none at or after `until`.
+    /// Processes events before `until`, up to the first completion.
     fn run(&mut self, until: Time) -> Completions {
         let mut completions = Completions::new();
         self.device.run(until, &mut completions);
@@ -111,8 +111,8 @@ impl Simulated {
     }
 }
 
-/// The simulator, the memory, and the server. Each receives its next operation after it has completed the
-/// previous one.
+/// The simulator, the memory, and the server. Each of them receives the next operation after it has completed
+/// the previous operation.
 struct Drivers {
     checked: Checked,
     stack: String,
@@ -194,7 +194,8 @@ impl Drivers {
         lost
     }
 
-    /// Checks that all three have the same first bytes at the same time.
+    /// Checks that the simulator, the memory, and the server have the same first `reach` bytes at the same
+    /// time.
     fn check(&mut self, reach: u64) {
         let expected = self.simulated.bytes(reach);
         let memory = self.memory.as_mut().expect("open");
@@ -217,7 +218,8 @@ fn simulator_memory_and_server_lose_the_same_bytes_over_kills_and_losses_of_powe
     }
 }
 
-/// Runs the same operations within the first `reach` bytes on all three. Returns the number of lost bytes.
+/// Runs the same operations on the simulator, the memory, and the server, and compares the first `reach`
+/// bytes after each power loss. Returns the number of lost bytes.
 fn lost_by_all(stack: &str, reach: u64) -> u64 {
     let mut drivers = Drivers::new(stack);
     let capacity = drivers.simulated.capacity();
@@ -233,8 +235,8 @@ fn lost_by_all(stack: &str, reach: u64) -> u64 {
 }
 
 /// Returns settings that make the device of a catalog entry small. Unlimited devices get a capacity. Flash
-/// drives get fewer and smaller blocks, including SLC caches, and eNVy gets fewer segments, because their
-/// tables would otherwise take gigabytes.
+/// drives, including their SLC caches, get fewer and smaller blocks, and eNVy gets fewer segments, because
+/// their tables would otherwise take gigabytes.
 fn smaller(entry: &Entry) -> &'static str {
     let Some(Value::Text(kind)) = entry.settings.get("kind").map(|kind| &kind.value) else { return "" };
     match kind.as_str() {

@@ -1,4 +1,5 @@
-//! Single manual requests use the same device, data, and image as clients, and have a latency breakdown.
+//! Tests that single manual requests use the same device, data, and image as requests of clients, and have a
+//! latency breakdown.
 
 use super::{CACHED_DISK, EMULATED, Folder, PLAIN, checked, offer, opened};
 use crate::model::Timing;
