@@ -2,7 +2,7 @@
 
 use nacre_kernel::Op;
 
-/// Numbers of reads and writes that hit.
+/// Numbers of block reads and block writes that hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Hits {
     /// Number of block reads that hit.
@@ -12,12 +12,13 @@ pub struct Hits {
 }
 
 impl Hits {
-    /// Returns the number of read and write hits together.
+    /// Returns the total number of hits, of reads and writes together.
     pub fn all(self) -> f64 {
         self.reads + self.writes
     }
 
-    /// Returns a mutable reference to the number of hits of writes or of reads.
+    /// Returns a mutable reference to the number of write hits if `is_write` is true, or of read hits
+    /// otherwise.
     pub(crate) fn of(&mut self, is_write: bool) -> &mut f64 {
         if is_write { &mut self.writes } else { &mut self.reads }
     }
@@ -25,19 +26,20 @@ impl Hits {
 
 /// Hits of an LRU cache as a function of its size. The curve never decreases.
 ///
-/// Counts are integers if all accesses were tracked, and estimates if a sample was.
+/// Counts are integers if all accesses were tracked, and estimates if only a sample was tracked.
 #[derive(Clone, Debug, Default)]
 pub struct Curve {
     accesses: Hits,
-    /// Sizes at which the number of hits changes, ascending, with the hits at and above each size.
+    /// Sizes in blocks at which the number of hits changes, ascending, each with the hits from this size up
+    /// to the next.
     steps: Vec<(u64, Hits)>,
     /// Minimum size in blocks for which the curve is valid.
     smallest: u64,
 }
 
 impl Curve {
-    /// Creates a curve of `accesses` accesses. `added` contains the additional hits at each size, in
-    /// ascending order.
+    /// Creates the curve of `accesses` accesses. `added` contains sizes in ascending order, each with the
+    /// additional hits at this size.
     pub(crate) fn new(accesses: Hits, smallest: u64, added: impl Iterator<Item = (u64, Hits)>) -> Curve {
         let mut sum = Hits::default();
         let step = |(size, more): (u64, Hits)| {
@@ -57,7 +59,7 @@ impl Curve {
         self.smallest
     }
 
-    /// Returns the size in blocks above which hits no longer increase.
+    /// Returns the size in blocks above which the number of hits no longer increases.
     pub fn largest(&self) -> u64 {
         self.steps.last().map_or(1, |&(size, _)| size)
     }
@@ -72,7 +74,7 @@ impl Curve {
     }
 
     /// Returns the miss ratio of a cache of `blocks` blocks for `op`, or for reads and writes together if
-    /// `op` is `None`. Returns `None` without such accesses.
+    /// `op` is `None`. Returns `None` if there are no such accesses.
     pub fn miss_ratio(&self, blocks: u64, op: Option<Op>) -> Option<f64> {
         let hits = self.hits(blocks);
         let (hits, accesses) = match op {
@@ -83,13 +85,14 @@ impl Curve {
         (accesses > 0.0).then(|| 1.0 - hits / accesses)
     }
 
-    /// Returns every size at which the number of hits changes, with the hits at and above that size.
+    /// Returns every size in blocks at which the number of hits changes, with the hits from this size up to
+    /// the next.
     pub fn steps(&self) -> &[(u64, Hits)] {
         &self.steps
     }
 
-    /// Returns the sizes at which to plot the curve: every size up to 16, and then 16 sizes per doubling,
-    /// within the valid range.
+    /// Returns the sizes in blocks at which to plot the curve: every size up to 16, and then 16 sizes per
+    /// doubling, within the valid range.
     pub fn sizes(&self) -> Vec<u64> {
         let (first, last) = (self.smallest, self.largest().max(self.smallest));
         let mut sizes = vec![first];

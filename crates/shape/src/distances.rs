@@ -3,12 +3,12 @@
 //! The stack distance of an access is the number of distinct blocks accessed since the last access to the
 //! block, including the block. An LRU cache hits if and only if it has at least as many blocks (R. Mattson et
 //! al., Evaluation techniques for storage hierarchies, IBM Systems Journal 9(2), 1970). Every access takes
-//! the next position of a row, the latest position of each block is marked, and the marks after it are
-//! counted (B. Bennett, V. Kruskal, LRU stack processing, IBM J. R&D 19(4), 1975). When the row is full,
-//! marked positions are compacted.
+//! the next position of a row, and only the latest position of each block is marked. The stack distance is
+//! the number of marks from the previous position of the block to the end of the row (B. Bennett, V. Kruskal,
+//! LRU stack processing, IBM J. R&D 19(4), 1975). When the row is full, marked positions are compacted.
 //!
-//! A block takes 4 bytes for its latest position, its share of the table of regions (16 B for at most 16
-//! blocks, twice), and its share of the row, which is 1.5 bits for each of at most 8 positions.
+//! The memory of a block is 4 bytes for its latest position, its share of the table of regions (16 B for at
+//! most 16 blocks, twice), and its share of the row (1.5 bits for each of at most 8 positions).
 
 use crate::index::Index;
 use crate::marks::Marks;
@@ -17,7 +17,7 @@ use std::ops::Range;
 
 /// Maximum number of positions in a row, which is twice the maximum number of blocks.
 const PLACES_MAX: usize = 1 << 31;
-/// Number of positions in a row per block. Between compactions, 75 % of them receive accesses.
+/// Number of positions in a row per block. Between two compactions, accesses use 75 % of the positions.
 const PLACES_PER_BLOCK: usize = 4;
 /// Number of positions in the smallest row.
 const PLACES_MIN: usize = 1 << 16;
@@ -40,7 +40,7 @@ pub struct Touched {
     /// Number of the block. Numbers are dense, and a block has the same number in all of its accesses.
     pub number: u32,
     /// Number of distinct blocks accessed since the previous access to the block, including the block. Zero
-    /// at its first access.
+    /// for the first access to the block.
     pub distance: u32,
 }
 
@@ -64,7 +64,8 @@ impl Distances {
         u64::from(self.marks.marked())
     }
 
-    /// Accesses `count` blocks of `volume` in order, starting at block `first`. Calls `act` for each block.
+    /// Accesses `count` blocks of `volume` in order, starting at block `first`. Calls `act` with each block
+    /// and its stack distance.
     #[inline]
     pub fn touch(&mut self, volume: u32, first: u64, count: u64, mut act: impl FnMut(Touched)) {
         let (mut block, end) = (first, first + count);
@@ -77,8 +78,8 @@ impl Distances {
         }
     }
 
-    /// Returns the numbers of the blocks of `volume` from `block` to `end` or to the end of their region. The
-    /// blocks need not be in the stack.
+    /// Returns the numbers of the blocks of `volume` from `block` to `end`, but at most to the end of the
+    /// region of `block`. The blocks need not be in the stack.
     #[inline]
     pub(crate) fn numbers_of(&mut self, volume: u32, block: u64, end: u64) -> Range<u32> {
         let region = block >> self.region_bits;
@@ -97,29 +98,29 @@ impl Distances {
         self.index.prefetch(volume, block >> self.region_bits);
     }
 
-    /// Prefetches the latest position of the block with this number.
+    /// Prefetches the latest position of block number `number`.
     #[inline]
     pub(crate) fn prefetch_latest(&self, number: u32) {
         prefetch_index(&self.latest, number as usize);
     }
 
-    /// Prefetches the memory for moving the block with this number to the top.
+    /// Prefetches the memory for moving block number `number` to the top of the stack.
     #[inline]
     pub(crate) fn prefetch_marks(&self, number: u32) {
         self.marks.prefetch(self.latest[number as usize].saturating_sub(1) as usize);
     }
 
-    /// Returns an upper bound of the block numbers.
+    /// Returns a number that is greater than all block numbers.
     pub(crate) fn numbers(&self) -> u64 {
         self.latest.len() as u64
     }
 
-    /// Returns whether the block with this number is in the stack.
+    /// Returns whether block number `number` is in the stack.
     pub fn holds(&self, number: u32) -> bool {
         self.latest[number as usize] > 0
     }
 
-    /// Removes `block` from a sparse stack. Its number is then reused.
+    /// Removes `block` from a sparse stack. The number of the block is then reused.
     ///
     /// # Panics
     ///
@@ -133,7 +134,8 @@ impl Distances {
         *latest = 0;
     }
 
-    /// Moves a block to the top. Returns its previous depth, or zero if it was not in the stack.
+    /// Moves block number `number` to the top of the stack. Returns its stack distance, or zero if the block
+    /// was not in the stack.
     #[inline]
     pub(crate) fn renew(&mut self, number: u32) -> u32 {
         let next = match self.marks.next() {
@@ -165,7 +167,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Computes the distances by their definition, with a list of blocks in order of access, latest first.
+    /// Computes the distances by their definition: with a list of blocks, ordered by their latest access.
     fn brute_force(blocks: &[(u32, u64)]) -> Vec<u32> {
         let mut stack: Vec<(u32, u64)> = Vec::new();
         let touch = |block: &(u32, u64)| {

@@ -9,20 +9,21 @@ use std::ops::Range;
 /// Number of requests whose memory is prefetched together.
 const GROUP: usize = 32;
 
-/// Tracks every access to every block.
+/// Computes the miss-ratio curve by tracking every access to every block.
 #[derive(Clone, Debug)]
 pub struct ExactCurve {
     block_bytes: u64,
     distances: Distances,
-    /// Numbers of reads and writes by distance.
+    /// Numbers of block reads and block writes, indexed by stack distance.
     counts: Vec<[u32; 2]>,
-    /// Overflows of `counts`, in units of 2^32 accesses.
+    /// Number of overflows of each count in `counts`. One overflow is 2^32 accesses.
     carried: FxHashMap<(u32, bool), u64>,
-    /// Blocks of each request in the current group: range of block numbers, and 1 for a write. They are
-    /// collected so that their memory is read in parallel.
+    /// Blocks of the requests in the current group, as ranges of block numbers, each with 1 for a write and 0
+    /// for a read. They are collected so that the processor loads their data from memory in parallel.
     asked: Vec<(Range<u32>, u32)>,
-    /// Accesses of the current group that are not counted yet: twice the distance, plus 1 for a write. Their
-    /// counters are at random positions, whose memory is read in parallel.
+    /// Accesses of the current group that are not counted yet, as twice the distance, plus 1 for a write.
+    /// They are collected so that the processor loads their counters, which are at random positions, in
+    /// parallel.
     found: Vec<u32>,
 }
 
@@ -51,7 +52,7 @@ impl ExactCurve {
         }
     }
 
-    /// Returns the number of distinct blocks so far.
+    /// Returns the number of distinct blocks accessed so far.
     pub fn blocks(&self) -> u64 {
         self.distances.blocks()
     }
@@ -84,7 +85,7 @@ impl ExactCurve {
         self.distances.prefetch_number(request.volume, block);
     }
 
-    /// Looks up the numbers of the blocks of `request`.
+    /// Looks up the numbers of the blocks of `request`, and adds them to the current group.
     #[inline]
     fn number(&mut self, request: &Request) {
         if !matches!(request.op, Op::Read | Op::Write) {
@@ -100,7 +101,7 @@ impl ExactCurve {
         }
     }
 
-    /// Prefetches the memory for tracking the group, so that it is in the processor caches when it is needed.
+    /// Prefetches the data that is needed to track the current group into the processor caches.
     #[inline]
     fn prefetch(&self) {
         for (numbers, _) in &self.asked {
@@ -111,7 +112,7 @@ impl ExactCurve {
         }
     }
 
-    /// Computes the distances of all accesses in the group.
+    /// Computes the distances of all accesses in the current group.
     #[inline]
     fn follow(&mut self) {
         for (numbers, is_write) in self.asked.drain(..) {
@@ -122,7 +123,7 @@ impl ExactCurve {
         }
     }
 
-    /// Adds the distances to the counts.
+    /// Counts the accesses of the current group by distance.
     #[inline]
     fn count_found(&mut self) {
         for &access in &self.found {

@@ -1,7 +1,7 @@
 //! Mapping of blocks to dense numbers: an open-addressing table of regions.
 //!
-//! A region is a run of adjacent blocks in one volume. Accessed blocks have contiguous numbers within their
-//! region, so per-block data is an array, and a long request needs one look-up per region instead of one per
+//! A region is a run of adjacent blocks in one volume. The blocks of a region have contiguous numbers.
+//! Per-block data is therefore an array, and a long request needs one look-up per region instead of one per
 //! block.
 
 use prefetch_index::prefetch_index;
@@ -19,8 +19,8 @@ struct Entry {
     number: u32,
 }
 
-/// Regions with their numbers, which are assigned from zero in insertion order. Numbers of removed regions
-/// are reused.
+/// Table of regions and their numbers. Numbers are assigned from zero in insertion order, and numbers of
+/// removed regions are reused.
 #[derive(Clone, Debug)]
 pub(crate) struct Index {
     entries: Vec<Entry>,
@@ -30,7 +30,7 @@ pub(crate) struct Index {
     unused: Vec<u32>,
 }
 
-/// Returns a 64-bit hash of volume and number (the finalizer of MurmurHash3).
+/// Returns a 64-bit hash of a volume and the number of a region or block (the finalizer of MurmurHash3).
 #[inline]
 pub(crate) fn hash(volume: u32, number: u64) -> u64 {
     let mut bits = number ^ u64::from(volume).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -53,7 +53,7 @@ impl Index {
     }
 
     /// Returns the maximum number of regions that were in use at the same time. All region numbers are below
-    /// it.
+    /// this maximum.
     pub(crate) fn regions(&self) -> u32 {
         self.regions
     }

@@ -1,7 +1,9 @@
-//! Statistics of traces: miss-ratio curves, popularity, reuse, and rhythm. Each takes one pass.
+//! Statistics of traces: miss-ratio curves, popularity, reuse, and rhythm. Each statistic is computed in one
+//! pass over the trace.
 //!
-//! All statistics receive requests in batches. Memory depends on the footprint, not on the length of a trace.
-//! Reads and writes are divided into blocks and counted separately. Trims and flushes are ignored.
+//! All statistics are computed from batches of requests. Their memory use depends on the footprint, not on
+//! the length of a trace. Reads and writes are divided into blocks and counted separately. Trims and flushes
+//! are ignored.
 //!
 //! | module | content |
 //! |---|---|

@@ -1,17 +1,17 @@
-//! A row of marks that counts the marks after a position.
+//! A row of positions with marks, which counts the marks after any position.
 //!
 //! The row is a bitmap with a tree of counts above it. The tree has a fan-out of 16: each count is the number
-//! of marks before its section of the row, within its group of sixteen sections. Marks are set only at the
-//! end of the row, so setting one changes no count. A query reads one count on each of a few levels. Removing
-//! a mark decrements the later counts in its groups, without a data-dependent branch. For 32 million
-//! positions, the bitmap takes 4 MiB and the counts 2.1 MiB, which fits in processor caches, unlike one
-//! number per position.
+//! of marks before its section of the row, within its group of sixteen sections. Marks are set in position
+//! order, so setting a mark changes no count of an earlier section. A query reads one count on each of a few
+//! levels. Removing a mark decrements the later counts in its groups, without a data-dependent branch. For 32
+//! million positions, the bitmap takes 4 MiB and the counts take 2.1 MiB. They fit in processor caches,
+//! unlike one number per position.
 
 use prefetch_index::prefetch_index;
 
 /// Number of positions per word.
 const WORD: usize = 64;
-/// Number of words, or of sections of the level below, per section of the row.
+/// Number of sections in a group, and number of sections of one level that form a section of the next level.
 const FAN: usize = 16;
 
 /// A row of positions, each with or without a mark. Marks are set in position order.
@@ -71,7 +71,7 @@ impl Marks {
     }
 
     /// Computes the counts of `word`, which contains the next position, and of the larger sections that start
-    /// with it.
+    /// with this word.
     fn begin(&mut self, word: usize) {
         let (mut part, mut sum) = (word, self.words[word - 1].count_ones());
         for before in &mut self.before {
@@ -127,8 +127,8 @@ impl Marks {
     }
 }
 
-/// Values to add to sixteen counts after a mark in one of their sections was removed: minus one for all later
-/// sections.
+/// Values to add to the sixteen counts of a group after a mark was removed, indexed by the section of this
+/// mark: minus one for all later sections, and zero for the others.
 const LESS_BEHIND: [[u32; FAN]; FAN] = {
     let (mut less, mut row) = ([[0; FAN]; FAN], 0);
     while row < FAN {
@@ -147,8 +147,8 @@ mod tests {
     use super::*;
     use nacre_kernel::Streams;
 
-    /// Fills rows of one to five levels, initially empty or partly full, to their end while marks are
-    /// removed.
+    /// Checks all counts while rows of one to five levels are filled and marks are removed. The rows are
+    /// initially empty, partly full, or full.
     #[test]
     fn what_lies_before_and_behind_a_place_is_counted_at_every_size() {
         for (places, marked) in

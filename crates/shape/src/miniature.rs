@@ -1,18 +1,19 @@
-//! Miss ratios of caches with any policy at a few sizes, all from one pass.
+//! Miss ratios of caches with any replacement policy at a few sizes, all from one pass over a trace.
 //!
-//! The stack of an LRU cache gives hits for all sizes at once. Other policies are simulated at each size.
-//! With a sample, caches are simulated in miniature (C. Waldspurger et al., Cache modeling and optimization
-//! using miniature simulations, USENIX ATC 2017): a hash selects blocks, all accesses to selected blocks are
-//! tracked, and the size of a cache is scaled by the share R of selected blocks. As in
-//! [`SampledCurve`](crate::SampledCurve), a miss counts as 1/R misses, and all other accesses are hits.
+//! The stack of an LRU cache gives the hits for all sizes at once. Other policies are simulated at each size.
+//! If only a sample of the blocks is tracked, caches are simulated in miniature (C. Waldspurger et al., Cache
+//! modeling and optimization using miniature simulations, USENIX ATC 2017): a hash selects blocks, all
+//! accesses to selected blocks are tracked, and the size of a cache is scaled by the share R of selected
+//! blocks. As in [`SampledCurve`](crate::SampledCurve), a miss counts as 1/R misses, and all other accesses
+//! are hits.
 //!
 //! **Error.** Each of eight further bits of the hash divides the sample into two halves. Each half is
 //! simulated with a cache of half the size. The differences between the halves and the whole sample have the
 //! variance of the sampling error, as in [`SampledCurve`](crate::SampledCurve). The root of the mean square
 //! of the sixteen differences, times Student's t for eight degrees of freedom, is the 95 % half-width of the
-//! sampling error. Smaller subsets would not work where the curve is steep. The half-width includes effects
-//! of small caches on a policy only if they also appear in half a cache. A cache has at least [`BLOCKS_MIN`]
-//! blocks.
+//! sampling error. Smaller subsets would not work where the curve is steep. The half-width includes the
+//! effects that a small cache has on a policy only if a cache of half the size has these effects, too. A
+//! cache has at least [`BLOCKS_MIN`] blocks.
 
 use crate::index::hash;
 use nacre_kernel::{Op, Request};
@@ -24,18 +25,19 @@ const STUDENT_T: f64 = 2.306;
 /// Minimum number of blocks of a miniature cache.
 pub const BLOCKS_MIN: u64 = 64;
 
-/// A cache of blocks with any replacement policy.
+/// A cache of blocks with a replacement policy.
 pub trait Cache: Send {
-    /// Accesses `blocks` in order, and records in `hits` whether each access hits. Misses are inserted.
+    /// Accesses `blocks` in order, and records in `hits` whether each access hits. A block that misses is
+    /// inserted.
     fn replay(&mut self, blocks: &[u64], hits: &mut [bool]);
 }
 
-/// Numbers of accesses and of bytes, separately for reads and writes.
+/// Numbers of block accesses and of bytes. The first number is for reads, and the second is for writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Amounts {
     /// Numbers of blocks read and written.
     pub accesses: [f64; 2],
-    /// Numbers of requested bytes.
+    /// Numbers of bytes read and written.
     pub bytes: [f64; 2],
 }
 
@@ -46,7 +48,7 @@ impl Amounts {
     }
 }
 
-/// Accesses to blocks, in order, for a simulation.
+/// A sequence of block accesses for a simulation.
 #[derive(Clone, Debug, Default)]
 pub struct Accesses {
     blocks: Vec<u64>,
@@ -74,12 +76,12 @@ pub struct Followed {
 }
 
 impl Followed {
-    /// Returns the number of simulations.
+    /// Returns the number of tracked accesses of the whole sample.
     pub fn len(&self) -> usize {
         self.whole.len()
     }
 
-    /// Returns whether there are no simulations.
+    /// Returns whether there are no tracked accesses.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -96,8 +98,8 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Tracks the fraction `share` of the blocks of `block_bytes` bytes, a power of two. `seed` determines
-    /// the selection.
+    /// Creates a selection of the fraction `share` of all blocks. Blocks have `block_bytes` bytes, a power of
+    /// two. `seed` determines the selection.
     pub fn new(block_bytes: u64, share: f64, seed: u64) -> Follower {
         assert!(block_bytes.is_power_of_two() && share > 0.0 && share <= 1.0, "{share} of {block_bytes} B");
         let threshold = if share == 1.0 { u64::MAX } else { (share * (1u128 << 64) as f64) as u64 };
@@ -138,7 +140,8 @@ impl Follower {
     }
 }
 
-/// Simulation of one policy and size, with two half-size caches if the cache is scaled down.
+/// Simulation of a cache with one policy and size. If the cache is scaled down, sixteen caches of half the
+/// size are simulated, too.
 pub struct Simulation {
     share: f64,
     whole: Counted,
@@ -151,8 +154,8 @@ impl std::fmt::Debug for Simulation {
     }
 }
 
-/// A miss ratio with its 95 % half-width, for reads, writes, or both. Both values are `None` without such
-/// accesses.
+/// A miss ratio with its 95 % half-width, for reads, writes, or both. Both values are `None` if there are no
+/// such accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ratio {
     /// The miss ratio.
@@ -177,7 +180,7 @@ impl Simulation {
         Ok(Simulation { share, whole, halves: (0..halves).map(|_| counted(2)).collect::<Result<_, E>>()? })
     }
 
-    /// Adds tracked accesses.
+    /// Simulates the accesses in `followed`.
     pub fn add(&mut self, followed: &Followed) {
         self.whole.add(&followed.whole);
         for (half, accesses) in self.halves.iter_mut().zip(&followed.halves) {
@@ -185,7 +188,8 @@ impl Simulation {
         }
     }
 
-    /// Returns the miss ratio of the amounts that `of` selects, e.g. reads.
+    /// Returns the miss ratio of the amounts that `of` selects, e.g. block reads. `all` are the amounts of
+    /// all accesses.
     pub fn ratio(&self, all: Amounts, of: impl Fn(Amounts) -> f64) -> Ratio {
         let total = of(all);
         if total == 0.0 {
@@ -200,7 +204,7 @@ impl Simulation {
     }
 }
 
-/// A cache with counts of its misses.
+/// A simulated cache with the amounts of its misses.
 struct Counted {
     cache: Box<dyn Cache>,
     missed: Amounts,

@@ -3,8 +3,8 @@
 //! SHARDS (C. Waldspurger et al., Efficient MRC construction with SHARDS, FAST 2015): a block belongs to the
 //! sample if its hash is below a threshold. All accesses to sampled blocks are tracked, and a stack distance
 //! in the sample is the share R of the distance in the trace. A block is sampled with probability R, so each
-//! of its misses counts 1/R. All other accesses, whose number is known exactly, are hits. (This is the
-//! paper's correction of the sample size, which matters if a few blocks are very hot.)
+//! miss of a sampled block counts as 1/R misses. All other accesses, whose total is known exactly, are hits.
+//! (This is the paper's correction of the sample size, which matters if a few blocks are very hot.)
 //!
 //! Either the rate or the number of blocks is fixed. With a fixed number of blocks, the threshold is lowered
 //! whenever the sample exceeds this number, blocks above the threshold are dropped, and earlier counts keep
@@ -17,8 +17,8 @@
 //! the variance v / n (P. McCarthy, Pseudo-replication: half samples, 1969). The root of the mean square of
 //! the sixteen differences, times Student's t for eight degrees of freedom, is the 95 % half-width. Smaller
 //! subsets would not work where the curve is steep, because an error of the distance moves the estimate along
-//! the step. The distances of 1/16 of the blocks have four times the error, which reaches beyond the step,
-//! whose height then limits the differences.
+//! the step. In a subset of 1/16 of the blocks, distances have four times the error. Such an error reaches
+//! beyond the step, and the height of the step then limits the differences.
 
 use crate::curve::{Curve, Hits};
 use crate::distances::{Distances, Touched};
@@ -32,20 +32,20 @@ const CUTS: usize = 8;
 const STUDENT_T: f64 = 2.306;
 /// Minimum number of blocks in a sample with useful results.
 const BLOCKS_MIN: usize = 64;
-/// Number of sampled blocks that determines the smallest size. Sizes with fewer sampled blocks are not
-/// distinguished.
+/// Number of sampled blocks in a cache of the smallest size for which the curve is valid.
 const SMALLEST: f64 = 10.0;
 
-/// Maximum number of tracked blocks per request, averaged over the requests so far, if the number of blocks
-/// is limited. The block limit is added to the allowance. If it is exceeded, half of the blocks are dropped.
+/// Maximum number of tracked block accesses per request, averaged over the requests so far, if the number of
+/// blocks is limited. In addition, the first accesses up to the block limit are permitted. If more accesses
+/// are tracked, half of the sample is dropped.
 pub const PER_REQUEST: u64 = 1024;
 
-/// Sampling rate, either fixed or limited by the number of blocks.
+/// Sampling rate, which is either fixed or limited by the number of sampled blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rate {
-    /// This fraction of all blocks, above 0 and at most 1.
+    /// A fixed fraction of all blocks, above 0 and at most 1.
     Share(f64),
-    /// At most this number of blocks, which is at least 64.
+    /// Maximum number of sampled blocks, at least 64.
     Blocks(u32),
 }
 
@@ -54,7 +54,7 @@ pub enum Rate {
 pub struct SampledCurve {
     block_bytes: u64,
     salt: u64,
-    /// Largest hash of a tracked block.
+    /// Largest hash of a block that belongs to the sample.
     threshold: u64,
     most: Option<u32>,
     /// Number of accesses that may still be tracked before the sample is halved.
@@ -63,7 +63,7 @@ pub struct SampledCurve {
     whole: Sample,
     /// Both halves of each division, in adjacent elements.
     halves: Vec<Sample>,
-    /// Tracked blocks, largest hash first. Empty unless their number is limited.
+    /// Tracked blocks, largest hash first. The heap is empty unless the number of blocks is limited.
     held: BinaryHeap<Held>,
 }
 
@@ -83,8 +83,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Returns the 95 % half-width of the miss ratio that [`Curve::miss_ratio`] returns, or `None` if there
-    /// is no miss ratio.
+    /// Returns the half-width of the 95 % confidence interval of the miss ratio that [`Curve::miss_ratio`]
+    /// returns. Returns `None` if there is no miss ratio.
     pub fn half_width(&self, blocks: u64, op: Option<Op>) -> Option<f64> {
         if self.halves.is_empty() {
             return self.curve.miss_ratio(blocks, op).map(|_| 0.0);
@@ -98,7 +98,7 @@ impl Estimate {
         widths?.into_iter().reduce(f64::max)
     }
 
-    /// Returns the half-width at one size, as if the distances were exact.
+    /// Returns the half-width at one size under the assumption that the distances are exact.
     fn half_width_at(&self, blocks: u64, op: Option<Op>) -> Option<f64> {
         let whole = self.curve.miss_ratio(blocks, op)?;
         let apart = |half: &Curve| half.miss_ratio(blocks, op).map(|ratio| (ratio - whole) * (ratio - whole));
@@ -135,8 +135,8 @@ impl SampledCurve {
         }
     }
 
-    /// Like [`SampledCurve::new`], without the halves that determine the uncertainty. This takes 1/9 of the
-    /// work.
+    /// Like [`SampledCurve::new`], but without the halves that determine the uncertainty. Tracking then takes
+    /// 1/9 of the work.
     pub(crate) fn without_bars(block_bytes: u64, rate: Rate, seed: u64) -> SampledCurve {
         SampledCurve { halves: Vec::new(), ..SampledCurve::new(block_bytes, rate, seed) }
     }
@@ -188,12 +188,12 @@ impl SampledCurve {
         }
     }
 
-    /// Returns an upper bound of the block numbers.
+    /// Returns a number that is greater than all block numbers.
     pub(crate) fn numbers(&self) -> u64 {
         self.whole.distances.numbers()
     }
 
-    /// Returns whether the block with this number is still tracked.
+    /// Returns whether block number `number` is still tracked.
     pub(crate) fn holds(&self, number: u32) -> bool {
         self.whole.distances.holds(number)
     }
@@ -220,7 +220,7 @@ impl SampledCurve {
         whole
     }
 
-    /// Lowers the threshold below the largest hash, and drops the blocks with this hash.
+    /// Drops the blocks with the largest hash, and lowers the threshold below this hash.
     fn shrink(&mut self) {
         let &(largest, ..) = self.held.peek().expect("a sample past its bound is not empty");
         while let Some(&(hashed, volume, block)) = self.held.peek()
@@ -235,7 +235,7 @@ impl SampledCurve {
         self.threshold = largest - 1;
     }
 
-    /// Drops half of the blocks after too many tracked accesses, and allows `most / 4` more accesses.
+    /// Drops half of the blocks after too many tracked accesses, and permits `most / 4` further accesses.
     #[cold]
     fn halve(&mut self, most: u32) {
         let stay = self.held.len() / 2;
@@ -246,7 +246,7 @@ impl SampledCurve {
     }
 }
 
-/// Returns the halves that contain the block with this hash, one per division.
+/// Returns the halves that contain the block with the hash `hashed`, one per division.
 fn halves_of(halves: &mut [Sample], hashed: u64) -> impl Iterator<Item = &mut Sample> {
     // The threshold compares the upper bits. These bits are far below any useful threshold.
     let sides = hashed >> 8;
@@ -283,7 +283,7 @@ impl Sample {
         touched
     }
 
-    /// Returns the curve in which all `accesses` that do not miss are hits.
+    /// Returns the curve, in which all accesses that are not estimated to miss are hits.
     fn curve(&self, accesses: Hits, smallest: u64) -> Curve {
         let mut all = self.misses;
         for count in &self.counts {
@@ -299,7 +299,7 @@ impl Sample {
     }
 }
 
-/// Resolution of distances, as a power of two: one cell per distance up to 512, and then 256 cells per
+/// Resolution of distances, as a power of two: one cell for each distance below 512, and then 256 cells per
 /// doubling.
 const CELL_BITS: u32 = 8;
 

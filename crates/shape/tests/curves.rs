@@ -1,4 +1,4 @@
-//! Compares curves with simulated caches, and curves of samples with curves of all accesses.
+//! Compares exact curves with simulated caches, and curves of samples with exact curves.
 
 use nacre_config::{FieldType, Node, Origin, Reader, Slot, Value};
 use nacre_hierarchy::replacement::{Context, MODELS, Replacement, ReplacementFamily};
@@ -17,7 +17,7 @@ fn lru(capacity: u64) -> Box<dyn Replacement> {
     (model.build)(&slot, &mut Context { families: &models, capacity: capacity as usize }).expect("legal")
 }
 
-/// Returns the block numbers of a trace on one volume, each with whether it is written.
+/// Returns the block accesses of a trace on one volume: the number of the block, and whether it is written.
 fn accesses(requests: &[Request]) -> impl Iterator<Item = (u64, bool)> {
     let touching = requests.iter().filter(|request| matches!(request.op, Op::Read | Op::Write));
     touching.flat_map(|request| {
@@ -42,7 +42,7 @@ fn exact(requests: &[Request]) -> Curve {
     curve.curve()
 }
 
-/// Returns requests of up to eight blocks: reads, writes, and requests without blocks.
+/// Returns reads, writes, and trims of up to nine blocks.
 fn mixed(blocks: u64, count: usize, random: &mut Random) -> Vec<Request> {
     let ranks = Ranks::new(blocks, 0.8);
     let request = |_| {
@@ -105,8 +105,8 @@ fn the_sizes_of_a_curve_are_sixteen_for_each_doubling_and_end_where_it_ends() {
     assert_eq!(curve.hits(curve.largest()), curve.hits(u64::MAX));
 }
 
-/// Returns the number of estimates within their half-width, and the total number of estimates, over all seeds
-/// and sizes.
+/// Returns the number of estimates that are within their half-width, and the total number of estimates, over
+/// all seeds and sizes.
 fn covered(requests: &[Request], rate: Rate, sizes: &[u64]) -> (usize, usize) {
     let curve = exact(requests);
     let (mut within, mut all) = (0, 0);
@@ -129,8 +129,8 @@ fn covered(requests: &[Request], rate: Rate, sizes: &[u64]) -> (usize, usize) {
     (within, all)
 }
 
-/// Returns rounds of accesses to the blocks in a slowly changing order. Reuse distances are close to a few
-/// values, at which the curve has steps.
+/// Returns several rounds of accesses to all blocks, in almost the same order in each round. Reuse distances
+/// are close to a few values, at which the curve has steps.
 fn rounds(blocks: u64, rounds: u64) -> Vec<Request> {
     let mut random = Streams::new(11).stream("rounds");
     let wander = |(_, block): (u64, u64), random: &mut Random| (block + random.below(blocks / 8)) % blocks;
@@ -144,7 +144,8 @@ fn rounds(blocks: u64, rounds: u64) -> Vec<Request> {
         .collect()
 }
 
-/// Checks half-widths at a step, where an error of the distance moves the estimate by the whole step.
+/// Checks the half-widths at the steps of a curve, where an error of the distance moves the estimate by a
+/// whole step.
 #[test]
 fn the_bars_hold_where_the_curve_is_steep() {
     let requests = rounds(30_000, 8);

@@ -1,5 +1,5 @@
-//! Tests that full-size simulations of any policy equal the cache models, and that errors of miniature caches
-//! are within the reported half-widths.
+//! Tests that simulations without sampling have the hits of the cache models for any policy, and that the
+//! errors of miniature caches are within the reported half-widths.
 
 use nacre_kernel::{Op, Random, Request, Streams, Time};
 use nacre_machine::policies::{Replacement, cache};
@@ -17,7 +17,8 @@ impl Cache for Policy {
 
 const POLICIES: [&str; 5] = ["lru", "arc", "s3_fifo", "sieve", "{ kind = \"two_q\" }"];
 
-/// Returns Zipf requests to 4,096 addresses of 16 KiB. Some requests are short, and 25 % are writes.
+/// Returns requests to 4,096 areas of 16 KiB with a Zipf distribution. Half of the requests have only 512 B,
+/// and 25 % are writes.
 fn requests(count: usize) -> Vec<Request> {
     let mut random = Streams::new(3).stream("requests");
     let ranks = Ranks::new(4096, 0.8);

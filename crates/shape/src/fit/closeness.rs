@@ -1,23 +1,23 @@
-//! Distances between two traces, one per statistic.
+//! Distances between the statistics of two traces.
 
 use crate::profile::{Description, Sizes, Timeline};
 use serde::Serialize;
 
 const GAPS: &str = "time between arrivals";
 const REQUESTS: &str = "requests over time";
-/// Names of the curves of arrival times.
+/// Names of the curves that depend on arrival times.
 pub(super) const OF_TIME: [&str; 2] = [GAPS, REQUESTS];
 
-/// The largest distance between the cumulative curves of two traces for one statistic.
+/// The distance between two traces in one statistic.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Closeness {
-    /// Name of the curve.
+    /// Name of the statistic.
     pub curve: &'static str,
-    /// The largest difference between the two curves, from 0 to 1.
+    /// The largest difference between the curves of the statistic for the two traces, from 0 to 1.
     pub distance: f64,
 }
 
-/// Returns the distances of `b` from `a`, one per curve.
+/// Returns the distances between `a` and `b`, one per statistic.
 pub fn compare(a: &Description, b: &Description) -> Vec<Closeness> {
     let mut found = Vec::new();
     let mut add = |curve, distance| found.push(Closeness { curve, distance });
@@ -52,7 +52,7 @@ fn steps() -> impl Iterator<Item = f64> {
     (0..=96).map(|step| libm::pow(10.0, f64::from(step - 96) / 24.0))
 }
 
-/// Returns the largest difference between two step curves. `before` is the value of both curves before their
+/// Returns the largest difference between two step curves. `before` is the value of each curve before its
 /// first point.
 fn apart(a: (&[f64], &[f64]), b: (&[f64], &[f64]), before: f64) -> f64 {
     let at = |(xs, ys): (&[f64], &[f64]), x: f64| {
@@ -90,8 +90,8 @@ fn cumulated(amounts: Vec<f64>) -> Vec<f64> {
     amounts.into_iter().map(share).collect()
 }
 
-/// Returns the largest difference between the cumulative amounts at 64 equal intervals of time. Each timeline
-/// is scaled to its duration.
+/// Returns the largest difference between the cumulative shares of two timelines. The shares are compared at
+/// the ends of 64 equal intervals of the longer duration.
 fn drift(a: &Timeline, of_a: Vec<f64>, b: &Timeline, of_b: Vec<f64>) -> f64 {
     let span = |timeline: &Timeline| timeline.start_s.len() as f64 * timeline.width_s;
     let duration = span(a).max(span(b));

@@ -1,9 +1,9 @@
-//! A workload with the statistics of a trace, without its addresses.
+//! Fit of a workload to a trace. The workload has the statistics of the trace, but not its addresses.
 //!
-//! One pass counts the frequency, share of first accesses, and LRU stack distances for every operation and
-//! request size. They become the classes of a `shaped` workload, and arrivals become a `rhythm`. The effects
-//! of runs and of the footprint's growth have no closed form. `follow`, and whether to model the growth, are
-//! therefore selected by trials.
+//! For every operation and request size, one pass counts the frequency, the share of first accesses, and the
+//! LRU stack distances. These counts become the classes of a `shaped` workload, and the arrivals become a
+//! `rhythm`. The effects of sequential runs and of the growth of the footprint have no closed form. Trials
+//! therefore select the value of `follow`, and whether the growth is modeled.
 
 mod closeness;
 mod workload;
@@ -19,13 +19,13 @@ use workload::Settings;
 
 /// Maximum number of request classes that are distinguished.
 const KEYS_MAX: usize = 4096;
-/// Approximate number of gaps over which the moving average of gaps extends.
+/// Approximate number of gaps between arrivals that contribute to their moving average.
 const GAPS_AROUND: f64 = 500.0;
-/// Number of units into which the mean gap is divided.
+/// Number of histogram units per mean gap.
 const GAP_UNIT: f64 = 1e6;
 /// Maximum number of requests of a trial.
 const TRIAL: u64 = 150_000;
-/// Number of trials for `follow`, each with and without the growth of the footprint.
+/// Number of trials of `follow`, once with and once without growth of the footprint.
 const TRIALS: usize = 3;
 /// Number of candidate rhythms that are compared in trials.
 const RHYTHMS: usize = 3;
@@ -36,18 +36,18 @@ pub fn generated_max(requests: u64) -> u64 {
     requests + requests.min(TRIAL) * (2 * TRIALS + RHYTHMS) as u64
 }
 
-/// A fit, which reads a trace batch by batch.
+/// Fits a workload to a trace that is added batch by batch.
 pub struct Fit {
     block_bytes: u64,
     profile: Profile,
     stack: SampledCurve,
     classes: FxHashMap<Key, Counted>,
-    /// Histogram of gaps relative to the moving average.
+    /// Histogram of gaps between arrivals, relative to their moving average, in units of 1 / [`GAP_UNIT`].
     gaps: Cells,
-    /// Histogram of gaps in picoseconds.
+    /// Histogram of gaps between arrivals, in picoseconds.
     plain_gaps: Cells,
     mean_gap: f64,
-    /// Number of gaps so far.
+    /// Number of gaps between arrivals so far.
     gaps_seen: f64,
     latest: Option<nacre_kernel::Time>,
     growth: Growth,
@@ -55,7 +55,7 @@ pub struct Fit {
     counted: u64,
 }
 
-/// Class of requests with the same operation and size.
+/// Class of requests that have the same operation, size, and number of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Key {
     is_write: bool,
@@ -65,7 +65,7 @@ struct Key {
 }
 
 impl Key {
-    /// Returns whether adjacent requests of this class share the block between them.
+    /// Returns whether consecutive sequential requests of this class share a block.
     fn is_shared(&self, block_bytes: u64) -> bool {
         self.blocks > u64::from(self.bytes).div_ceil(block_bytes)
             && u64::from(self.bytes).is_multiple_of(block_bytes)
@@ -75,12 +75,12 @@ impl Key {
 /// Number of steps in which the growth of the footprint is recorded.
 const GROWTH_STEPS: usize = 64;
 
-/// Numbers of new blocks over the course of the requests.
+/// Number of first accesses to blocks, as a function of the request number.
 #[derive(Clone, Debug)]
 struct Growth {
     /// Number of requests per step.
     width: u64,
-    /// Number of accesses, and of first accesses to a block, in each step.
+    /// In each step, the number of block accesses, and the number of first accesses to a block.
     steps: Vec<[f64; 2]>,
 }
 
@@ -101,7 +101,8 @@ impl Growth {
 }
 
 impl Growth {
-    /// Returns the odds of a first access in each step, relative to the odds over all steps.
+    /// Returns the odds of a first access in each step, relative to the odds over all steps. The list is
+    /// empty if there are no first accesses, or nearly no other accesses.
     fn odds(&self) -> Vec<f64> {
         let odds = |all: f64, new: f64| new / (all - new).max(1.0);
         let whole = self.steps.iter().fold([0.0; 2], |sum, step| [sum[0] + step[0], sum[1] + step[1]]);
@@ -132,7 +133,7 @@ pub struct Fitted {
     pub trace: Description,
     /// Description of the fitted workload.
     pub workload: Description,
-    /// Distances between trace and workload, one per curve.
+    /// Distances between trace and workload, one per statistic.
     pub closeness: Vec<Closeness>,
 }
 
@@ -201,9 +202,9 @@ impl Fit {
         Some(self.classes.entry(key).or_default())
     }
 
-    /// Fits a workload. `has_times` states whether arrival times are meaningful. `generate` runs a workload
-    /// given as
-    /// TOML, for a maximum number of requests, and describes the result.
+    /// Fits a workload. Returns `None` if the trace has no reads or writes. `has_times` states whether the
+    /// trace has arrival times. `generate` gets a workload as TOML and a maximum number of requests,
+    /// generates the requests, and returns their description.
     ///
     /// Errors: those of `generate`.
     pub fn fit<E>(
@@ -246,7 +247,7 @@ impl Fit {
     }
 }
 
-/// Selects the candidate rhythm that is closest to the trace.
+/// Selects the candidate rhythm with the smallest distance from the trace.
 fn choose_rhythm<E>(
     settings: &mut Settings,
     trace: &Description,
@@ -267,7 +268,8 @@ fn choose_rhythm<E>(
     Ok(())
 }
 
-/// Returns the distance between a trial and the trace in the curves that depend on the varied settings.
+/// Returns the distance between a trial and the trace in the statistics that depend on the settings selected
+/// by trials.
 fn apart(trace: &Description, trial: &Description) -> f64 {
     let judged = ["misses of reads", "misses of writes", "sequential share"];
     let found = compare(trace, trial).into_iter().filter(|found| judged.contains(&found.curve));

@@ -6,7 +6,8 @@ use crate::profile::cells::Cells;
 use nacre_kernel::Bytes;
 use std::fmt::Write;
 
-/// Maximum number of classes of a workload. Each additional class is merged into the most similar class.
+/// Maximum number of request classes of a workload. Each further class is merged into the most similar of
+/// these classes.
 const CLASSES_MAX: usize = 32;
 /// Number of steps in a distribution of distances or gaps.
 const DISTANCE_STEPS: usize = 32;
@@ -14,13 +15,13 @@ const GAP_STEPS: usize = 64;
 /// Number of steps in a rhythm if the trace is shorter than a day.
 const RHYTHM_STEPS: usize = 64;
 const DAY_S: f64 = 86_400.0;
-/// Space that the pattern may leave unused: sixteen strips, each of 256 blocks or of eight of the largest
-/// requests.
+/// Number of strips by which the footprint is enlarged, because the pattern may leave this space unused. A
+/// strip has 256 blocks, or the blocks of eight of the largest requests if these are more.
 const STRIPS: f64 = 16.0;
 const STRIP_BLOCKS: u64 = 256;
 const STRIP_REQUESTS: u64 = 8;
 
-/// Settings of a workload that is being fitted.
+/// Settings of the workload to fit.
 pub(super) struct Settings {
     block_bytes: u64,
     pub(super) requests: u64,
@@ -40,13 +41,13 @@ pub(super) struct Rhythm {
     span_s: f64,
     weights: Vec<f64>,
     gaps: Vec<f64>,
-    /// Quantiles of the gaps in the last step, which are the longest gaps. If the list is empty, these gaps
-    /// are uniform.
+    /// Quantiles of the longest gaps, i.e. the gaps in the last step of `gaps`. If the list is empty, these
+    /// gaps are uniformly distributed.
     tail: Vec<f64>,
 }
 
 impl Settings {
-    /// Creates settings from the counts. Returns `None` if there are no reads or writes.
+    /// Creates settings from the counts in `fit`. Returns `None` if there are no reads or writes.
     pub(super) fn of(fit: &Fit, trace: &Description) -> Option<Settings> {
         let classes = classes(fit);
         let requests: u64 = classes.iter().map(|(_, counted)| counted.requests).sum();
@@ -123,8 +124,9 @@ impl Settings {
     }
 }
 
-/// Returns the offset in its first block at which a request touches as many blocks as in the trace. An
-/// unaligned request touches one block more than its size requires.
+/// Returns the offset in bytes from the start of a block at which requests of class `key` touch as many
+/// blocks as in the trace. Such a request touches one block more than its size requires. Returns `None` if no
+/// offset is needed.
 fn offset(key: Key, block_bytes: u64) -> Option<u64> {
     let bytes = u64::from(key.bytes);
     let needed = bytes.div_ceil(block_bytes);
@@ -134,8 +136,8 @@ fn offset(key: Key, block_bytes: u64) -> Option<u64> {
     (key.blocks > needed).then(|| (block_bytes - rest + 512).min(block_bytes - 1))
 }
 
-/// Returns the classes with the most accesses. Each other class is merged into the class of the same
-/// operation with the most similar size.
+/// Returns the classes with the most accesses. Each other class is merged into the class with the most
+/// similar number of blocks, of the same operation if possible.
 #[expect(clippy::iter_over_hash_type, reason = "the classes are sorted before they are used")]
 fn classes(fit: &Fit) -> Vec<(Key, Counted)> {
     let mut all = Vec::with_capacity(fit.classes.len());
@@ -156,16 +158,18 @@ fn classes(fit: &Fit) -> Vec<(Key, Counted)> {
     all
 }
 
-/// Returns the candidate rhythms. Two candidates have gaps relative to the moving average, and the weights
-/// represent rate changes. Their longest gaps are uniform in one candidate and sampled in the other. The
-/// third candidate has raw gaps, for rates that change faster than any average.
+/// Returns the candidate rhythms. Two candidates have gaps relative to the moving average, and their weights
+/// represent changes of the rate. The longest gaps are uniform in the first candidate, and follow the
+/// quantiles of the trace in the second. The third candidate has raw gaps, for rates that change faster than
+/// any average.
 fn rhythms(fit: &Fit, trace: &Description, requests: u64) -> Vec<Rhythm> {
     let plain = (fit.plain_gaps.sum() / fit.plain_gaps.count().max(1.0)).max(1.0);
     let ways = [(&fit.gaps, GAP_UNIT, false), (&fit.gaps, GAP_UNIT, true), (&fit.plain_gaps, plain, true)];
     ways.into_iter().filter_map(|(gaps, unit, tail)| rhythm(gaps, unit, tail, trace, requests)).collect()
 }
 
-/// Returns the rhythm of a trace with `gaps` in multiples of `unit`.
+/// Returns the rhythm of a trace with `gaps` in multiples of `unit`. Returns `None` if the trace has no times
+/// or all gaps are zero.
 fn rhythm(gaps: &Cells, unit: f64, has_tail: bool, trace: &Description, requests: u64) -> Option<Rhythm> {
     let duration_s = trace.duration_s?;
     let timeline = trace.hours.as_ref().filter(|_| duration_s > DAY_S).or(trace.timeline.as_ref())?;
@@ -198,7 +202,7 @@ fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }
 
-/// Formats values with six significant digits.
+/// Formats `values` with six significant digits, separated by commas.
 fn listed(values: &[f64]) -> String {
     let digits = |value: f64| {
         let scale = libm::pow(10.0, 5.0 - libm::floor(libm::log10(value.abs().max(1e-12))));

@@ -1,10 +1,10 @@
-//! Histogram whose cell width grows with the value.
+//! Histogram whose cells are wider for larger values.
 
 /// Number of cells per doubling, as a power of two.
 const BITS: u32 = 4;
 
-/// Weighted counts of integers, with their sums. Each value up to 32 has a cell; larger values have 16 cells
-/// per doubling.
+/// Weighted counts of integers, and the sums of the integers in each cell. Each value below 32 has a separate
+/// cell; larger values have 16 cells per doubling.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cells {
     counts: Vec<f64>,
@@ -30,7 +30,7 @@ impl Cells {
         self.sums.iter().sum()
     }
 
-    /// Returns the largest value of each nonempty cell, with the cumulative count up to it.
+    /// Returns the largest value of each nonempty cell, with the cumulative count up to this value.
     pub(crate) fn upto(&self) -> impl Iterator<Item = (u64, f64)> {
         let mut sum = 0.0;
         self.counts.iter().enumerate().filter(|(_, count)| **count > 0.0).map(move |(cell, count)| {
@@ -39,7 +39,7 @@ impl Cells {
         })
     }
 
-    /// Adds the counts of `other`.
+    /// Adds the counts and sums of `other`.
     pub(crate) fn join(&mut self, other: &Cells) {
         self.counts.resize(self.counts.len().max(other.counts.len()), 0.0);
         self.sums.resize(self.counts.len(), 0.0);
@@ -49,8 +49,9 @@ impl Cells {
         }
     }
 
-    /// Returns the values at `steps` equal steps of probability, from the smallest to the largest. Values in
-    /// a cell are assumed to be uniform around their mean. The list is empty without counts.
+    /// Returns `steps + 1` quantiles, from the smallest to the largest value, at equal steps of probability.
+    /// Values in a cell are assumed to be uniform around their mean. The list is empty if the histogram is
+    /// empty.
     pub(crate) fn quantiles(&self, steps: usize) -> Vec<f64> {
         self.upper_quantiles(0.0, steps)
     }

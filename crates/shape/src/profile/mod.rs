@@ -1,9 +1,8 @@
-//! All statistics of a trace except its addresses, from one pass.
+//! All statistics of a trace that do not depend on absolute addresses, from one pass.
 //!
 //! Up to a limit, all blocks are tracked individually. Beyond the limit, only a sample is tracked, which a
-//! hash
-//! selects (see [`crate::sampled`]), so that memory is bounded for any footprint. A tracked block takes about
-//! 100 B, and so does each of at most a million extents.
+//! hash selects (see [`crate::sampled`]), so that memory is bounded for any footprint. A tracked block takes
+//! about 100 B of memory, and so does each of at most a million extents.
 
 pub(crate) mod cells;
 mod popularity;
@@ -27,7 +26,7 @@ use serde::Serialize;
 pub const BLOCKS_FOLLOWED: u32 = 1 << 20;
 /// Size of an extent in bytes. Tiers place data in units of this size.
 pub const EXTENT_BYTES: u64 = 1 << 20;
-/// Windows of working sets, in seconds.
+/// Lengths of the time windows for working sets, in seconds.
 const WINDOWS: [f64; 18] = [
     1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 60.0, 300.0, 600.0, 1800.0, 3600.0, 14_400.0, 43_200.0,
     86_400.0, 259_200.0, 604_800.0,
@@ -76,7 +75,7 @@ pub struct Description {
     pub sizes: Sizes,
     /// Lengths of sequential runs.
     pub runs: Runs,
-    /// Misses of an LRU cache as a function of its size.
+    /// Miss ratio of an LRU cache as a function of its size.
     pub misses: Misses,
     /// Gaps between arrivals of reads and writes.
     pub gaps: Option<Gaps>,
@@ -84,25 +83,25 @@ pub struct Description {
     pub reuse: Option<Reuse>,
     /// Size of the distinct blocks accessed within a time window.
     pub working_set: Option<WorkingSet>,
-    /// Amounts of requests and data, and footprint, over the whole trace.
+    /// Timeline of requests, data, and footprint over the whole trace.
     pub timeline: Option<Timeline>,
-    /// Timeline per hour from the first request, if the trace is longer than one hour.
+    /// Timeline with one interval per hour from the first request, if the trace is longer than one hour.
     pub hours: Option<Timeline>,
-    /// Timeline per day, if the trace is longer than one day.
+    /// Timeline with one interval per day from the first request, if the trace is longer than one day.
     pub days: Option<Timeline>,
 }
 
 /// Miss ratio of an LRU cache as a function of its size. The curve is also the distribution of stack
-/// distances: accesses that do not miss at a size have at most that distance.
+/// distances: an access hits at a size if its stack distance is at most this size.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Misses {
     /// Cache sizes in bytes, ascending.
     pub bytes: Vec<u64>,
-    /// Miss ratio of reads and writes together.
+    /// Miss ratio of reads and writes together, for each size.
     pub all: Vec<f64>,
-    /// Miss ratio of reads, or zero without reads.
+    /// Miss ratio of reads for each size, or zero if there are no reads.
     pub reads: Vec<f64>,
-    /// Miss ratio of writes, or zero without writes.
+    /// Miss ratio of writes for each size, or zero if there are no writes.
     pub writes: Vec<f64>,
 }
 
@@ -127,7 +126,8 @@ pub struct Reuse {
     pub first_share: f64,
     /// Time since the previous access to the block in seconds, ascending.
     pub time_s: Vec<f64>,
-    /// Share of accesses within that time, excluding first accesses.
+    /// Share of accesses whose time since the previous access to the block is at most each time. First
+    /// accesses are excluded.
     pub share: Vec<f64>,
 }
 
@@ -137,7 +137,7 @@ pub struct Reuse {
 pub struct WorkingSet {
     /// Lengths of the window in seconds, ascending.
     pub window_s: Vec<f64>,
-    /// Mean total size of the accessed blocks, in bytes.
+    /// Mean total size of the distinct blocks accessed within each window, in bytes.
     pub bytes: Vec<f64>,
 }
 

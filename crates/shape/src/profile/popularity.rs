@@ -1,12 +1,12 @@
-//! Popularity: concentration of accesses on few items.
+//! Popularity: concentration of accesses on a few blocks or extents (the items).
 
 use crate::index::hash;
 use nacre_kernel::{Op, Request};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Maximum number of tracked extents. When it is exceeded, half of the extents are dropped, selected by a
-/// hash.
+/// Maximum number of tracked extents. When this number is exceeded, half of the extents, which a hash
+/// selects, are dropped.
 const EXTENTS_MAX: usize = 1 << 20;
 /// Number of points of a curve per decade of ranks.
 const POINTS: f64 = 16.0;
@@ -17,8 +17,8 @@ const LAW_DISTANCE: f64 = 0.1;
 /// Minimum number of decades of reliable ranks that a fit requires.
 const DECADES_MIN: f64 = 1.0;
 
-/// Share of accesses to the hottest items as a function of their number. The curve is the CDF of accesses
-/// over capacity. The columns have equal length.
+/// Share of the accesses that go to the hottest items, as a function of the number of these items. The curve
+/// is the CDF of accesses over capacity. The columns have equal length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Popularity {
     /// Number of distinct items that were accessed, or an estimate if only a sample was tracked.
@@ -59,7 +59,8 @@ impl Popularity {
         popularity
     }
 
-    /// Returns the share of accesses to the share `hottest` of the items, interpolated linearly.
+    /// Returns the share of the accesses that go to the hottest items. `hottest` is the number of these items
+    /// as a share of all items. The result is interpolated linearly.
     pub fn share(&self, hottest: f64) -> f64 {
         let after = self.hottest.partition_point(|&point| point < hottest);
         let at = |place: Option<usize>, column: &[f64]| place.map_or(0.0, |place| column[place]);
@@ -72,7 +73,8 @@ impl Popularity {
     }
 
     /// Returns the best-fitting Zipf exponent, i.e. the slope of accesses over ranks on logarithmic axes,
-    /// with equal weight for each decade of ranks. Returns `None` if too few items have enough accesses.
+    /// with equal weight for each decade of ranks. Returns `None` if too few items have enough accesses, or
+    /// if the fit is poor.
     pub fn zipf_theta(&self) -> Option<f64> {
         let ranks = self.hottest.iter().map(|hottest| hottest * self.count);
         let points: Vec<(f64, f64)> = ranks

@@ -5,8 +5,8 @@ use nacre_kernel::{Op, Request, Time};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Maximum number of distinct sizes. Each additional size counts as the next larger known size, or as the
-/// largest size.
+/// Maximum number of distinct request sizes. Each further size counts as the next larger known size, or as
+/// the largest size.
 const SIZES_MAX: usize = 4096;
 const PS_PER_S: f64 = 1e12;
 
@@ -21,12 +21,13 @@ pub struct Sizes {
     pub writes: Vec<u64>,
 }
 
-/// Lengths of sequential runs. Each request of a run starts at the end of the previous request on its volume.
+/// Lengths of sequential runs. Each further request of a run starts at the end of the previous request on the
+/// volume.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Runs {
     /// Share of reads and writes that continue a run.
     pub sequential_share: f64,
-    /// Numbers of requests per run, ascending.
+    /// Lengths of runs in requests, ascending.
     pub requests: Vec<u64>,
     /// Share of reads and writes in runs of at most each length.
     pub share: Vec<f64>,
@@ -41,11 +42,11 @@ pub struct Gaps {
     pub variation: f64,
     /// Gaps in seconds, ascending.
     pub gap_s: Vec<f64>,
-    /// Share of gaps that are at most as long as each gap.
+    /// For each gap in `gap_s`, the share of gaps that are at most as long.
     pub share: Vec<f64>,
 }
 
-/// Counts of sizes, runs, and gaps of requests.
+/// Counts of request sizes, sequential runs, and gaps between arrivals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Requests {
     sizes: FxHashMap<u32, [u64; 2]>,

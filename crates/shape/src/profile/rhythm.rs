@@ -7,7 +7,7 @@ use serde::Serialize;
 const BINS: usize = 512;
 /// Initial width of a bin: one microsecond.
 const FIRST_WIDTH: Time = Time::from_us(1);
-/// Maximum number of hours, i.e. ten years. Later requests are added to the last hour.
+/// Maximum number of hours in a timeline, i.e. ten years. Later requests are added to the last hour.
 const HOURS_MAX: u64 = 10 * 366 * 24;
 const HOUR_PS: u64 = 3600 * 1_000_000_000_000;
 
@@ -18,15 +18,15 @@ pub struct Timeline {
     pub width_s: f64,
     /// Start of each interval, in seconds from the first request.
     pub start_s: Vec<f64>,
-    /// Number of reads.
+    /// Number of reads in each interval.
     pub reads: Vec<u64>,
-    /// Number of writes.
+    /// Number of writes in each interval.
     pub writes: Vec<u64>,
-    /// Number of bytes read.
+    /// Number of bytes read in each interval.
     pub bytes_read: Vec<u64>,
-    /// Number of bytes written.
+    /// Number of bytes written in each interval.
     pub bytes_written: Vec<u64>,
-    /// Size of all blocks accessed until the end of each interval, in bytes.
+    /// Total size of the distinct blocks accessed until the end of each interval, in bytes.
     pub footprint_bytes: Vec<f64>,
 }
 
@@ -69,7 +69,7 @@ impl Rhythm {
         self.join(request.arrival, bin);
     }
 
-    /// Adds the number of blocks that are accessed for the first time at `arrival`.
+    /// Adds `new_blocks` blocks that are accessed for the first time at `arrival` to the footprint.
     pub(super) fn grow(&mut self, arrival: Time, new_blocks: f64) {
         self.join(arrival, Bin { new_blocks, ..Bin::default() });
     }
@@ -100,7 +100,8 @@ impl Rhythm {
         table(&self.bins, self.width.as_secs_f64(), block_bytes)
     }
 
-    /// Returns the timelines per hour from the first request, and per day.
+    /// Returns two timelines from the first request on, one with an interval per hour, and one with an
+    /// interval per day.
     pub(super) fn hours_and_days(&self, block_bytes: u64) -> (Timeline, Timeline) {
         let days: Vec<Bin> = self
             .hours

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const PS_PER_MS: u64 = 1_000_000_000;
 
-/// Returns reads and writes of one to four blocks, some of them sequential, at irregular times over about a
-/// minute.
+/// Returns reads and writes of one to four blocks at irregular times. Some requests are sequential.
 fn trace(count: u64, random: &mut Random) -> Vec<Request> {
     let (mut now, mut end) = (0, 0);
     let request = |_| {
