@@ -1,4 +1,4 @@
-//! The slots of the write buffer. Each program occupies one slot until the program ends.
+//! The slots of the write buffer. Each page program occupies one slot until the program ends.
 
 use crate::config::BufferPlaces;
 use nacre_kernel::state::State;
@@ -12,8 +12,8 @@ pub(crate) struct Slots {
     /// Number of slots, excluding those of open operations.
     #[state(skip = "from the configuration")]
     count: u64,
-    /// Number of each program that holds a slot, in the order of allocation, and whether the program has
-    /// ended.
+    /// In a ring, the programs that hold a slot, in the order of allocation: the number of each program, and
+    /// whether it has ended.
     #[state(varies)]
     holding: VecDeque<(u64, bool)>,
     /// Number of programs that have not ended.
@@ -26,7 +26,7 @@ impl Slots {
         Slots { how, count, holding: VecDeque::new(), under_way: 0 }
     }
 
-    /// Allocates a slot to the program with this number.
+    /// Allocates a slot to program `number`.
     #[inline]
     pub(crate) fn take(&mut self, number: u64) {
         self.under_way += 1;
@@ -35,7 +35,7 @@ impl Slots {
         }
     }
 
-    /// Ends the program with this number and frees its slot. A ring frees slots in the order of allocation.
+    /// Ends program `number` and frees its slot. A ring frees slots in the order of allocation.
     #[inline]
     pub(crate) fn give_back(&mut self, number: u64) {
         self.under_way -= 1;
@@ -65,7 +65,7 @@ impl Slots {
         self.under_way = 0;
     }
 
-    /// Panics if the slot counts are wrong.
+    /// Panics if the number of running programs differs from the number of slots that they hold.
     pub(crate) fn check_invariants(&self) {
         if self.how == BufferPlaces::Ring {
             let under_way = self.holding.iter().filter(|(_, has_ended)| !has_ended).count();

@@ -109,12 +109,13 @@ pub struct Superblock {
 #[derive(Clone, Debug, Configuration)]
 pub struct Parity {
     /// Number of dies of a stripe, including one for parity. With 8 (7 + 1), 1/8 of the flash is parity. The
-    /// value must divide the number of dies; by default, all dies.
+    /// value must divide the number of dies. The default is all dies.
     #[config(min = 2, max = 1048576)]
     pub stripe: Option<u32>,
 }
 
-/// Order in which consecutive pages are distributed, fastest first: the letters of channel, way, and plane.
+/// Order of the dimensions over which consecutive pages are distributed, fastest first. C is the channel, W
+/// is the way, and P is the plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Order {
     /// Channels, then ways, then planes.
@@ -181,7 +182,7 @@ impl Allocation {
         self.superblock().is_none()
     }
 
-    /// Returns whether garbage collection copies pages inside their plane.
+    /// Returns whether garbage collection copies pages inside their die.
     pub(crate) fn copies_inside(&self) -> bool {
         match self {
             Allocation::Superblock(_) => false,
@@ -195,13 +196,13 @@ impl Allocation {
         self.superblock().map_or(1, |of| of.reclaim_groups)
     }
 
-    /// Returns the number of blocks of a superblock in each of its planes.
+    /// Returns the number of blocks per plane in a superblock.
     pub(crate) fn reclaim_unit(&self) -> u32 {
         self.superblock().map_or(1, |of| of.reclaim_unit)
     }
 
-    /// Returns the number of operations in a stripe, including parity, if superblocks span this number of
-    /// `dies`. Returns `None` without parity.
+    /// Returns the number of operations in a stripe, including parity, for superblocks that span `dies` dies.
+    /// Returns `None` if there is no parity.
     pub(crate) fn stripe(&self, dies: u32) -> Option<u32> {
         Some(self.superblock()?.parity.as_ref()?.stripe.unwrap_or(dies))
     }
