@@ -57,8 +57,8 @@ impl Memory {
     /// Opens the memory in the state `saved` from a run. Data written by the run reads as zeros. With an
     /// image, the memory is stored in a new file, with or without page checksums.
     ///
-    /// Errors: those of [`Memory::open`] and of [`PersistentDevice::create_from`], or the bytes are not a state. No file
-    /// is then left behind.
+    /// Errors: those of [`Memory::open`] and of [`PersistentDevice::create_from`], or the bytes are not a
+    /// state. No file is then left behind.
     pub fn open_from(
         checked: &Checked,
         files: &dyn Files,

@@ -61,7 +61,8 @@ impl PersistentDevice {
 
     /// Opens the stack of `checked` in the image at `path`, which is created if it does not exist.
     ///
-    /// Errors: those of [`PersistentDevice::in_memory`] and of [`Image::open_or_create`]. The image is then unchanged.
+    /// Errors: those of [`PersistentDevice::in_memory`] and of [`Image::open_or_create`]. The image is then
+    /// unchanged.
     pub fn open(
         checked: &Checked,
         files: &dyn Files,
@@ -142,8 +143,8 @@ impl PersistentDevice {
 
     /// Creates the image at `path` with the device of [`PersistentDevice::in_memory_from`].
     ///
-    /// Errors: those of [`PersistentDevice::in_memory_from`], the path exists, or the image cannot be written. No file is
-    /// then left behind.
+    /// Errors: those of [`PersistentDevice::in_memory_from`], the path exists, or the image cannot be
+    /// written. No file is then left behind.
     pub fn create_from(
         checked: &Checked,
         files: &dyn Files,

@@ -148,8 +148,8 @@ impl PersistentDevice {
         completion
     }
 
-    /// Submits a read to the device at `now`. The device must have been run up to that time. [`PersistentDevice::run`]
-    /// completes the read.
+    /// Submits a read to the device at `now`. The device must have been run up to that time.
+    /// [`PersistentDevice::run`] completes the read.
     pub fn give_read(&mut self, now: Time, address: u64, bytes: u32) -> RequestId {
         let step = Step::Read { address, bytes };
         if self.journal().is_some() {

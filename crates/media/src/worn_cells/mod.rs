@@ -4,8 +4,8 @@
 //! Each write to a row samples a number of bit errors from a Poisson distribution. The row has these bit
 //! errors until the next write. The bit error rate is `rate (writes / (endurance f))^exponent`. `f` is
 //! log-normal with median one, and differs between rows. The positions of the bit errors depend only on the
-//! row and the write. A page in SLC mode uses the cells of two rows with a different endurance, and half of its
-//! bits are in each row.
+//! row and the write. A page in SLC mode uses the cells of two rows with a different endurance, and half of
+//! its bits are in each row.
 //!
 //! # Not modeled
 //! Stuck-at cells and drift.
@@ -64,8 +64,8 @@ impl WornCells {
         self.sample(row, bits, mean);
     }
 
-    /// Records a write of one page to the cells of two rows, which endure `endurance` writes in this mode. The
-    /// page uses `bits` bits, and its bit errors are those of the first row.
+    /// Records a write of one page to the cells of two rows, which endure `endurance` writes in this mode.
+    /// The page uses `bits` bits, and its bit errors are those of the first row.
     pub fn program_pair(&mut self, rows: [u32; 2], bits: u32, endurance: u64) {
         let means = rows.map(|row| self.wear(row, bits, endurance as f64) / 2.0);
         self.sample(rows[0], bits, means[0] + means[1]);
