@@ -15,9 +15,10 @@
 //! [`crash`] kills the process, or cuts the host's power, in the middle of file operations.
 //!
 //! # Journal replay
-//! A cleaning policy in another language is not saved. A restored device may therefore clean different
-//! segments than the checkpointed one, and an accepted transaction may have too little space. The data does
-//! not depend on this, so the writes of a committed transaction are then replayed without a transaction.
+//! The state of a cleaning policy that is written in another language, e.g. Python, is not saved. A restored
+//! device may therefore clean other segments than the original device, and an accepted transaction may have
+//! too little space. The data does not depend on this, so the writes of a committed transaction are then
+//! replayed without a transaction.
 
 pub mod crash;
 mod error;

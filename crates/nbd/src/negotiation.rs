@@ -41,14 +41,15 @@ pub struct Negotiation<'a> {
 pub enum Parsed {
     /// More bytes are needed.
     More,
-    /// This number of bytes was parsed, and the reply is ready to be sent. The input may contain more bytes.
+    /// The given number of bytes was parsed, and the reply is ready to be sent. The input may contain more
+    /// bytes.
     Took(usize),
-    /// This number of bytes was parsed. After the reply is sent, the connection must be encrypted, and
+    /// The given number of bytes was parsed. After the reply is sent, the connection must be encrypted, and
     /// negotiation restarts with [`Tls::On`].
     StartTls(usize),
-    /// This number of bytes was parsed. After the reply is sent, the connection must be closed.
+    /// The given number of bytes was parsed. After the reply is sent, the connection must be closed.
     Over(usize),
-    /// This number of bytes was parsed, and the client has selected an export. After the reply is sent,
+    /// The given number of bytes was parsed, and the client has selected an export. After the reply is sent,
     /// requests may arrive.
     Chosen(usize, Session),
 }

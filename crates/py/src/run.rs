@@ -1,4 +1,4 @@
-//! Runs and checks of scenarios.
+//! Functions that run, build, and check scenarios.
 
 use crate::arrays;
 use crate::bugs::{SecondThread, detached};

@@ -55,7 +55,7 @@ pub enum Command {
     },
     /// Starts recording requests to a trace.
     Record {
-        /// Name of the export; the default is the first.
+        /// Name of the export. The default is the first export.
         export: Option<String>,
         /// Absolute path of the trace. It must be absolute because the server and the client may have
         /// different working directories.
@@ -66,12 +66,12 @@ pub enum Command {
     },
     /// Stops recording.
     RecordEnd {
-        /// Name of the export; the default is the first.
+        /// Name of the export. The default is the first export.
         export: Option<String>,
     },
     /// Cuts and restores power. All clients are disconnected, and the device loses volatile data.
     PowerFail {
-        /// Name of the export; the default is the first.
+        /// Name of the export. The default is the first export.
         export: Option<String>,
         /// Point of the recovery at which power fails again, in 1/1000 of the recovery time. `None` for a
         /// single power loss.
@@ -79,7 +79,7 @@ pub enum Command {
     },
     /// Injects or clears media errors.
     MediaError {
-        /// Name of the export; the default is the first.
+        /// Name of the export. The default is the first export.
         export: Option<String>,
         /// Offset of the first byte.
         offset: u64,
@@ -90,7 +90,7 @@ pub enum Command {
     },
     /// Adds a fault, whose times are relative to the current time.
     FaultAdd {
-        /// Name of the export; the default is the first.
+        /// Name of the export. The default is the first export.
         export: Option<String>,
         /// Settings of the fault as a TOML table without a header, like those of a fault in a `faulty`
         /// device.
@@ -98,21 +98,21 @@ pub enum Command {
     },
     /// Lists the faults that were added.
     FaultList {
-        /// Name of the export; the default is the first.
+        /// Name of the export. The default is the first export.
         export: Option<String>,
     },
     /// Clears one fault or all faults.
     FaultClear {
-        /// Name of the export; the default is the first.
+        /// Name of the export. The default is the first export.
         export: Option<String>,
-        /// Number of the fault; the default is all.
+        /// Number of the fault. By default, all faults are cleared.
         number: Option<usize>,
     },
     /// Injects a fault into operations of the medium.
     MediumFault {
-        /// Name of the export; the default is the first.
+        /// Name of the export. The default is the first export.
         export: Option<String>,
-        /// Name of a fault of power-loss tests. If absent, the current fault is removed.
+        /// Name of the fault, one of the faults of power-loss tests. If absent, the current fault is removed.
         fault: Option<String>,
         /// Seed of the random stream of the fault.
         #[serde(default)]
@@ -120,14 +120,14 @@ pub enum Command {
     },
     /// Copies the image. No request is served during the copy.
     Snapshot {
-        /// Name of the export; the default is the first.
+        /// Name of the export. The default is the first export.
         export: Option<String>,
         /// Absolute path of the copy.
         path: PathBuf,
     },
     /// Submits one request. The reply has a latency breakdown.
     Step {
-        /// Name of the export; the default is the first.
+        /// Name of the export. The default is the first export.
         export: Option<String>,
         /// Operation of the request.
         op: Stepping,

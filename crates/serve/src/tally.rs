@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Types of requests that are counted, in order.
 pub const KINDS: [&str; 8] = ["read", "write", "trim", "zero", "flush", "cache", "status", "unknown"];
 
-/// Request counts of an export, which its clients share.
+/// Counts of the requests of all clients of an export.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     counts: [Count; KINDS.len()],

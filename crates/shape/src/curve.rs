@@ -1,4 +1,4 @@
-//! Hits of LRU caches of any size, and of two exclusive levels.
+//! Hits and misses of an LRU cache of any size.
 
 use nacre_kernel::Op;
 

@@ -8,7 +8,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`distances`] | the LRU stack distance of every access, from one pass |
-//! | [`curve`] | hits of one or two caches of any size |
+//! | [`curve`] | hits of an LRU cache of any size |
 //! | [`exact`] | the curve of all accesses |
 //! | [`fit`] | a workload with the statistics of a trace but without its addresses, and its accuracy |
 //! | [`miniature`] | miss ratios of any policy at a few sizes, simulated in full size or in miniature |

@@ -147,7 +147,7 @@ impl SampledCurve {
     }
 
     /// Adds the requests of `batch`. For each tracked access, calls `act` with the request, the index of the
-    /// block in the request, its stack depth, and the share of tracked blocks.
+    /// block in the request, the stack distance of the block, and the share of tracked blocks.
     #[inline]
     pub(crate) fn add_each(&mut self, batch: &[Request], mut act: impl FnMut(&Request, u64, Touched, f64)) {
         for request in batch {

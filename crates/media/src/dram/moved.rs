@@ -14,7 +14,7 @@ const LENGTHS: [i64; 4] = [0, 16, 60, 120];
 /// Group number of a train that alternates between the groups of its rank.
 pub(super) const ALL_GROUPS: u32 = u32::MAX;
 
-/// Consecutive reads or writes of one row, or of one row in each of several groups.
+/// A train, i.e. consecutive reads or writes of one row, or of one row in each of several groups.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Train {
     /// Clock of the first command.

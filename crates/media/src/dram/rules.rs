@@ -1,23 +1,24 @@
-//! Timing constraints of a part as a table, with one constraint per row.
+//! The table of timing constraints of a part.
 
 use super::kind::Kind::{self, Activate, Precharge, Read, Refresh, Write};
 use super::part::Part;
 
-/// Scope of a rule.
+/// Scope of a rule: the relation between the locations of the two commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// The rule applies in the same bank.
+    /// The rule applies to two commands in the same bank.
     Bank,
-    /// The rule applies in the same bank group.
+    /// The rule applies to two commands in the same bank group.
     Group,
-    /// The rule applies in the same rank.
+    /// The rule applies to two commands in the same rank.
     Rank,
-    /// The rule applies in another rank.
+    /// The rule applies to two commands in different ranks.
     OtherRanks,
 }
 
-/// A constraint. A command of kind `later` must follow commands of kind `earlier` in the scope by at least
-/// `clocks` clocks. `nth` selects one of these commands: 1 is the last one, 4 is the fourth from last.
+/// A constraint. A command of kind `later` must be at least `clocks` clocks after an earlier command of kind
+/// `earlier` in the scope. `nth` selects this earlier command: 1 is the last command, and 4 is the fourth
+/// from last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rule {
     pub(super) scope: Scope,

@@ -43,7 +43,7 @@ use nacre_kernel::{Random, Time};
 pub use nand::Nand;
 pub use wrong_bits::{Aging, ErrorModel};
 
-/// Bits per cell.
+/// Mode of a slot, i.e. the number of bits per cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 #[repr(u8)]
 pub enum Mode {
@@ -168,7 +168,7 @@ impl<S: Store> DualModeFlash<S> {
         state.next += 2;
     }
 
-    /// Stores `bytes` in the page that was just programmed.
+    /// Stores `bytes` in `page`, which was just programmed.
     #[inline]
     pub fn fill(&mut self, page: u32, bytes: &[u8]) {
         if S::CARRIES_BYTES {

@@ -72,7 +72,7 @@ fn wrong_bits_follow_the_law() {
     }
 }
 
-/// With a drift of one per day, a day of retention doubles the number of bit errors.
+/// Checks that a day of retention doubles the number of bit errors if the drift is one per day.
 #[test]
 fn bits_go_wrong_while_a_page_lies() {
     let mut flash =

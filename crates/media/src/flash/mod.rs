@@ -103,7 +103,7 @@ impl<S: Store> Flash<S> {
         self.programs -= u64::from(count);
     }
 
-    /// Stores `bytes` in the page that was just programmed.
+    /// Stores `bytes` in `page`, which was just programmed.
     #[inline]
     pub fn fill(&mut self, page: impl Into<u64>, bytes: &[u8]) {
         if S::CARRIES_BYTES {
@@ -111,7 +111,7 @@ impl<S: Store> Flash<S> {
         }
     }
 
-    /// Copies page `from` to the page that was just programmed.
+    /// Copies the data of page `from` to `page`, which was just programmed.
     #[inline]
     pub fn fill_from(&mut self, page: impl Into<u64>, from: impl Into<u64>) {
         if S::CARRIES_BYTES {

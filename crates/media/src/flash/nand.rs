@@ -37,7 +37,7 @@ pub struct ProgramErase<T: FieldType> {
 pub struct Timing<T: FieldType> {
     /// Time to read a page.
     pub read: T,
-    /// Time of programs and erases.
+    /// Times of programs and erases.
     #[config(flatten)]
     pub program_erase: ProgramErase<T>,
 }

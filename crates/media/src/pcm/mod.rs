@@ -121,7 +121,7 @@ fn divided(bytes: u64, unit: u64) -> u64 {
     if unit.is_power_of_two() { bytes >> unit.trailing_zeros() } else { bytes / unit }
 }
 
-/// Numbers of programs of rows.
+/// Number of programs of each row.
 #[derive(Debug, State)]
 pub struct Rows {
     #[state(same)]

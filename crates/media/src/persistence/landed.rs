@@ -35,8 +35,8 @@ impl Landed<Nothing> {
 }
 
 impl<S: Store> Landed<S> {
-    /// Creates the data in `store`. After a power loss, each unit of `unit` bytes has either the old or the
-    /// new data.
+    /// Creates data that is stored in `store`. After a power loss, each unit of `unit` bytes has either the
+    /// old or the new data.
     pub fn new(store: S, unit: u32) -> Landed<S> {
         Landed { bytes: InPlace::new(store), unit }
     }

@@ -12,7 +12,7 @@ pub struct InPlace<S> {
 }
 
 impl<S: Store> InPlace<S> {
-    /// Creates the data in `store`.
+    /// Creates data that is stored in the pages of `store`.
     pub fn new(store: S) -> InPlace<S> {
         let page = vec![0; store.page_bytes()];
         InPlace { store, page }

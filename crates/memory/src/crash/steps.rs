@@ -7,7 +7,7 @@ use nacre_kernel::{Status, Streams};
 use std::ops::Range;
 
 impl ImageRun<'_> {
-    /// Performs a random step. Errors: a violation by the device.
+    /// Performs a random step. Returns an error if the device violates a guarantee.
     pub(super) fn any_step(&mut self) -> Result<(), String> {
         self.wrote = None;
         match self.random.below(12) {

@@ -1,4 +1,4 @@
-//! A trace that is read batch by batch without the interpreter lock.
+//! A trace that is read batch by batch while the interpreter lock is released.
 
 use super::BATCH;
 use crate::bugs::detached;
@@ -46,8 +46,8 @@ pub(super) fn each_batch(
     Ok(complete)
 }
 
-/// Like [`each_batch`]. In addition, `report` is called after every batch with the number of requests read
-/// and the estimated total.
+/// Like [`each_batch`], but calls `report` after every batch with the number of requests read so far and the
+/// estimated total.
 pub(super) fn each_reported(
     py: Python<'_>,
     input: &mut Input,

@@ -25,13 +25,13 @@ pub struct Popularity {
     pub count: f64,
     /// Numbers of hottest items as shares of `count`, ascending.
     pub hottest: Vec<f64>,
-    /// Share of all accesses that go to these items.
+    /// Share of all accesses that go to the hottest items, for each entry of `hottest`.
     pub accesses: Vec<f64>,
-    /// Share of all reads that go to these items.
+    /// Share of all reads that go to the hottest items, for each entry of `hottest`.
     pub reads: Vec<f64>,
-    /// Share of all writes that go to these items.
+    /// Share of all writes that go to the hottest items, for each entry of `hottest`.
     pub writes: Vec<f64>,
-    /// Number of accesses to the least popular of these items.
+    /// Number of accesses to the least popular of the hottest items, for each entry of `hottest`.
     pub last: Vec<f64>,
 }
 
