@@ -10,7 +10,7 @@ pub(crate) fn in_memory(layouts: &[(String, Layout)]) -> Vec<Box<dyn Pages>> {
     layouts.iter().map(|(_, layout)| Box::new(memory(layout)) as Box<dyn Pages>).collect()
 }
 
-/// Geometry of an image that contains stores with all these layouts.
+/// Geometry of an image that contains stores with all `layouts`.
 pub(crate) fn geometry(layouts: &[(String, Layout)]) -> Geometry {
     let layouts = layouts.iter().map(|(_, layout)| layout);
     // Page sizes are powers of two, so the smallest divides the others.

@@ -27,7 +27,7 @@ pub enum Since {
     /// in addition to the modeled time.
     Arrival,
     /// Time at which the client sent the request, as estimated by the server. A client usually observes the
-    /// modeled time. A client with a shorter transport delay observes less.
+    /// modeled time. A client with a shorter transport delay than estimated observes a shorter time.
     Sending,
 }
 

@@ -141,7 +141,7 @@ struct Line<'a> {
 enum Received {
     /// A complete request, and the size of its data in bytes.
     Request(Request, usize),
-    /// Part of a message. The complete message has at least this number of bytes.
+    /// Part of a message. The complete message has at least the given number of bytes.
     Part(usize),
     /// Disconnect request of the client.
     Farewell,

@@ -18,7 +18,7 @@ const BACKLOG: i32 = 16;
 
 /// Number of attempts to lock the folder of a socket.
 const LOCK_TRIES: u32 = 500;
-/// Pause between two of these attempts. All attempts together take one second.
+/// Pause between two attempts to lock the folder of a socket. All attempts together take one second.
 const LOCK_PAUSE: Duration = Duration::from_millis(2);
 
 /// An address to listen on.

@@ -225,7 +225,7 @@ impl<'a> Outbox<'a> {
     }
 
     /// Moves the replies that are due at `now` to the list of due replies. Returns the latest completion time
-    /// among them.
+    /// of these replies.
     fn take_due(&mut self, now: Instant) -> Time {
         let mut done = Time::ZERO;
         while self.answers.peek().is_some_and(|answer| answer.deadline <= now) {

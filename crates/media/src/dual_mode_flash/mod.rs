@@ -1,10 +1,10 @@
 //! Flash whose pages are programmed with one or two bits per cell, and whose bit errors increase with wear.
 //!
 //! # Model
-//! A block consists of *slots*. A slot is one row of cells. With one bit per cell (SLC), it is one page. With
-//! two (MLC), it is two pages. Every erased slot can be programmed in either mode. The slots of a block must
-//! be programmed in order. Any other order causes a panic, because a controller must not request it. An erase
-//! wears all cells of its block equally.
+//! A block consists of *slots*. A slot is one row of cells. With one bit per cell (SLC), a slot is one page.
+//! With two bits per cell (MLC), a slot is two pages. Every erased slot can be programmed in either mode. The
+//! slots of a block must be programmed in order. Any other order causes a panic, because a controller must
+//! not request it. An erase wears all cells of its block equally.
 //!
 //! The number of bit errors of a programmed page is sampled from a Poisson distribution. The bit error rate
 //! is `rate (cycles / (endurance f))^exponent`: it equals `rate` at the endurance of the mode and follows a

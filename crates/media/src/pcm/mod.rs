@@ -1,7 +1,7 @@
 //! Phase-change memory: rows that are written in place and wear with every program.
 //!
 //! # Model
-//! The chips of a *rank* operate together. A read of one *beat* returns the page of words of every chip. A
+//! The chips of a *rank* operate together. A read of one *beat* returns one page of words from every chip. A
 //! program of one *chunk* commits the write buffer of every chip. Both take the time of the chip, regardless
 //! of the previous content, and nothing is erased. With `program_zeros`, a program of zeros takes
 //! `program_zeros`. Every word of the rank that is not zero adds an equal share of the difference between
@@ -21,9 +21,10 @@
 //! cell endures a million programs; "writes of all zeros are faster", without a number.
 //!
 //! # Checks
-//! The numbers of beats and chunks of unaligned accesses; bandwidths as products of the component rates;
-//! conservation of programs. The number of words that are not zero against a byte-by-byte count; program
-//! times for data from all zeros to no zeros.
+//! The numbers of beats and chunks of unaligned accesses, and the bandwidths as products of the component
+//! rates, are checked. The total number of programs equals the sum over all rows. The number of words that
+//! are not zero is compared with a byte-by-byte count. Program times are checked for data from all zeros to
+//! no zeros.
 
 mod cells;
 mod chips;

@@ -6,7 +6,7 @@
 //! write that has not started has no effect. No write has to be undone.
 //!
 //! # Not modeled
-//! Errors of the medium: a torn unit reads as a mixture, not as uncorrectable.
+//! Errors of the medium: a torn unit reads as a mixture of old and new data, not as an uncorrectable error.
 //!
 //! # Sources
 //! The NVMe and SCSI standards: after a power loss, each sector of an atomic write unit has old or new data.

@@ -1,7 +1,7 @@
 //! Content of a medium. If only time, wear, and energy are simulated, a medium stores no data.
 //!
-//! A medium is generic over its [`Store`]. Cleaning and wear leveling call the same methods in both cases.
-//! With [`Nothing`], the compiler removes these calls.
+//! A medium is generic over its [`Store`]. Garbage collection and wear leveling call the same methods with
+//! and without data. With [`Nothing`], the compiler removes these calls.
 
 mod in_place;
 mod memory;

@@ -122,9 +122,9 @@ struct ImageRun<'a> {
     device: PersistentDevice,
     history: History,
     blocks: u64,
-    /// Number of steps that are in the device.
+    /// Number of steps whose changes are in the device.
     steps: u64,
-    /// Number of these steps that were synced.
+    /// Number of steps that were synced.
     synced: u64,
     /// Number of steps that a synced mark or checkpoint covers.
     marked: u64,

@@ -52,8 +52,8 @@ impl PersistentDevice {
         Ok(appended?)
     }
 
-    /// Appends the waiting reads to the journal. If this fails, they are dropped, because no step depends on
-    /// them.
+    /// Appends the waiting reads to the journal. If this fails, the reads are dropped, because no step
+    /// depends on them.
     pub(super) fn keep_reads(&mut self) {
         let Some(image) = self.journal().cloned() else { return };
         let is_due = self.work > WORK_MAX || image.wants_checkpoint();

@@ -180,7 +180,7 @@ fn simulations(
 }
 
 /// Distributes the simulations over the cores in turn. Each core gets different sizes and policies, because
-/// run times depend on them.
+/// run times depend on both.
 fn dealt(simulations: Vec<(usize, Simulation)>) -> Vec<Vec<(usize, Simulation)>> {
     let cores = thread::available_parallelism().map_or(1, NonZero::get).min(simulations.len());
     let mut shares: Vec<Vec<_>> = (0..cores).map(|_| Vec::new()).collect();

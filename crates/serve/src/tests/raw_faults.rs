@@ -173,7 +173,7 @@ impl nacre_image::Disk for Faulty {
     }
 }
 
-/// Returns whether these bytes are an empty journal record, which need not be synced.
+/// Returns whether `bytes` are an empty journal record, which need not be synced.
 fn is_mark(bytes: &[u8]) -> bool {
     bytes.len() == 32 && bytes[4..8] == [0; 4]
 }

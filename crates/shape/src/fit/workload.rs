@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// Maximum number of request classes of a workload. Each further class is merged into the most similar of
 /// these classes.
 const CLASSES_MAX: usize = 32;
-/// Number of steps in a distribution of distances or gaps.
+/// Number of steps in a distribution of distances, followed by the number of steps in a distribution of gaps.
 const DISTANCE_STEPS: usize = 32;
 const GAP_STEPS: usize = 64;
 /// Number of steps in a rhythm if the trace is shorter than a day.
