@@ -30,7 +30,8 @@ impl Awake {
 #[derive(Default)]
 pub(crate) struct Hold {
     held: Option<Awake>,
-    /// Whether processors must and can be kept awake. This is not necessary if replies are immediate.
+    /// Whether processors are kept awake while the client is active. This is false if the user does not have
+    /// the permission, or if replies are immediate.
     is_allowed: bool,
 }
 

@@ -3,7 +3,7 @@
 use nacre_nbd::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Types of requests that are counted, in order.
+/// Types of requests that are counted, in the order of the counts.
 pub const KINDS: [&str; 8] = ["read", "write", "trim", "zero", "flush", "cache", "status", "unknown"];
 
 /// Counts of the requests of all clients of an export.

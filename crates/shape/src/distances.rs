@@ -26,7 +26,7 @@ const PLACES_MIN: usize = 1 << 16;
 #[derive(Clone, Debug)]
 pub struct Distances {
     index: Index,
-    /// Number of blocks in a region, as a power of two.
+    /// Binary logarithm of the number of blocks in a region.
     region_bits: u32,
     /// Latest position plus one of each block, indexed by block number. Zero means that the block is not in
     /// the stack.

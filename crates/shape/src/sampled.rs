@@ -299,8 +299,8 @@ impl Sample {
     }
 }
 
-/// Resolution of distances, as a power of two: one cell for each distance below 512, and then 256 cells per
-/// doubling.
+/// Binary logarithm of the number of cells per doubling. Each distance below 512 has a separate cell, and
+/// larger distances have 256 cells per doubling.
 const CELL_BITS: u32 = 8;
 
 fn cell(distance: u64) -> usize {

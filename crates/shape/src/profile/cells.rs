@@ -1,6 +1,6 @@
 //! Histogram whose cells are wider for larger values.
 
-/// Number of cells per doubling, as a power of two.
+/// Binary logarithm of the number of cells per doubling.
 const BITS: u32 = 4;
 
 /// Weighted counts of integers, and the sums of the integers in each cell. Each value below 32 has a separate
