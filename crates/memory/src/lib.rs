@@ -9,8 +9,8 @@
 //! open transaction is then rolled back, as after a power loss. [`Memory::close`] also rolls back an open
 //! transaction.
 //!
-//! [`PersistentDevice`] is the device with its image, without a clock. A [`Memory`] drives it with a virtual clock, and a
-//! server with the wall clock. Both write the same image format.
+//! [`PersistentDevice`] is the device with its image, without a clock. A [`Memory`] drives this device with a
+//! virtual clock, and a server drives it with the wall clock. Both write the same image format.
 //!
 //! [`crash`] kills the process, or cuts the host's power, in the middle of file operations.
 //!
