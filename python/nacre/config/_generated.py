@@ -807,7 +807,7 @@ class NetworkDevice(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ServerCacheDeviceWriteBack(Table):
-    """Write-back."""
+    """Write-back settings."""
 
     dirty: str | float | None = None
     """Maximum share of dirty blocks in the capacity of the cache. A write that would exceed this share is written through. Default: 40 %."""
@@ -842,7 +842,7 @@ class ServerCacheDevice(Table):
     fill: Literal["background", "foreground"] | None = None
     """Whether a read miss waits until the cache has stored its blocks. Default: background."""
     write_back: ServerCacheDeviceWriteBack | None = None
-    """Write-back. Writes complete in the cache, and the cache writes the backing later. The default is write-through."""
+    """Write-back settings. With write-back, writes complete in the cache, and the cache writes the data to the backing later. The default is write-through."""
     hedge_after: str | None = None
     """Time after which a read without a reply from its level is also sent to the backing. A read is hedged only if the backing has the current data of the block. The first reply counts, and the other read is canceled. By default, reads are not hedged."""
     lookup: str | None = None
@@ -1324,7 +1324,7 @@ class OnyxDevice(Table):
     program_zeros: str | None = None
     """Time for a rank to program write buffers that contain only zeros. Each nonzero word adds an equal share of the difference between `program` and this time. If absent, the time does not depend on the data."""
     zero_words: str | float | None = None
-    """Share of zero words in every chunk of a write without data. The number of zero words is rounded down, which gives the longer program. Default: 0 %."""
+    """Share of zero words in every chunk, for writes in a simulation without data. The number of zero words is rounded down, which gives the longer program. Default: 0 %."""
     ecc: Ecc | None = None
     """Error-correcting code over a read unit of all data chips. The spare chips hold its spare bytes. Default: none."""
     bit_error_rate: float | None = None
@@ -1334,7 +1334,7 @@ class OnyxDevice(Table):
     read_control: str | None = None
     """Time that the controller adds to each read of a rank. Default: 96.3 ns."""
     row_setup: str | None = None
-    """Time before the reads or programs of a row. Default: 3 us."""
+    """Setup time before the reads or programs of a row. Default: 3 us."""
     poll_interval: str | None = None
     """Time between two polls of a rank's status register, from the start of its program. By default, the controller sees the end of a program immediately, e.g. through a ready line."""
     poll: str | None = None
@@ -1424,7 +1424,7 @@ class NvramCardDevice(Table):
     access_to_access: int | None = None
     """Clocks between two reads, or between two writes: tCCD. With bank groups, the two accesses are in different groups. Default: 4."""
     access_to_access_in_group: str | None = None
-    """Time between two reads, or between two writes, in one group: tCCD_L."""
+    """Time between two reads, or between two writes, in the same group: tCCD_L."""
     write_recovery: str
     """Time from the last written data to closing the row: tWR."""
     write_to_read: str
@@ -1434,7 +1434,7 @@ class NvramCardDevice(Table):
     read_to_precharge: str
     """Time from a read to closing the row: tRTP."""
     rank_to_rank: int | None = None
-    """Clocks between the data of two ranks: tRTRS. Default: 2."""
+    """Clocks between data transfers of different ranks: tRTRS. Default: 2."""
     refresh_every: str | None = None
     """Refresh interval of each rank: tREFI. Absent for a part without refresh."""
     refresh: str | None = None
@@ -1560,7 +1560,7 @@ class SsdDeviceErrors(Table):
     fresh_bit_error_rate: float | None = None
     """Bit error rate of a page right after programming in a block without erases. Default: 0.0."""
     cycles: int
-    """Number of erases of a block to which `bit_error_rate` and `read_disturb` apply."""
+    """Number of erases of a block at which `bit_error_rate` and `read_disturb` apply."""
     error_exponent: float | None = None
     """Exponent of the erases in the bit error rate; 0 means no dependence on erases. Default: 3.0."""
     erases_before: int | None = None
@@ -1620,7 +1620,7 @@ class SsdDevice(Table):
     idle_power: str | None = None
     """Idle power, which the device uses at all times."""
     erases_at_once: int | None = None
-    """Maximum number of dies that erase at the same time, while the others continue to program; by default, all."""
+    """Maximum number of dies that erase at the same time, while the other dies continue to program; by default, all."""
     programs_at_once: int | None = None
     """Maximum number of dies that program at the same time, e.g. because of a power budget; by default, all."""
     bus: str
@@ -1662,7 +1662,7 @@ class SsdDevice(Table):
     firmware: str | None = None
     """Processor time of the drive per request. Default: 0 s."""
     translation: str | None = None
-    """CPU time of the host driver to translate the addresses of a request, as in some early PCIe drives. For other drives, `firmware` includes this time. Default: 0 s."""
+    """CPU time of the host driver to translate the addresses of a request, as in some early PCIe drives. Other drives translate addresses themselves, and `firmware` includes this time. Default: 0 s."""
     queue: Queue | None = None
     """Limit on the number of requests that the drive processes at the same time. Default: unlimited."""
     unwritten: Literal["flash", "zeros"] | None = None
@@ -1678,15 +1678,15 @@ class SsdDevice(Table):
     mapping: MappingTable | None = None
     """Location of the mapping table. Default: in_dram."""
     capacity: str | None = None
-    """Usable capacity of a share of a pool of such drives. The share has the necessary blocks per plane and a proportional part of `spare_blocks`, `mapping.size`, `slc_cache`, and `idle_power`. The default is the whole drive."""
+    """Usable capacity of the device if it models a share of a drive in a pool. The share has the necessary blocks per plane and a proportional part of `spare_blocks`, `mapping.size`, `slc_cache`, and `idle_power`. The default is the whole drive."""
     slc_cache: SsdDeviceSlcCache | None = None
-    """SLC cache. Host writes use SLC mode while enough superblocks are erased. By default, there is none."""
+    """SLC cache. Host writes use SLC mode while enough superblocks are erased. By default, there is no SLC cache."""
     buffer_kept: str | float | None = None
     """Share of the buffer in which data waits for overwrites. Data beyond this share is programmed immediately. Default: 0 %."""
     power_protected: bool | None = None
     """Whether the data in the buffer survives a power loss. If it does not, a flush programs the buffered data. Default: true."""
     paired_page_loss: bool | None = None
-    """Whether an interrupted program damages earlier pages of its word line. A word line has one page per entry of `program`. If it does not, the drive keeps copies of earlier pages until the word line is full. Default: false."""
+    """Whether an interrupted program damages earlier pages of its word line. A word line has one page per entry of `program`. If earlier pages are not damaged, the drive keeps copies of them until the word line is full. Default: false."""
     fdp: SsdDeviceFdp | None = None
     """Flexible data placement (FDP). Writes through different reclaim unit handles go to different superblocks. By default, the drive does not support FDP."""
     errors: SsdDeviceErrors | None = None
@@ -1734,7 +1734,7 @@ class ZnsSsdDevice(Table):
     idle_power: str | None = None
     """Idle power, which the device uses at all times."""
     erases_at_once: int | None = None
-    """Maximum number of dies that erase at the same time, while the others continue to program; by default, all."""
+    """Maximum number of dies that erase at the same time, while the other dies continue to program; by default, all."""
     programs_at_once: int | None = None
     """Maximum number of dies that program at the same time, e.g. because of a power budget; by default, all."""
     bus: str
@@ -1776,7 +1776,7 @@ class ZnsSsdDevice(Table):
     firmware: str | None = None
     """Processor time of the drive per request. Default: 0 s."""
     translation: str | None = None
-    """CPU time of the host driver to translate the addresses of a request, as in some early PCIe drives. For other drives, `firmware` includes this time. Default: 0 s."""
+    """CPU time of the host driver to translate the addresses of a request, as in some early PCIe drives. Other drives translate addresses themselves, and `firmware` includes this time. Default: 0 s."""
     queue: Queue | None = None
     """Limit on the number of requests that the drive processes at the same time. Default: unlimited."""
     unwritten: Literal["flash", "zeros"] | None = None
@@ -1924,7 +1924,7 @@ class DynamicPlacement(Table):
     epoch: str | None = None
     """Length of an epoch. Accesses are counted during an epoch, and extents may move after it. Default: 1 h."""
     memory: str | float | None = None
-    """Weight of earlier epochs at the end of an epoch. Default: 50 %."""
+    """Weight of the earlier epochs in the running mean at the end of an epoch. Default: 50 %."""
     hysteresis: str | float | None = None
     """Margin by which the saving of one extent must exceed the loss of the other extent, as a share of the loss. Default: 20 %."""
     least_saving: str | None = None
@@ -2388,7 +2388,7 @@ class StartGapWearLeveling(Table):
     domains: int | None = None
     """Number of domains of equal size. The rows of each domain rotate independently. Default: 1."""
     randomize: bool | None = None
-    """Randomize addresses before they rotate. Default: false."""
+    """Randomize row numbers before the rotation. Default: false."""
     adapt: bool | None = None
     """Shorten the interval if few rows receive most writes. Default: false."""
     window: int | None = None
@@ -2812,7 +2812,7 @@ class SuperblockAllocationParity(Table):
     """Parity within superblocks, like Micron's RAIN and SandForce's RAISE: uncorrectable units are rebuilt from the other dies."""
 
     stripe: int | None = None
-    """Number of dies of a stripe, including one for parity. With 8 (7 + 1), 1/8 of the flash is parity. The value must divide the number of dies; by default, all dies."""
+    """Number of dies of a stripe, including one for parity. With 8 (7 + 1), 1/8 of the flash is parity. The value must divide the number of dies. The default is all dies."""
 
 
 @dataclass(frozen=True, kw_only=True)
