@@ -1,6 +1,7 @@
 //! A modeled device in wall-clock time: completions of requests, and power losses.
 
 mod faults;
+mod state;
 
 pub(crate) use crate::asked::{Answer, Payload, Ticket};
 pub use crate::asked::{HostRequest, Outcome, Since, TIMED, Timed, TimedReply, Timing};
@@ -9,14 +10,14 @@ use crate::transport::Transport;
 use crate::turnaround::Beyond;
 use crate::under::Under;
 use nacre_image::Image;
-use nacre_kernel::event::{Completions, Payload as Bytes, RequestId};
-use nacre_kernel::{Completion, ComponentId, Op, Persistence, Recovery, Request, Status, Time};
+use nacre_kernel::event::Completions;
+use nacre_kernel::{Completion, ComponentId, Persistence, Time};
 use nacre_machine::Checked;
 use nacre_machine::console::{ConsoleReply, ConsoleRequest, answered};
 use nacre_machine::faults::Layer;
 use nacre_machine::record::{StackReport, stack_report};
-use nacre_memory::persistent_device::Given;
-use nacre_memory::{NotTaken, PersistentDevice, Step};
+use nacre_memory::{PersistentDevice, Step};
+use state::{State, refusal};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -46,39 +47,6 @@ pub struct Model {
     persistence: Persistence,
     state: Mutex<State>,
     seen: Mutex<Seen>,
-}
-
-struct State {
-    /// The device and its storage, below the added faults.
-    under: Under,
-    /// Added faults, and the requests that pass through them.
-    layer: Layer,
-    /// Settings of the added faults, as the user specified them.
-    settings: Vec<String>,
-    /// Identifier of the most recent request.
-    ids: u32,
-    /// Simulated time that the device has reached.
-    now: Time,
-    modeled: Timed,
-    /// Outstanding requests, indexed by identifier.
-    waiting: BTreeMap<u32, Waiting>,
-    /// Replies that are not yet collected by the threads of clients, indexed by ticket number.
-    answers: BTreeMap<u64, Answer>,
-    tickets: u64,
-    completions: Completions,
-    /// Whether latency breakdowns are recorded.
-    is_detailed: bool,
-    /// Number of flushes that were acknowledged but not performed, if the drive ignores flushes.
-    lies: Option<u64>,
-}
-
-/// An outstanding request.
-struct Waiting {
-    /// Ticket of the request, or `None` if its client has disconnected.
-    ticket: Option<u64>,
-    came: Time,
-    now: Time,
-    asked: HostRequest,
 }
 
 /// Wall-clock latencies, from sending a request to receiving its reply, and counts of replies.
@@ -448,140 +416,6 @@ impl Model {
     }
 }
 
-impl State {
-    /// Submits a request at `came`, or as soon as possible if the device is past that time. Returns the
-    /// ticket number of the request.
-    fn give(&mut self, came: Time, asked: HostRequest, payload: Payload<'_>) -> io::Result<u64> {
-        let HostRequest { op, offset, bytes, .. } = asked;
-        let now = self.now.max(came);
-        self.tickets += 1;
-        let ticket = self.tickets;
-        let range = offset..offset + u64::from(bytes);
-        let is_harmed = matches!(op, Op::Write | Op::Trim) && self.under.device.harmed().fails_writes(&range);
-        if now > HORIZON || is_harmed {
-            let said = Outcome { now, done: now, status: Status::MediaError };
-            self.answers.insert(ticket, Answer { said, data: Bytes::NONE, spans: Vec::new(), failure: None });
-            return Ok(ticket);
-        }
-        self.run_to(now);
-        if let (Op::Flush, Some(lies)) = (op, &mut self.lies) {
-            *lies += 1;
-            let said = Outcome { now, done: now, status: Status::Done };
-            self.answers.insert(ticket, Answer { said, data: Bytes::NONE, spans: Vec::new(), failure: None });
-            return Ok(ticket);
-        }
-        let data = match (op, payload) {
-            (Op::Write, Payload::Write(bytes)) => bytes.to_vec().into(),
-            // Without faults, zeros do not access the bytes of the image.
-            (Op::Write, _) if !self.layer.faults().is_empty() => vec![0; bytes as usize].into(),
-            _ => Bytes::NONE,
-        };
-        self.ids = self.ids.wrapping_add(1);
-        let request = Request { arrival: now, address: offset, bytes, volume: 0, op };
-        self.now = now;
-        self.layer.submit(&mut self.under, now, (RequestId(self.ids), &request), data);
-        if let Some(why) = self.under.refused.take() {
-            return Err(refusal(why));
-        }
-        self.waiting.insert(self.ids, Waiting { ticket: Some(ticket), came, now, asked });
-        Ok(ticket)
-    }
-
-    /// Returns the time of the next event.
-    fn next_event(&self) -> Time {
-        self.layer.next_event(&self.under)
-    }
-
-    /// Processes all events before `until`.
-    fn run_to(&mut self, until: Time) {
-        while until > self.now && self.run_once(until) {}
-        self.now = self.now.max(until);
-    }
-
-    /// Processes events before `until` while requests are outstanding. The time of the device does not
-    /// advance beyond the last event, so that requests that arrive before `until` can be submitted at their
-    /// arrival times.
-    fn run_ahead(&mut self, until: Time) {
-        loop {
-            let next = self.next_event();
-            if next >= until || self.waiting.is_empty() {
-                return;
-            }
-            let end = next + Time::from_ps(1);
-            if !self.run_once(end) {
-                self.now = self.now.max(end);
-            }
-        }
-    }
-
-    /// Processes events before `until`, up to the first instant at which requests complete. Returns whether
-    /// requests completed.
-    fn run_once(&mut self, until: Time) -> bool {
-        let mut completions = std::mem::take(&mut self.completions);
-        completions.clear();
-        self.layer.run(&mut self.under, until, &mut completions);
-        // The completion status reports a rejection even if the completion was delayed.
-        self.under.refused = None;
-        for index in 0..completions.len() {
-            let (completed, spans) = completions.get(index);
-            let (id, done, status) = (completed.id, completed.at, completed.status);
-            // A request that was rejected when it was submitted already has its reply.
-            let Some(Waiting { ticket, came, now, asked }) = self.waiting.remove(&id.0) else { continue };
-            let spans = if self.is_detailed { spans.to_vec() } else { Vec::new() };
-            self.now = self.now.max(done);
-            if !asked.forced {
-                asked.record(done - came, &mut self.modeled);
-            }
-            let range = asked.offset..asked.offset + u64::from(asked.bytes);
-            let is_harmed = asked.op == Op::Read && self.under.device.harmed().fails_reads(&range);
-            let status = if is_harmed { Status::MediaError } else { status };
-            if let Some(ticket) = ticket {
-                let said = Outcome { now, done, status };
-                let data = completions.take_data(index);
-                self.answers.insert(ticket, Answer { said, data, spans, failure: None });
-            }
-        }
-        let have_completed = !completions.is_empty();
-        self.completions = completions;
-        have_completed
-    }
-
-    fn detail(&mut self, is_detailed: bool) {
-        self.is_detailed = is_detailed;
-        self.under.device.detail(is_detailed);
-    }
-
-    fn power_fail(&mut self, at: Time, again: Option<Permille>) -> io::Result<Outage> {
-        self.run_to(at);
-        let at = self.now;
-        let under_way = self.under.device.writes_outstanding();
-        let mut recovery = self.lose_power(at)?;
-        if let Some(share) = again {
-            let whole = u128::from(recovery.done.saturating_sub(at).as_ps());
-            let again = at + Time::from_ps((whole * u128::from(share) / 1000) as u64);
-            self.run_to(again);
-            recovery = recovery.in_parallel_with(self.lose_power(self.now)?);
-        }
-        Ok(Outage {
-            acknowledged_lost: recovery.programs_lost,
-            bytes_lost: recovery.bytes_lost,
-            under_way,
-            ready_after: recovery.done.saturating_sub(at),
-        })
-    }
-
-    /// Cuts power at `at` and restores it immediately. The caller has processed all events before `at`.
-    fn lose_power(&mut self, at: Time) -> io::Result<Recovery> {
-        let given = self.under.device.give(at, Step::PowerFail).map_err(refusal)?;
-        assert!(matches!(given, Given::Done(_)), "a power loss completes at once");
-        self.layer.power_fail();
-        self.under.forget();
-        self.waiting.clear();
-        self.answers.clear();
-        Ok(self.under.device.change(at, Step::Recover).map_err(refusal)?.recovery)
-    }
-}
-
 /// Time by which a reply is sent earlier than the device completes the request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Early {
@@ -589,15 +423,4 @@ pub(crate) enum Early {
     Not,
     /// Replies are sent early by the transport delay, with the adjustment for the client.
     By(Beyond),
-}
-
-/// Converts the reason for a rejected request into an OS error.
-fn refusal(why: NotTaken) -> io::Error {
-    match why {
-        NotTaken::Image(error) => io_error(error),
-        NotTaken::CannotSave(error) => io::Error::other(error),
-        NotTaken::Refused(_) | NotTaken::NoTransactions { .. } | NotTaken::NoZones { .. } => {
-            unreachable!("client requests are not part of a transaction")
-        }
-    }
 }
