@@ -11,7 +11,7 @@ Functions:
 - `reproduce` recomputes published results and reports the deviation of each result.
 - `compare` compares records; `load` reads any saved result; `report` writes an HTML page.
 
-Every result has `plot`, `summary()`, `save()`, `to_dict()` and, for tables, `to_polars()`.
+Every result has `plot`, `summary()`, `save()`, and `to_dict()`. Tables also have `to_polars()`.
 
 Modules: `catalog` (devices, scenarios, models), `config` (typed scenarios), `devices`, `errors`,
 `figures`, `papers`, `policies`, `results`, `simulate`, `studies`, `traces`.

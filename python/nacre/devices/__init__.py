@@ -1,4 +1,4 @@
-"""Simulated devices that store bytes: memories for programs, served block devices, images.
+"""Simulated devices that store data: memories that programs open, served block devices, images.
 
 `served` serves a device inside a `with` block. `Control` monitors and controls a served device,
 including a device that another process serves. `images` checks and recovers image files.

@@ -1,6 +1,6 @@
-"""Results as plain data, without files, figures, or text.
+"""Result classes, whose fields are plain data.
 
-`Result` is the base class of results, with methods to plot, describe, save, and load them.
+`Result` is the base class. It has methods to plot, describe, save, and load a result.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ pub enum Allocation {
     /// - Occupied registers. A register that holds a copy inside a die remains available to reads.
     /// - Parity. Each plane erases its blocks separately, but a rebuild needs all blocks of a stripe.
     Static(Static),
-    /// A page goes to the die that is free first. Each plane has separate garbage collection.
+    /// Each page goes to the die that becomes free first. Each plane has separate garbage collection.
     ///
     /// Each plane has separate write frontiers, erased blocks, garbage collection, and wear leveling. All
     /// statements about superblocks apply to the blocks of a plane. A page goes to the die that is free

@@ -8,7 +8,7 @@ use nacre_kernel::Bytes;
 pub enum MappingTable {
     /// The whole mapping table is in DRAM.
     InDram(TableEntries),
-    /// The mapping table is in flash, and DRAM holds an LRU cache of the table pages (DFTL).
+    /// The mapping table is in flash, and DRAM holds an LRU cache of its pages, as in DFTL.
     ///
     /// On a cache miss, the drive reads a page of the table. The drive programs a changed page when the cache
     /// evicts it. The table pages that garbage collection changes are programmed once per victim. Table pages
@@ -16,7 +16,7 @@ pub enum MappingTable {
     /// allocation by plane, table pages are placed like host data: by their page number, or on the die that
     /// is free first. Table pages that garbage collection changed stay in their plane.
     CachedPages(CachedTable),
-    /// The mapping table is in flash, and DRAM holds an LRU cache of single mappings, as in MQSim.
+    /// The mapping table is in flash, and DRAM holds an LRU cache of its entries, as in MQSim.
     ///
     /// `cached_entries` works like `cached_pages`, but on a miss, the drive caches only one mapping of the
     /// table page that it has read.

@@ -10,7 +10,7 @@ pub enum Queue {
     Unlimited,
     /// All tenants share `depth` request slots, first come, first served.
     Shared(Shared),
-    /// Each tenant has separate slots. If all slots of a tenant are in use, its next requests wait.
+    /// Each tenant has separate request slots. If all slots of a tenant are in use, its next requests wait.
     ByTenant(ByTenant),
     /// Each tenant has a submission queue. The drive fetches requests from the queues in turn.
     ///

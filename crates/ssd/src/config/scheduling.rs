@@ -20,7 +20,7 @@ pub enum FlashScheduling {
     /// - Priorities among reads.
     /// - Starvation limits. Host reads always go before waiting programs and erases.
     ReadPriority(ReadPriority),
-    /// Host reads go first, and they also suspend programs and erases in progress.
+    /// Host reads have priority and also suspend programs and erases in progress.
     ///
     /// As with `read_priority`, a host read goes before all other operations that wait for the same die. If a
     /// program or an erase is in progress when a read arrives, the die suspends it. After `suspensions`

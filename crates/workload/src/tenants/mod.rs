@@ -64,8 +64,8 @@ pub struct Config {
     /// device should be at least as large.
     #[config(min = 1, max = 1048576)]
     pub places: Option<u32>,
-    /// Weights of the classes below urgent. If requests wait because `places` requests are outstanding, these
-    /// classes take turns by weighted round robin. By default, priority is strict.
+    /// Weights of the priority classes below urgent. If requests wait because `places` requests are
+    /// outstanding, these classes take turns by weighted round robin. By default, priority is strict.
     pub weights: Option<Weights>,
 }
 

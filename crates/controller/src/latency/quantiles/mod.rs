@@ -30,7 +30,7 @@ use nacre_kernel::{Random, Ratio, Time};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Points of the cumulative distribution, from share 0 (the smallest latency) to share 1 (the largest).
+    /// Points of the cumulative latency distribution, from share 0 (smallest latency) to share 1 (largest).
     pub points: Vec<Point>,
 }
 
