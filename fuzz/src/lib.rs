@@ -1,4 +1,4 @@
-//! Checks that the fuzz targets perform: for trace parsers here, and for the NBD server in [`nbd`].
+//! Shared code of the fuzz targets: for trace parsers in this module, and for the NBD server in [`nbd`].
 //!
 //! `cargo +nightly fuzz run trace_msr` runs one target. `cargo fuzz list` lists all targets.
 
@@ -10,8 +10,8 @@ pub mod nbd;
 
 pub use libfuzzer_sys::fuzz_target;
 
-/// Parses `data` with the parser `kind`, or with the detected one if `kind` is `None`, leniently and
-/// strictly. Checks the properties that hold for every input.
+/// Parses `data` twice with the parser `kind`: bad records are skipped in the first pass and fatal in the
+/// second. If `kind` is `None`, the parser is detected. Checks the properties that hold for every input.
 pub fn parse(kind: Option<&str>, data: &[u8]) {
     let lenient = read(kind, data, false, 61);
     let strict = read(kind, data, true, 4096);

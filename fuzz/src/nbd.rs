@@ -1,4 +1,4 @@
-//! Checks with arbitrary data from a client of the NBD server.
+//! Fuzz tests of the NBD server with arbitrary data from a client.
 
 use nacre_nbd::{
     BlockSizes, Command, Export, HEADER_BYTES, Negotiation, Progress, Reply, Request, Session, Tls,

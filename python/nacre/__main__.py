@@ -1,4 +1,4 @@
-"""`python -m nacre` is the command line."""
+"""Runs the command line for `python -m nacre`."""
 
 from nacre.cli import main
 

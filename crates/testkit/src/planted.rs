@@ -21,7 +21,7 @@ pub enum Bug {
     AtomicUnitOverstated,
     /// A save returns the state of the previous save.
     RestoresOldState,
-    /// Every eleventh read returns the next block.
+    /// Every eleventh read returns the data of the next block.
     MappingOffByOne,
     /// A restored device has lost its counts of programs and erases, or its counters if it does not wear. A
     /// comparison of the reports before and after the restart reveals this bug.
@@ -47,7 +47,7 @@ pub enum Bug {
 }
 
 impl Bug {
-    /// Every bug.
+    /// All bugs.
     pub const ALL: [Bug; 15] = [
         Bug::AcknowledgedEarly,
         Bug::FlushIgnored,
@@ -79,8 +79,8 @@ pub struct Planted {
     ready: Time,
     /// Whether the device was restored and reports the wear of a new device.
     forgets_wear: bool,
-    /// Requests to the inner device, indexed by their number there. `None` if the submitter does not wait for
-    /// the completion.
+    /// Requests to the inner device, indexed by their identifier in the inner device. `None` for a request
+    /// whose submitter does not wait for its completion.
     forwarded: Slab<Option<Forwarded>>,
     /// Requests that complete without reaching the inner device.
     early: Agenda<RequestId>,
@@ -144,7 +144,7 @@ impl Planted {
         zones.command(now, RequestId(number), given.0, given.1, data);
     }
 
-    /// Passes completions of the inner device to the submitter, if it waits for them.
+    /// Passes completions of the inner device to the submitter if the submitter waits for them.
     fn pass_on(&mut self, completions: &mut Completions) {
         for index in 0..self.completions.len() {
             let (completed, spans) = self.completions.get(index);

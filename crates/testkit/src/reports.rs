@@ -1,4 +1,4 @@
-//! Checks of device reports.
+//! Checks that device reports are consistent.
 
 use nacre_kernel::{Activity, ComponentId, ComponentReport, Resource, Time};
 
@@ -28,8 +28,8 @@ pub(crate) fn components(report: &ComponentReport) -> Vec<ComponentId> {
     std::iter::once(report.id).chain(report.children.iter().flat_map(components)).collect()
 }
 
-/// Panics if a resource is busy for longer than its servers were available, or if the report has energy
-/// although no energy model exists.
+/// Panics if a resource was busy for longer than its servers were available, or if the report contains
+/// energy although the component has no energy model.
 pub(crate) fn the_ledger_fits(report: &ComponentReport, elapsed: Time) {
     let path = &report.path;
     for (index, Resource { name, servers, ledger }) in report.resources.iter().enumerate() {

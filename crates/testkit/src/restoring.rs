@@ -1,9 +1,9 @@
-//! Checks of saving and restoring state.
+//! Checks that state is saved and restored correctly.
 
 use nacre_kernel::Random;
 use nacre_kernel::state::{self, State};
 
-/// Number of positions at which a state is truncated, and at which it is damaged.
+/// Number of truncated copies of a state, and number of copies with one damaged byte.
 const DAMAGES: u64 = 12;
 
 /// Restores the state of `saved` into `other`, which was built with the same configuration. Panics if this

@@ -4,8 +4,8 @@ use crate::oracle::{Load, Visit};
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Request, Time};
 
-/// Serves `requests` on `device` in the order and at the times that `load` determines. Returns arrival and
-/// completion of each request in list order.
+/// Serves `requests` on `device` in the order and at the times that `load` determines. Returns the arrival
+/// and the completion of each request, in the order of `requests`.
 ///
 /// # Panics
 /// Panics if a request is lost, or if its spans do not sum to its latency.
@@ -51,7 +51,8 @@ impl Driver {
         device.submit(now, RequestId(number as u32), request, Payload::NONE);
     }
 
-    /// Runs the device to the first completions before `until`. Returns the number of completions.
+    /// Runs the device until its first completions, at most until `until`. Returns the number of
+    /// completions.
     fn run(&mut self, device: &mut dyn Device, until: Time) -> usize {
         self.completions.clear();
         device.run(until, &mut self.completions);

@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(clock.last(), Time::from_ns(1_000));
     }
 
-    /// The reference searches all slots for the slot that is ready first.
+    /// Compares the clock with a reference that searches all slots for the slot that is ready first.
     #[test]
     fn in_a_closed_loop_the_slot_that_is_ready_first_is_taken_next() {
         let request = arriving(Time::ZERO);

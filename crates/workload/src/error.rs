@@ -62,7 +62,7 @@ impl WorkloadError {
         }
     }
 
-    /// Values of the error for programs, by name.
+    /// Named values of the error, for programs that process the error.
     pub fn data(&self) -> ErrorData {
         match self {
             WorkloadError::Trace { error, .. } => error.data(),

@@ -42,7 +42,7 @@ impl Turns {
         self.wake(client, at);
     }
 
-    /// Time at which the next client continues. [`Time::MAX`] if no client has a known time.
+    /// Time at which the next client continues. [`Time::MAX`] if no wait has a known end.
     #[inline]
     pub(crate) fn next(&self) -> Time {
         self.ready.peek().map_or(Time::MAX, |&Reverse((at, ..))| at)

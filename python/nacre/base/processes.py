@@ -141,7 +141,7 @@ def started(
 ) -> Iterator[Family]:
     """Runs a command while the block runs, and then ends all of its processes.
 
-    A string is run by the shell.
+    If the command is a string, the shell runs it.
 
     `mark` is the name of a variable in `environment`. Without `output`, the command inherits the
     standard output of this process.

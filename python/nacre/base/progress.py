@@ -28,7 +28,7 @@ it returns true, the work stops."""
 def answering(progress: Progress | None) -> Callable[..., bool] | None:
     """Wraps a progress function so that it returns a bool, as the core requires.
 
-    Returns None for None.
+    If `progress` is None, returns None.
     """
     return None if progress is None else lambda *counters: bool(progress(*counters))
 

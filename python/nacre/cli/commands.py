@@ -85,7 +85,7 @@ def _heading(names: Sequence[str]) -> str:
 
 
 class Group(TyperGroup):
-    """A command group. Its help lists the whole first paragraph of the help of each command."""
+    """A command group whose help shows the first paragraph of the help of each command."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Writes the list of commands with their help."""

@@ -30,7 +30,7 @@ def drawn(
 def conclude(
     *, failure: Failure | None = None, kept: str = "", interrupted: str = "", failed: bool = False
 ) -> None:
-    """Prints the failure with the text `kept`, and the text `interrupted`.
+    """Prints the failure followed by the text `kept`, and prints the text `interrupted` if given.
 
     Exits with an error status if anything failed or the run was interrupted.
     """

@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 
 
 class _Simulators(Group):
-    """Group of simulators.
+    """A command group with one command per simulator.
 
     If an argument is a file or directory of results, the error suggests `nacre report`.
     """
@@ -120,7 +120,7 @@ def compare_mqsim(
 
 
 def _flows(drive: Path, workload: Path, scenario: int) -> tuple[Settings, list[Flow]]:
-    """Reads the drive, and the flows of the I/O scenario with this number."""
+    """Returns the settings of the drive, and the flows of I/O scenario number `scenario`."""
     settings, scenarios = rival.read(drive, workload)
     return settings, _one(scenarios, scenario, f"{workload}: --scenario")
 

@@ -380,7 +380,7 @@ def _listed(text: str) -> list[str]:
 
 
 def _powers(curve: MissRatioCurve) -> list[int]:
-    """Returns up to twenty powers of two in the size range of the curve, the largest ones."""
+    """Returns the largest powers of two in the size range of the curve, at most twenty."""
     first, last = int(curve.sizes[0]), int(curve.sizes[-1])
     powers = [2**power for power in range(63) if first <= 2**power <= last]
     return powers[-20:]

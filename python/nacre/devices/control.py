@@ -59,9 +59,7 @@ class Control:
     def record_end(self, *, export: str | None = None) -> Recorded:
         """Ends the recording and returns a summary.
 
-        If no trace was written, its `error` is the reason.
-
-        Its `error` is set if the trace is incomplete.
+        If the trace is missing or incomplete, the `error` of the summary is the reason.
         """
         return Recorded(self._ask("record-end", patience=None, export=export))
 

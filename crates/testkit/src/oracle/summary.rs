@@ -17,7 +17,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Summarizes `visits`, which must not be empty.
+    /// Summarizes the arrivals and completions in `visits`, which must not be empty.
     #[must_use]
     pub fn of(visits: &[Visit]) -> Summary {
         let mut latencies: Vec<Time> = visits.iter().map(Visit::latency).collect();

@@ -1,4 +1,5 @@
-//! Tests that a new device requires only a folder and one line of the table. CONTRIBUTING.md shows both.
+//! Tests that a new device requires only a folder and one line in the table of devices. CONTRIBUTING.md
+//! shows both.
 
 mod battery_ram;
 

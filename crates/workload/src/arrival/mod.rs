@@ -48,7 +48,7 @@ pub trait Arrival: State + Send {
     }
 }
 
-/// Source of arrival times in the descriptor of processes that use recorded times.
+/// Requirement in the descriptor of an arrival process that needs the recorded times of a trace.
 pub(crate) const RECORDED_TIMES: &str = "recorded times";
 
 /// The family of arrival processes.

@@ -135,7 +135,7 @@ pub const MODEL: Model<WorkloadFamily> = Model {
 /// Size of the log record of each changed row, in bytes.
 const LOG_ROW: u64 = 200;
 
-/// Transactions of all clients.
+/// Generator of the transactions of all clients.
 #[derive(State)]
 struct Transactions {
     #[state(skip = "from the configuration")]

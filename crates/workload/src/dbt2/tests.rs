@@ -61,8 +61,8 @@ fn a_transaction_reads_and_writes_what_the_standard_says() {
     assert!((found / changed - 1.0).abs() < 0.03, "{found} writes, expected {changed}");
 }
 
-/// NURand over 256 numbers with A = 15. The probability of each number is that of (x | y) + 7, counted
-/// exactly.
+/// Compares samples of NURand over 256 numbers with A = 15 with the exact probabilities, which are counted
+/// over all values of x and y in (x | y) + 7.
 #[test]
 fn nurand_is_distributed_as_the_standard_says() {
     let mut script = script(1);

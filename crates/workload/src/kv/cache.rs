@@ -3,7 +3,7 @@
 use super::pages::NONE;
 use nacre_kernel::state::{State, Value};
 
-/// Marks a page that is not cached. [`NONE`] marks the ends of the list.
+/// Marks a page that is not cached. [`NONE`] marks the ends of the LRU list.
 const ABSENT: u32 = NONE - 1;
 
 /// A page cache with LRU replacement.

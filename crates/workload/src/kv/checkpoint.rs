@@ -14,7 +14,7 @@ pub(super) struct Checkpoint {
     pub(super) ended: u64,
     /// Number of clients that still write pages of the checkpoint. Zero if no checkpoint is in progress.
     pub(super) busy: u32,
-    /// Pages to examine, in reverse order.
+    /// Pages of the checkpoint that no client has started to write, in reverse order.
     #[state(varies)]
     pub(super) pages: Vec<u32>,
     /// Clients whose page writes were outstanding at the start of the checkpoint and have not completed.
@@ -52,8 +52,8 @@ impl Checkpoint {
         self.every > 0 && self.ended >= self.every && !self.is_under_way()
     }
 
-    /// Records that a page write of `client` has completed. After the last of these writes, returns the
-    /// client that waits for them, if any.
+    /// Notes the completion of a page write of `client`. If this was the last write that was outstanding at
+    /// the start of the checkpoint, returns the client that waits for these writes, if any.
     #[inline]
     pub(super) fn settle(&mut self, client: u32) -> Option<u32> {
         self.unsettled.retain(|&other| other != client);

@@ -9,12 +9,12 @@ use std::collections::VecDeque;
 pub(super) struct Locks {
     /// Client that holds the lock of each page, or `NONE`.
     holders: Vec<u32>,
-    /// Pages with clients that wait for the lock of the page.
+    /// Lock requests that wait, in FIFO order: the page, and the client that waits for its lock.
     waiting: VecDeque<(u32, u32)>,
 }
 
 impl Locks {
-    /// Creates unlocked locks for `pages` pages.
+    /// Creates locks for `pages` pages. No client holds a lock.
     pub(super) fn new(pages: u32) -> Locks {
         Locks { holders: vec![NONE; pages as usize], waiting: VecDeque::new() }
     }

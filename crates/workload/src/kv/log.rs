@@ -100,8 +100,7 @@ impl Log {
         self.appended - self.start > self.size / 2
     }
 
-    /// Sets the position from which recovery starts to `start`, which must not be before the current
-    /// position.
+    /// Sets the position from which recovery starts to `start`. This position never moves backward.
     pub(super) fn drop_before(&mut self, start: u64) {
         assert!(self.start <= start && start <= self.appended, "the log's start only moves on");
         self.start = start;
@@ -167,7 +166,7 @@ impl Log {
     }
 }
 
-/// A request whose issue time is not known yet.
+/// Creates a request with the arrival time zero. The issue time is not known yet.
 #[inline]
 pub(super) fn request(op: Op, address: u64, bytes: u32) -> Request {
     Request { arrival: Time::ZERO, address, bytes, volume: 0, op }

@@ -84,7 +84,7 @@ enum Until {
     Time(Time),
     /// The wait ends when the page is no longer being read, written, or pinned.
     Page(u32),
-    /// The wait ends when the client that led the log continues.
+    /// The wait ends when the write or flush of the log by another client has completed.
     Log,
     /// The wait ends when the page writes that were outstanding at the start of the checkpoint have
     /// completed.
@@ -130,7 +130,7 @@ impl<M: Method> Store<M> {
         }
     }
 
-    /// Returns the next request issued at `now`. Returns `None` after all actions that are due at `now`.
+    /// Returns the next request issued at `now`. Returns `None` when no more actions are due at `now`.
     #[inline]
     pub(super) fn next(&mut self, now: Time) -> Option<Issued> {
         self.now = now;
@@ -354,8 +354,8 @@ impl<M: Method> Store<M> {
         writers.for_each(|writer| self.turns.wait_until(self.now, writer));
     }
 
-    /// Writes `page`, or the next page of the checkpoint if `page` is absent. After the last page, the last
-    /// client continues with the checkpoint. The other clients become idle.
+    /// Writes `page`, or the next page of the checkpoint if `page` is absent. If no pages are left, the
+    /// client becomes idle. The last client to reach this point continues with the checkpoint instead.
     fn sweep(&mut self, client: u32, page: Option<u32>) -> Turn {
         let Some(page) = page.or_else(|| self.checkpoint.pages.pop()) else {
             self.checkpoint.busy -= 1;

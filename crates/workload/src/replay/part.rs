@@ -1,4 +1,4 @@
-//! A subset of a trace, for runs that are split over workers by volume or by a hash of the extent.
+//! A subset of a trace, for runs that are split across workers by volume or by a hash of the extent.
 //!
 //! Splitting by hash is SHARDS (Waldspurger et al., FAST 2015, section 3), but Nacre keeps all parts instead
 //! of one. All accesses to an extent are in the same part, so each part is statistically similar to the whole
@@ -8,8 +8,8 @@ use crate::trace::sample::{cut, mix};
 use nacre_config::{Choice, Configuration, Reader};
 use nacre_kernel::{Bytes, Op, Request};
 
-/// One of the parts of a trace that is split over workers. Every request, or fragment of a request, is in
-/// exactly one part. `nacre run --split` sets this.
+/// Part of a trace that is split across workers. Every request, or fragment of a request, is in exactly one
+/// part. `nacre run --split` sets these fields.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Part {

@@ -4,7 +4,8 @@ use nacre_kernel::state::State;
 use nacre_kernel::{Op, Request};
 use rustc_hash::FxHashMap;
 
-/// Distance between the start addresses of volumes whose addresses are kept, as a power of two.
+/// Distance between the start addresses of volumes whose addresses are kept, as the exponent of a power of
+/// two.
 const VOLUME_BITS: u32 = 44;
 /// Maximum number of volumes below the end of the address space, 2^63.
 const VOLUMES_MAX: u32 = 1 << (63 - VOLUME_BITS);

@@ -48,7 +48,7 @@ pub(crate) trait Script: State + Send {
     /// End of the address range that the steps access.
     fn reach(&self) -> u64;
 
-    /// Name of the model, name of its requests, and notes.
+    /// Name of the model, name of its client requests in the plural, and a note for the user.
     fn describe(&self) -> (&'static str, &'static str, String);
 }
 

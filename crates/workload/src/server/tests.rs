@@ -53,9 +53,8 @@ fn throughput_is_that_of_the_closed_loop() {
     }
 }
 
-/// The times are calculated by hand for one CPU and 10 us of CPU time before each read. Each read of the
-/// first client takes 5 us. The first read of the second client takes 101 us. During this time, the first
-/// client does not share the CPU.
+/// Compares the read times of two clients that share one CPU with times calculated by hand. Each read
+/// follows 10 us of CPU time. The first read of the second client takes 101 us. All other reads take 5 us.
 #[test]
 fn clients_meet_at_the_processor_in_the_order_of_their_completions() {
     let server = Server { clients: 2, think: Time::ZERO, processors: 1 };

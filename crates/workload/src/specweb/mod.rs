@@ -110,7 +110,7 @@ pub const MODEL: Model<WorkloadFamily> = Model {
     },
 };
 
-/// All files, and the random selection of requests.
+/// Generator of requests for random files.
 #[derive(State)]
 struct Files {
     #[state(skip = "from the configuration")]

@@ -61,8 +61,8 @@ fn shares_and_sizes_are_those_of_the_benchmark() {
     assert!((f64::from(writes) / f64::from(count) - 0.05).abs() < 0.003, "{writes} writes");
 }
 
-/// The probability of each file is that of its directory (Zipf's law), its class, and its number in the
-/// class.
+/// Compares request counts with the exact probability of each file: the product of the probabilities of its
+/// directory (Zipf's law), its class, and its number in the class.
 #[test]
 fn every_file_is_asked_for_by_its_shares() {
     let mut files = files();

@@ -36,9 +36,9 @@ pub trait Pattern: State + Send {
     /// The size of the batches never affects the sequence.
     fn fill(&mut self, batch: &mut Vec<Request>, count: usize);
 
-    /// Appends at most `limit` of the next writes, with consecutive writes to one address as one burst. Never
-    /// appends more bursts than `bursts` has capacity for. If the pattern has no bursts, returns `false` and
-    /// appends nothing.
+    /// Appends at most `limit` of the next writes, and merges consecutive writes to one address into one
+    /// burst. Never appends more bursts than `bursts` has capacity for. If the pattern has no bursts,
+    /// returns `false` and appends nothing.
     fn fill_bursts(&mut self, _bursts: &mut Vec<Burst>, _limit: u64) -> bool {
         false
     }
@@ -46,7 +46,7 @@ pub trait Pattern: State + Send {
     /// End of the address range that the pattern may access.
     fn reach(&self) -> u64;
 
-    /// Adds the bytes that the pattern may access.
+    /// Adds to `bytes` the addresses that the pattern may access.
     fn footprint(&self, bytes: &mut Ranges);
 }
 

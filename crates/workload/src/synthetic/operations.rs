@@ -7,10 +7,10 @@ use nacre_kernel::{Op, Random, Ratio};
 #[derive(Clone, Debug, State)]
 pub(crate) struct Operations {
     random: Random,
-    /// Random numbers of 53 bits below this value are reads.
+    /// Random numbers of 53 bits below this value select reads.
     #[state(skip = "from the configuration")]
     reads_below: u64,
-    /// Other random numbers below this value are trims. All larger numbers are writes.
+    /// Other random numbers below this value select trims, and all larger numbers select writes.
     #[state(skip = "from the configuration")]
     trims_below: u64,
     /// The operation if all requests have the same operation. No random numbers are used then.

@@ -210,9 +210,9 @@ struct Tenants {
     /// Time of the last call.
     now: Time,
     unheard: Unheard,
-    /// Tenant of the current preconditioning writes.
+    /// Tenant that issues the current preconditioning writes.
     turn: usize,
-    /// Remaining preconditioning writes of this tenant in the round.
+    /// Number of writes that this tenant has left in the current round of preconditioning.
     turn_left: u32,
 }
 

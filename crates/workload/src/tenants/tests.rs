@@ -160,7 +160,8 @@ fn tenants_that_cannot_be_are_refused() {
 
 const STORE: &str = "kind = \"kv\", keys = 2000, transactions = 300, cache = \"64 KiB\", threads = 5";
 
-/// The device has no queueing, so other tenants do not affect the store.
+/// Tests that other tenants do not affect the requests of a key-value store if requests never wait in the
+/// device.
 #[test]
 fn a_tenant_that_is_told_of_completions_asks_for_the_same_whoever_asks_beside_it() {
     let store =
@@ -181,7 +182,8 @@ fn a_tenant_that_is_told_of_completions_asks_for_the_same_whoever_asks_beside_it
     assert!(requests(&store) == of_store(requests(&both)));
 }
 
-/// A key-value store and an open loop share two slots. The state is saved and restored at every event.
+/// Tests that saving and restoring the state at every event does not change the requests. A key-value store
+/// and an open loop share two slots.
 #[test]
 fn it_goes_on_from_its_state_at_every_event() {
     let store = STORE.replace("300", "60");

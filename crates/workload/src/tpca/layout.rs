@@ -8,8 +8,8 @@ use nacre_kernel::{Op, Request, Time};
 const LEVELS_MAX: usize = 32;
 
 /// Numbers of the words of a record that a transaction reads. The last of these words is the balance, which
-/// the transaction also writes. The other words are the id and, for accounts and tellers, the branch or
-/// teller.
+/// the transaction also writes. The other words are the id and the owner, i.e. the teller of an account or
+/// the branch of a teller.
 const ACCOUNT_WORDS: [u64; 3] = [0, 1, 2];
 const TELLER_WORDS: [u64; 3] = [0, 1, 2];
 const BRANCH_WORDS: [u64; 2] = [0, 1];

@@ -32,7 +32,7 @@ pub trait Decoder: Send {
 
 /// A line-based format. Each line has at most one request.
 pub trait LineFormat: Send {
-    /// Decodes the request in a line. Returns `None` for other lines, e.g. a header.
+    /// Decodes the request in a line. Returns `None` for a line that is not a request, e.g. a header.
     fn line(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Option<Request>, Fault>;
     /// Clock of the provisional arrivals.
     fn clock(&self) -> &Clock;
@@ -172,7 +172,7 @@ impl<F: LineFormat> Decoder for Lines<F> {
     }
 }
 
-/// Percentage of the requests and bad lines at the start of a file that match `format`.
+/// Number of requests at the start of a file as a percentage of all requests and bad lines there.
 pub fn share_of_lines(head: Head<'_>, mut format: impl LineFormat) -> u8 {
     let mut volumes = Volumes::new();
     let (mut good, mut bad) = (0u32, 0u32);
@@ -188,7 +188,7 @@ pub fn share_of_lines(head: Head<'_>, mut format: impl LineFormat) -> u8 {
 
 /// A format with records of `N` bytes, each with at most one request.
 pub trait RecordFormat<const N: usize>: Send {
-    /// Decodes the request in a record. Returns `None` for other records.
+    /// Decodes the request in a record. Returns `None` for a record that is not a request.
     fn record(&mut self, record: &[u8; N]) -> Result<Option<Request>, Fault>;
     /// Clock of the provisional arrivals.
     fn clock(&self) -> &Clock;
@@ -283,7 +283,7 @@ impl<F: RecordFormat<N>, const N: usize> Decoder for Records<F, N> {
     }
 }
 
-/// Percentage of the records at the start of a file that match `format`.
+/// Percentage of the records at the start of a file that are requests in `format`.
 pub fn share_of_records<const N: usize>(head: Head<'_>, mut format: impl RecordFormat<N>) -> u8 {
     let (records, _) = head.bytes.as_chunks::<N>();
     let looked_at = &records[..records.len().min(200)];

@@ -19,7 +19,7 @@ const PACKED: [(&[u8], &str, &str); 3] = [
 /// Detects the format of a file from its `head`.
 ///
 /// Every format scores the head. The best format is accepted if its score is at least 50 of 100 and exceeds
-/// the second-best by 15. Otherwise, the error lists the formats.
+/// the second-best score by at least 15. Otherwise, the error lists the formats.
 pub fn detect(source_name: &str, head: Head<'_>) -> Result<&'static Format, TraceError> {
     if let Some((_, what, remedy)) = PACKED.iter().find(|(magic, _, _)| head.bytes.starts_with(magic)) {
         return Err(TraceError::Packed { source_name: source_name.to_string(), what, remedy });

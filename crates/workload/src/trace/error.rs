@@ -1,4 +1,4 @@
-//! Errors of traces, with location and remedy.
+//! Errors in traces, with location and remedy.
 
 use nacre_kernel::{ErrorCode, ErrorData, error_code};
 use std::fmt;
@@ -116,7 +116,7 @@ impl TraceError {
         }
     }
 
-    /// Values of the error for programs, by name.
+    /// Named values of the error, for programs that process the error.
     pub fn data(&self) -> ErrorData {
         match self {
             TraceError::BadRecord { place: Location::Line(line), .. } => vec![("line", (*line).into())],

@@ -87,7 +87,7 @@ impl<'a> Fields<'a> {
         (value >= 0.0 && ps < 1e37).then_some(ps as u128)
     }
 
-    /// Skips the byte `wanted` if it is the next byte. Returns whether it was.
+    /// Skips the next byte if it is `wanted`. Returns whether the byte was skipped.
     #[inline]
     pub fn byte(&mut self, wanted: u8) -> bool {
         match self.0 {

@@ -104,7 +104,8 @@ pub struct Format {
     pub time_unit: Option<TimeUnit>,
     /// Whether files of the format exist with other time units, so that the user may select one.
     pub unit_varies: bool,
-    /// Another common time unit, which is possible if neither the file nor the format specifies a unit.
+    /// Note on another common time unit, for formats that do not specify the unit. `None` if no other unit
+    /// is common.
     pub unit_unsaid: Option<&'static str>,
     /// Relation between several inputs.
     pub several: Several,
@@ -127,9 +128,9 @@ pub type Create = fn(Box<dyn Write + Send>, &WriteOptions) -> Result<Box<dyn Tra
 
 /// Options for decoding one input.
 pub struct OpenOptions<'a> {
-    /// Time unit of the user or the format. Nanoseconds if neither has one.
+    /// Time unit that the user selected, or else that of the format. Nanoseconds if there is neither.
     pub unit: TimeUnit,
-    /// Page size of the user or the format in bytes. Zero if neither has one.
+    /// Page size in bytes that the user selected, or else that of the format. Zero if there is neither.
     pub page_bytes: u64,
     /// Head of this input.
     pub head: Head<'a>,

@@ -7,7 +7,7 @@ const YEAR: f64 = 366.0 * 86_400e12;
 /// Minimum number of records for a meaningful rate.
 const FEWEST: u64 = 100;
 /// Range of plausible mean gaps between requests, in picoseconds. It corresponds to rates from 20 million
-/// requests per second to one in ten seconds.
+/// requests per second down to one request in ten seconds.
 const USUAL: (f64, f64) = (50e3, 10e12);
 /// Range of mean gaps that traces of real systems have, in picoseconds. Units with a gap in this range are
 /// proposed to the user.

@@ -24,7 +24,8 @@ const HASH_RANGE: u64 = 1 << 32;
 
 impl Sampler {
     /// Keeps all accesses to the fraction `fraction` of the blocks (above 0, at most 1). Blocks have
-    /// `block_bytes` bytes (a power of two from 512 to 2^30). A seed selects equal blocks in every trace.
+    /// `block_bytes` bytes (a power of two from 512 to 2^30). A given seed selects identical blocks in
+    /// every trace.
     pub fn blocks(fraction: f64, seed: u64, block_bytes: u64) -> Result<Sampler, TraceError> {
         check(fraction)?;
         if !block_bytes.is_power_of_two() || !(512..=1 << 30).contains(&block_bytes) {
@@ -113,7 +114,7 @@ pub(crate) fn cut(
     }
 }
 
-/// The finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+/// Hashes `value` like one step of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 pub(crate) fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

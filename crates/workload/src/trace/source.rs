@@ -8,7 +8,7 @@ pub const HEAD_BYTES: usize = 64 << 10;
 /// The byte order mark of UTF-8.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// A named stream of bytes. The code that opens a file creates it.
+/// A named stream of bytes. The code that opens a file creates the stream.
 pub struct Source {
     name: String,
     head: Vec<u8>,
@@ -49,7 +49,7 @@ impl Source {
         Ok(Head { bytes: bytes.unwrap_or(&self.head), whole: self.whole })
     }
 
-    /// Returns the available bytes. At the end, there are none.
+    /// Returns the available bytes, or an empty slice at the end of the stream.
     pub fn chunk(&mut self) -> Result<&[u8], TraceError> {
         if self.head_used < self.head.len() {
             return Ok(&self.head[self.head_used..]);

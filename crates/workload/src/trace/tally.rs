@@ -101,7 +101,7 @@ impl Log {
         self.bad_because(place, 1, reason)
     }
 
-    /// Records `count` bad records at one location. Returns errors like [`Log::bad`].
+    /// Adds `count` bad records at one location. Returns an error in the same cases as [`Log::bad`].
     #[cold]
     pub fn bad_because(&mut self, place: Location, count: u64, reason: String) -> Result<(), TraceError> {
         if self.strict {

@@ -76,7 +76,8 @@ impl Write for Store {
     }
 }
 
-/// Reads the published trace `name` in the folder `NACRE_SAMPLES`. Tests that need it are ignored by default.
+/// Reads the published trace `name` in the folder that the environment variable `NACRE_SAMPLES` names.
+/// Tests that use published traces are ignored by default.
 #[expect(clippy::disallowed_methods, reason = "the samples are not part of the project")]
 pub(super) fn sample(name: &str) -> Vec<u8> {
     let folder = std::env::var_os("NACRE_SAMPLES").expect("NACRE_SAMPLES names the folder of the samples");

@@ -140,7 +140,8 @@ impl<E: Encoder> Encoded<E> {
         }
     }
 
-    /// Returns the request and its arrival in units of the format. Returns `None` if the request is skipped.
+    /// Returns the request as the format can store it, and its arrival in units of the format. Returns
+    /// `None` if the request is skipped.
     #[inline]
     fn fit(&mut self, request: &Request) -> Result<Option<(Request, u64)>, TraceError> {
         let limits = E::LIMITS;
@@ -265,8 +266,8 @@ pub fn decimal(value: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// Appends `time` in units of `unit_ps` picoseconds. The number of decimals is exactly the necessary number,
-/// but at least `fewest`.
+/// Appends the exact `time` in units of `unit_ps` picoseconds, with as many decimals as necessary, but at
+/// least `fewest`.
 pub fn decimal_time(time: Time, unit_ps: u64, fewest: usize, out: &mut Vec<u8>) {
     decimal(time.as_ps() / unit_ps, out);
     let (mut rest, mut unit, mut decimals) = (time.as_ps() % unit_ps, unit_ps, 0);

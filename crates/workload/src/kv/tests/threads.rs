@@ -149,8 +149,8 @@ fn a_thread_waits_for_the_page_that_another_one_changes() {
     assert!(eight > 0.75 * one && eight < one, "{eight} s with eight threads, {one} s with one");
 }
 
-/// Three threads need the root. One thread reads it, and the others wait for that read. Then each thread
-/// continues in arrival order, without reading the root again.
+/// Tests that threads share the read of a page. Three threads need the root, but only the first thread
+/// reads it. After this read, the threads continue in arrival order.
 #[test]
 fn threads_wait_for_a_page_that_another_one_reads() {
     for latency in [1, 10, 5_000].map(Time::from_us) {
@@ -177,8 +177,8 @@ fn threads_wait_for_a_page_that_another_one_reads() {
     }
 }
 
-/// The cache has one page, so a page is evicted only after the thread that read it has used it. All threads
-/// finish for any order of completions, and for any order of simultaneous events.
+/// Tests that all threads finish with a cache of a single page, for any order of completions and of
+/// simultaneous events. A page is evicted only after the thread that read it has used it.
 #[test]
 fn threads_share_a_cache_of_one_page() {
     for (threads, completions_first) in [(2, false), (2, true), (3, true), (8, false), (8, true)] {

@@ -133,7 +133,7 @@ struct Birthday {
     burst: u64,
     /// Number of completed rounds. In a round, each block of the set receives one burst.
     turn: u64,
-    /// Position in the set of the current block.
+    /// Position of the current block in the set.
     line: usize,
     /// Remaining writes of the burst. Zero before the first set.
     left: u64,

@@ -15,8 +15,8 @@ pub struct Locality {
 }
 
 impl Locality {
-    /// Regular expression that matches the texts accepted by [`Locality::parse`], except that it does not
-    /// limit digits to 19.
+    /// Regular expression that matches the texts accepted by [`Locality::parse`], except that the
+    /// expression does not limit the number of digits to 19.
     pub const PATTERN: &'static str = r"^\s*(0*[1-9][0-9]?(\.[0-9]+)?|0+\.[0-9]*[1-9][0-9]*)\s*/\s*(0*[0-9]{1,2}(\.[0-9]+)?|0*100(\.0+)?)\s*$";
 
     /// Parses a text such as `"10/90"`. Returns `None` for any other text.
@@ -37,7 +37,7 @@ impl Locality {
         self.accesses.as_f64() / 100.0
     }
 
-    /// Number of hot blocks out of `blocks`, rounded.
+    /// Number of hot blocks out of `blocks`, rounded to the nearest integer.
     pub fn hot_blocks(&self, blocks: u64) -> u64 {
         (blocks as f64 * self.data() + 0.5) as u64
     }

@@ -108,7 +108,7 @@ fn pattern(
     }))
 }
 
-/// State of the log. A position is a number of written requests since the start of the round.
+/// State of the log. A position is the number of requests written since the start of the round.
 #[derive(State)]
 #[state(after = "Log::check_restored")]
 struct Log {
@@ -117,7 +117,7 @@ struct Log {
     /// Number of requests that fill a zone.
     #[state(same)]
     zone: u64,
-    /// Zones that are written at the same time.
+    /// Number of zones that are written at the same time.
     #[state(same)]
     open_zones: u64,
     #[state(skip = "from the configuration")]
@@ -161,7 +161,8 @@ impl Log {
         request
     }
 
-    /// The block that is written at `position`. The requests alternate between the zones of a group.
+    /// The block that is written at `position`. The requests alternate between the zones that are written
+    /// at the same time.
     fn block_at(&self, position: u64) -> u64 {
         let group = self.zone * self.open_zones;
         let (first, within) = (position / group * group, position % group);

@@ -19,7 +19,8 @@ fn zones_are_trimmed_and_written_one_after_the_other_for_ever() {
     assert_eq!(listed(&log(12, "footprint = \"4 KiB\"\nzone = \"2 KiB\"")), [round, round].concat());
 }
 
-/// The order in which fio writes several open zones. Each open zone is trimmed before its first write.
+/// Tests that several open zones are written in the same order as by fio. Each open zone is trimmed before
+/// its first write.
 #[test]
 fn open_zones_are_written_in_turn() {
     let (trim, write) = (Op::Trim, Op::Write);

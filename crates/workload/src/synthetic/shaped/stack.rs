@@ -12,7 +12,8 @@ use std::collections::BTreeSet;
 /// Minimum number of positions of a row.
 const PLACES_MIN: usize = 1 << 12;
 
-/// Maximum distance in blocks between consecutive objects of a run, which allows for objects of other runs.
+/// Maximum distance in blocks between consecutive objects of a run. Objects of other runs can be between
+/// them.
 const BETWEEN_MAX: u64 = 256;
 
 /// A stack of objects. The most recently accessed object is at the end of the row.

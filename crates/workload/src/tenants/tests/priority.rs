@@ -30,8 +30,8 @@ fn tenants(places: u32, requests: u64, of: &[(&str, &str)]) -> String {
     format!("kind = \"tenants\"\nplaces = {places}\n{tenants}")
 }
 
-/// Waiting times of `count` tenants until the first tenant has ended. `service` returns the service time of a
-/// tenant's request.
+/// Returns the waiting times of `count` tenants until one tenant has issued all of its requests. `service`
+/// returns the service time for a request of the given tenant.
 fn waits(settings: &str, count: usize, mut service: impl FnMut(usize) -> Time) -> Vec<Waited> {
     let mut asked = workload(settings, 1).unwrap();
     let (mut host, mut all) = (Host::default(), vec![Waited::default(); count]);
@@ -141,9 +141,9 @@ fn a_class_without_places_is_refused() {
     );
 }
 
-/// The times are calculated by hand for one slot, a closed loop with low priority, and an urgent request
-/// every 100 us. If a completion precedes the next arrival, the waiting request gets the slot. Otherwise, the
-/// urgent request gets the slot.
+/// Compares arrival and waiting times with times calculated by hand, for one slot, a closed loop with low
+/// priority, and an urgent request every 100 us. A free slot goes to the urgent request only if it has
+/// already arrived.
 #[test]
 fn a_place_goes_to_whoever_waits_when_a_request_completes() {
     let of =

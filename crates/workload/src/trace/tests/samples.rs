@@ -1,6 +1,7 @@
 //! Compares published samples with published facts. The samples are from the repositories of libCacheSim
 //! (CloudPhysics), MQSim, SSDSim (UMass, MSR, DiskSim), wiscsee, Block-Traces-Analysis, blktrace_to_influx,
-//! fio, and CacheLib. Most of these have no license for data, so the samples are not included here.
+//! fio, and CacheLib. Most of these repositories have no license for data, so Nacre does not include the
+//! samples.
 
 use crate::trace::testing::{read_several, sample, strictly};
 use crate::trace::{Action, Options, Summary, Tally, TimeUnit};
