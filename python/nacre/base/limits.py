@@ -1,7 +1,7 @@
 """Checks that the limits of the process suffice for tables, figures, and pages.
 
-If a limit is too low, the libraries for tables and figures end the process or fail with an unclear
-message. These functions check the limits first; their errors name the limit to raise.
+If a limit is too low, the libraries for tables and figures abort the process or fail with an
+unclear message. These functions check the limits first; their errors name the limit to raise.
 """
 
 from __future__ import annotations

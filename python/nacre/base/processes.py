@@ -1,4 +1,4 @@
-"""Runs a user's program, tracks all processes that it starts, and ends them."""
+"""Runs a user's program, tracks all processes that it starts, and terminates them."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ class Family:
         return self._status
 
     def wait(self, timeout_s: float, stop: Callable[[], bool]) -> bool:
-        """Waits until the program ends, the timeout expires, or `stop` returns true.
+        """Waits until the program exits, the timeout expires, or `stop` returns true.
 
-        Returns whether the program has ended.
+        Returns whether the program has exited.
         """
         until = time.monotonic() + timeout_s
         while (is_running := self.poll() is None) and not stop():
@@ -77,7 +77,7 @@ class Family:
     def ask_to_end(self) -> None:
         """Sends SIGTERM to the program's process group.
 
-        Waits up to `GRACE_S` seconds for the program to end.
+        Waits up to `GRACE_S` seconds for the program to exit.
         """
         if self.poll() is None:
             with suppress(ProcessLookupError):
@@ -139,7 +139,7 @@ def started(
     mark: str,
     output: IO[bytes] | None = None,
 ) -> Iterator[Family]:
-    """Runs a command while the block runs, and then ends all of its processes.
+    """Runs a command while the block runs, and then terminates all of its processes.
 
     If the command is a string, the shell runs it.
 
@@ -181,7 +181,7 @@ def _running() -> list[int]:
 def _parent(pid: int) -> tuple[int, str]:
     """Returns the parent and the start time of a process.
 
-    Raises `OSError` if the process has ended.
+    Raises `OSError` if the process has exited.
     """
     # The name in parentheses may have spaces and parentheses.
     fields = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()

@@ -2,7 +2,7 @@
 
     python reaper.py FD PROGRAM [ARGUMENT...]
 
-A descendant whose parent ends becomes a child of this process instead of the init process. All
+A descendant whose parent exits becomes a child of this process instead of the init process. All
 descendants can therefore be found, regardless of their session and environment. This process writes
 the lines `started PID` or `failed ERRNO`, then `ended STATUS`, to the file descriptor FD. It exits
 when it has no more descendants.
@@ -18,7 +18,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 def main(fd: int, command: list[str]) -> None:
-    """Starts the program, and waits until all of its descendants have ended."""
+    """Starts the program, and waits until all of its descendants have exited."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         # Use a function instead of SIG_IGN, because the program would inherit SIG_IGN.
         signal.signal(number, lambda *_: None)

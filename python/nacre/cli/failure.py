@@ -1,4 +1,4 @@
-"""Prints errors and determines exit statuses: 1 the run failed, 2 user error, 130 interrupted."""
+"""Prints errors and sets the exit status: 1 for a failure, 2 for a user error, 130 for Ctrl-C."""
 
 from __future__ import annotations
 

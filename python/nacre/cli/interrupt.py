@@ -29,8 +29,8 @@ def heed() -> None:
     """Makes SIGTERM and SIGHUP act like Ctrl-C, so that work ends and partial files are removed.
 
     If SIGHUP is ignored, e.g. under `nohup`, it remains ignored. Python handles signals only
-    between bytecodes. If the core is blocked in a read from a pipe, a second thread ends the
-    process.
+    between bytecodes. If the core is blocked in a read from a pipe, a second thread terminates
+    the process.
     """
     for number in _heeded():
         signal.signal(number, _interrupt)
@@ -41,7 +41,7 @@ def heed() -> None:
 
 
 def _heeded() -> list[signal.Signals]:
-    """Returns the signals that end a command."""
+    """Returns the signals that terminate a command."""
     ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     return [number for number in _SIGNALS if not (ignored and number is signal.SIGHUP)]
 
@@ -52,7 +52,10 @@ def _interrupt(_number: int, _frame: FrameType | None) -> Never:
 
 
 def _watch(signals: int) -> None:
-    """Ends the process if Python does not handle a signal in time. Runs in a separate thread."""
+    """Terminates the process if Python does not handle a signal in time.
+
+    Runs in a separate thread.
+    """
     while came := os.read(signals, 64):
         if not any(number in came for number in _SIGNALS):
             continue

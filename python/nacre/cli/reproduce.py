@@ -145,9 +145,9 @@ def _each(
     *,
     resume: bool,
 ) -> tuple[list[Told], bool]:
-    """Evaluates each target until an interruption.
+    """Evaluates the targets until the user interrupts the evaluation.
 
-    Returns the results, and whether the user interrupted.
+    Returns the results, and whether the user interrupted the evaluation.
     """
     found: list[Told] = []
     with ExitStack() as stack:
@@ -173,8 +173,8 @@ def carry_out(
 ) -> None:
     """Reproduces the targets, saves and prints the results, and exits with a status.
 
-    If the user interrupts and the results are saved in a directory, they are not evaluated, because
-    evaluation takes long.
+    If the user interrupts the runs and the results are saved in a directory, the results are not
+    evaluated, because evaluation takes long.
     """
     failure: Failure | None = None
     is_asked, is_drawn = False, True
@@ -216,9 +216,9 @@ def carry_out(
 
 
 def _run(chosen: Sequence[Target], kept: Memory, *, keeps: bool) -> tuple[Reproduction, bool]:
-    """Runs all simulations of the targets. Returns the results, and whether the user interrupted.
+    """Runs all simulations of the targets.
 
-    With `keeps`, an interruption raises `KeyboardInterrupt`.
+    Returns the results, and whether the user interrupted the simulations. With `keeps`, an interruption raises `KeyboardInterrupt`.
     """
     jobs = jobs_of(chosen)
     with Interruption() as interruption, Local() as engine, RunsBar() as bar:

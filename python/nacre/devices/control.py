@@ -95,7 +95,7 @@ class Control:
 
         `settings` select requests and times, e.g. `{"start": "10 s", "duration": "5 s"}`. The start
         is relative to the current simulated time. A fault remains until it is cleared or the server
-        ends. The image keeps the effects of the fault on data, but not the fault.
+        exits. The image keeps the effects of the fault on data, but not the fault.
         """
         lines = [f"{name} = {value(of)}" for name, of in {"kind": kind, **(settings or {})}.items()]
         asked = self._ask("fault-add", settings="\n".join(lines), export=export)

@@ -134,7 +134,7 @@ impl Method for Hash {
         }
     }
 
-    /// Returns the index of the first page of the bucket in the path.
+    /// Returns the index, in the path, of the first page of the bucket.
     #[inline]
     fn lock_step(&self, _way: &[u32]) -> usize {
         1

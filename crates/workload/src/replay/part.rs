@@ -121,7 +121,7 @@ mod tests {
     }
 
     proptest! {
-        /// Checks for any split that every byte of a request and every flush is in exactly one part. Also
+        /// Checks that every byte of a request and every flush is in exactly one part, for any split. Also
         /// checks that the counts made in advance are correct.
         #[test]
         fn every_byte_is_in_exactly_one_part(

@@ -1,4 +1,4 @@
-//! Size of each part of a trace. Nacre counts the sizes before it runs any part.
+//! Size of each part of a trace. Nacre determines the sizes before it runs any part.
 
 use super::part::{By, Part};
 use super::trace::Config;
@@ -125,7 +125,7 @@ impl Counting {
     }
 }
 
-/// Combines the sizes of volumes into `parts` parts.
+/// Adds the sizes of `volumes`, in rotation, to the sizes of `parts` parts.
 fn folded(volumes: &[Share], parts: u32) -> Vec<Share> {
     let mut folded = vec![Share::default(); parts as usize];
     for (volume, share) in volumes.iter().enumerate() {

@@ -93,7 +93,7 @@ impl Database {
         }
     }
 
-    /// Appends the accesses of the transaction on `account`, which arrives at `arrival`.
+    /// Appends the accesses of the transaction that arrives at `arrival` and updates `account`.
     #[inline]
     pub(super) fn transaction(&self, account: u64, arrival: Time, batch: &mut Vec<Request>) {
         for (table, id) in self.touched(account) {
@@ -102,7 +102,7 @@ impl Database {
         }
     }
 
-    /// Appends only the writes of the transaction on `account`.
+    /// Appends only the writes of the transaction that updates `account`.
     #[inline]
     pub(super) fn writes(&self, account: u64, batch: &mut Vec<Request>) {
         let touched = self.touched(account);

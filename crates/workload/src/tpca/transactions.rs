@@ -47,7 +47,7 @@ struct Cut {
 struct Ended {
     /// Number of transactions that ended before the latest batch.
     before: u64,
-    /// Total number of requests returned when each later transaction ended.
+    /// For each transaction that ended later, the total number of requests returned up to its end.
     #[state(varies)]
     at: Vec<u64>,
 }

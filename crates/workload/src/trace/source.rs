@@ -133,7 +133,7 @@ fn fill<'a>(
 pub struct Head<'a> {
     /// Content of the head.
     pub bytes: &'a [u8],
-    /// Whether the source has no more bytes.
+    /// Whether the head contains all bytes of the source.
     pub whole: bool,
 }
 

@@ -5,9 +5,9 @@ use crate::drive::poisson;
 use crate::queueing::{md1_wait, mm1_wait, mmc_wait, priority_waits};
 use nacre_kernel::Random;
 
-/// Number of requests per run. The mean wait of n consecutive requests of M/M/1 has the variance r (2 + 5 r -
-/// 4 r^2 + r^3) / (1 - r)^4 / n, in squares of the service time at load r (Daley 1968). The mean of 20 runs
-/// is therefore accurate to 0.9 % at a load of 0.8. The assertions allow four standard errors.
+/// Number of requests per run. At load r, the mean wait of n consecutive requests of M/M/1 has the variance
+/// r (2 + 5 r - 4 r^2 + r^3) / (1 - r)^4 / n, in squares of the mean service time (Daley 1968). The mean of
+/// 20 runs is therefore accurate to 0.9 % at a load of 0.8. The assertions allow four standard errors.
 const COUNT: usize = 80_000;
 const SERVICE_S: f64 = 1e-3;
 
