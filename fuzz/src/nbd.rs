@@ -20,8 +20,8 @@ fn exports() -> [Export; 2] {
     [export("disk", 1 << 20, false), export("", u64::MAX, true)]
 }
 
-/// Negotiates with a client that sends `data`, in one piece and byte by byte. Both must produce equal
-/// replies. The data after the negotiation is parsed as requests.
+/// Negotiates with a client that sends `data` in one piece, and with a client that sends it byte by byte.
+/// Both clients must get equal replies. The data after the negotiation is parsed as requests.
 pub fn negotiate(data: &[u8]) {
     let Some((&first, data)) = data.split_first() else { return };
     let tls = [Tls::Off, Tls::Required, Tls::On][usize::from(first) % 3];

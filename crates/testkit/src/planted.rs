@@ -30,7 +30,7 @@ pub enum Bug {
     LossHidden,
     /// Recovery does not report pages that an interrupted program damaged.
     DamageHidden,
-    /// The device reports that every write is durable from its acknowledgement.
+    /// The device reports that every write is durable as soon as it is acknowledged.
     PersistenceOverstated,
     /// A write that the worn-out medium rejected is acknowledged.
     RefusalHidden,

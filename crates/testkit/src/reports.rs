@@ -2,7 +2,7 @@
 
 use nacre_kernel::{Activity, ComponentId, ComponentReport, Resource, Time};
 
-/// Creates an empty report of a component, for tests to complete.
+/// Creates an empty report of a component, which a test can fill in.
 pub fn empty_report(id: u8, kind: &'static str, path: &str) -> ComponentReport {
     ComponentReport {
         id: ComponentId(id),

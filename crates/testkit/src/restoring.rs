@@ -3,7 +3,7 @@
 use nacre_kernel::Random;
 use nacre_kernel::state::{self, State};
 
-/// Number of truncated copies of a state, and number of copies with one damaged byte.
+/// Number of truncated states to test, and number of states with one damaged byte to test.
 const DAMAGES: u64 = 12;
 
 /// Restores the state of `saved` into `other`, which was built with the same configuration. Panics if this

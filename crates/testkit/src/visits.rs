@@ -51,8 +51,7 @@ impl Driver {
         device.submit(now, RequestId(number as u32), request, Payload::NONE);
     }
 
-    /// Runs the device until its first completions, at most until `until`. Returns the number of
-    /// completions.
+    /// Runs the device up to its first completions before `until`. Returns the number of completions.
     fn run(&mut self, device: &mut dyn Device, until: Time) -> usize {
         self.completions.clear();
         device.run(until, &mut self.completions);

@@ -8,7 +8,7 @@ use std::fmt;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum WorkloadError {
-    /// An arrival is after the end of simulated time, 213 days.
+    /// An arrival is after the end of simulated time, i.e. after 213 days.
     TooLong {
         /// Scenario path of the arrival process.
         path: String,

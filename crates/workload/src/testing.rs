@@ -94,8 +94,8 @@ impl WorkloadBuilder for Builder {
     }
 }
 
-/// Creates the workload with these `settings`, which are the lines of the table `[workload]`, and this
-/// `seed`.
+/// Creates a workload with the given `seed` and `settings`. The settings are the lines of the table
+/// `[workload]`.
 pub(crate) fn workload(settings: &str, seed: u64) -> Result<Box<dyn Workload>, Problems> {
     workload_over(&[], settings, seed)
 }
@@ -156,8 +156,8 @@ pub(crate) fn check_repeatable(settings: &str) {
     check_restored(&[], settings, &first);
 }
 
-/// Checks that a workload restored at any position of `all` generates the remaining requests, and that a
-/// truncated state is rejected.
+/// Checks that a workload that is saved after any number of the requests in `all` and then restored
+/// generates the remaining requests. Also checks that a truncated state is rejected.
 pub(crate) fn check_restored(files: Files, settings: &str, all: &[Request]) {
     let new = || workload_over(files, settings, 1).unwrap_or_else(|problems| panic!("{problems}"));
     let mut random = Streams::new(5).stream("restored");

@@ -23,9 +23,9 @@ def printable(text: str) -> str:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """Formats a number with this number of significant digits, without exponent.
+    """Formats a number with `digits` significant digits, e.g. `1,230` or `0.0417`.
 
-    For example, `1,230` or `0.0417`.
+    The text never contains an exponent.
     """
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"

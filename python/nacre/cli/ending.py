@@ -1,4 +1,4 @@
-"""Ends long commands. Reports failed figures and interruptions."""
+"""Finishes long commands: reports failed figures and interruptions."""
 
 from __future__ import annotations
 

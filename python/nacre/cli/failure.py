@@ -92,7 +92,7 @@ def failure_of(error: BaseException) -> Failure:
 
 
 def complain(*lines: str) -> None:
-    """Writes error lines to standard error. Ignores errors of standard error."""
+    """Writes error lines to standard error. Ignores write errors."""
     with suppress(OSError):
         for line in lines:
             sys.stderr.write(f"error: {printable(line)}\n")
@@ -100,7 +100,7 @@ def complain(*lines: str) -> None:
 
 
 def warn(line: str) -> None:
-    """Writes a warning to standard error. Ignores errors of standard error."""
+    """Writes a warning to standard error. Ignores write errors."""
     with suppress(OSError):
         sys.stderr.write(f"warning: {printable(line)}\n")
         sys.stderr.flush()

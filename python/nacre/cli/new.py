@@ -1,4 +1,4 @@
-"""`nacre new`: a scenario, an example, or a flash drive from its data sheet."""
+"""The command `nacre new`."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def carry_out_moves(
 def carry_out_held_out(
     chosen: list[Target], out: Path | None = None, *, resume: bool = False, as_json: bool
 ) -> None:
-    """Prints the results that are obtained when one fitted value is removed at a time."""
+    """Prints how the results change when one fitted value at a time is set to its neutral value."""
     found, interrupted = _each(chosen, held_out, out, resume=resume)
     if as_json:
         write_json(found)
@@ -218,7 +218,8 @@ def carry_out(
 def _run(chosen: Sequence[Target], kept: Memory, *, keeps: bool) -> tuple[Reproduction, bool]:
     """Runs all simulations of the targets.
 
-    Returns the results, and whether the user interrupted the simulations. With `keeps`, an interruption raises `KeyboardInterrupt`.
+    Returns the results, and whether the user interrupted the simulations. With `keeps`, an
+    interruption raises `KeyboardInterrupt`.
     """
     jobs = jobs_of(chosen)
     with Interruption() as interruption, Local() as engine, RunsBar() as bar:

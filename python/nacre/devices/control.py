@@ -30,7 +30,7 @@ class Control:
 
     Each method sends one command. A method raises `Error` if no server listens at `path`, or if the
     server rejects the command. In a `with` block, the connection is closed at the end of the block.
-    Without a `with` block, the connection ends with the object.
+    Without a `with` block, the connection is closed when the object is deleted.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -48,7 +48,7 @@ class Control:
     def record(
         self, path: str | os.PathLike[str], *, force: bool = False, export: str | None = None
     ) -> None:
-        """Starts recording requests to a trace that `nacre.run` replays.
+        """Starts recording requests to a trace that `nacre.run` can replay.
 
         The file is created at `path` when the recording ends. An existing file is replaced only
         with `force`.

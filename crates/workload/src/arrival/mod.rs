@@ -18,11 +18,11 @@ use nacre_kernel::{Request, Time};
 pub enum Pacing {
     /// Requests arrive at given times, independent of completions.
     Open,
-    /// A serial host, e.g. a processor that accesses memory. A request is issued when it arrives or when the
-    /// previous one completes, whichever is later.
+    /// A serial host, e.g. a processor that accesses memory. A request is issued when it arrives or when
+    /// the previous request completes, whichever is later.
     Serial,
     /// A fixed number of clients. Each client waits for the completion of its request before it issues the
-    /// next one.
+    /// next request.
     Closed {
         /// Maximum number of outstanding requests, at least one.
         queue_depth: u32,

@@ -28,8 +28,8 @@ fn a_warehouse_takes_about_a_hundred_megabytes() {
     assert!((80.0..100.0).contains(&each), "{each} MB");
 }
 
-/// Average number of rows looked up, changed, and appended per transaction, derived from the text of the
-/// standard. A new order has 10 items on average.
+/// Compares the average numbers of rows looked up, changed, and appended per transaction with numbers
+/// derived from the text of the standard. A new order has 10 items on average.
 #[test]
 fn a_transaction_reads_and_writes_what_the_standard_says() {
     let (mut script, mut steps) = (script(4), Vec::new());
@@ -90,8 +90,8 @@ fn nurand_is_distributed_as_the_standard_says() {
     assert!(chi_square < degrees + 6.0 * (2.0_f64 * degrees).sqrt(), "{chi_square} with {degrees}");
 }
 
-/// Frequencies of the five transactions, which the test distinguishes by their appends and lookups. All sizes
-/// of new orders from 5 to 15 items are equally likely, and 60 % of payments look up three customers.
+/// Tests the frequencies of the five transactions, which differ in their appends and lookups. All sizes of
+/// new orders from 5 to 15 items are equally likely, and 60 % of payments look up three customers.
 #[test]
 fn transactions_and_their_parts_come_by_their_shares() {
     let mut script = script(4);

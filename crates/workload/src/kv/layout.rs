@@ -5,7 +5,7 @@ use nacre_kernel::Bytes;
 
 /// Size of the page header in bytes: `SIZEOF_PAGE` of Berkeley DB's `db_page.h`.
 const HEADER: u64 = 26;
-/// Size of an index entry of a page, which is the offset of an item, in bytes.
+/// Size of an index entry in bytes. An index entry is the offset of an item in the page.
 const INDEX: u64 = 2;
 /// Number of bytes before the data of a leaf item (`BKEYDATA`: length and type).
 const LEAF_ITEM: u64 = 3;

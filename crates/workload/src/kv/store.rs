@@ -1,6 +1,6 @@
 //! Simulation of the store. Clients run in simulated time and submit requests to the device.
 //!
-//! A client that waits for an event at an unknown time is in a list. The event resumes the client.
+//! A client that waits for an event at an unknown time is in a list until the event resumes the client.
 
 use super::Config;
 use super::cache::Cache;

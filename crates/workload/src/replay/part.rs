@@ -54,7 +54,7 @@ fn check(part: &Part, reader: &mut Reader<'_>) {
 }
 
 impl Part {
-    /// Appends the fragments of `request` that belong to this part to `pieces`. Volumes are renumbered
+    /// Appends to `pieces` the fragments of `request` that belong to this part. Volumes are renumbered
     /// without gaps.
     pub(super) fn choose(&self, request: &Request, pieces: &mut Vec<Request>) {
         match self.by {

@@ -16,8 +16,8 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// Processes the next step of the workload, or all completions at the time of the next completion.
-    /// Returns `false` at the end.
+    /// Processes the next step of the workload, or all completions at the time of the next completion,
+    /// whichever is earlier. Returns `false` at the end of the workload.
     pub(crate) fn advance(
         &mut self,
         workload: &mut dyn Interactive,
@@ -52,7 +52,7 @@ impl Host {
     }
 }
 
-/// Returns all requests of an interactive workload on a device with the latency `latency`.
+/// Returns all requests of an interactive workload on a device. `latency` returns the latency of a request.
 pub(crate) fn serve(
     workload: &mut dyn Interactive,
     mut latency: impl FnMut(&Request) -> Time,

@@ -47,7 +47,8 @@ struct Cut {
 struct Ended {
     /// Number of transactions that ended before the latest batch.
     before: u64,
-    /// For each transaction that ended later, the total number of requests returned up to its end.
+    /// For each transaction that ended since the start of the latest batch, the total number of requests
+    /// returned up to its end.
     #[state(varies)]
     at: Vec<u64>,
 }

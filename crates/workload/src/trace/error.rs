@@ -207,7 +207,7 @@ impl fmt::Display for Location {
 pub struct Fault(pub &'static str);
 
 impl Fault {
-    /// The time of a record is too far from the first record for [`nacre_kernel::Time`].
+    /// The time of a record is too far after that of the first record to fit into [`nacre_kernel::Time`].
     pub const TOO_LATE: Fault =
         Fault("the time is more than 120 days after the first record; check the time unit");
     /// A read, write, or trim of zero bytes.

@@ -107,7 +107,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns the bytes before `separator` and skips it. Without a separator, returns all bytes.
+    /// Returns the bytes before `separator`, and skips them and the separator. Without a separator, returns
+    /// all bytes.
     #[inline]
     pub fn until(&mut self, separator: u8) -> &'a [u8] {
         let text = self.0;

@@ -29,10 +29,10 @@ pub struct Fetching<'a> {
 /// Serves requests on `servers` identical servers that fetch from queues by weighted round robin with an
 /// urgent class. Request number i arrives in queue `queues[i]` and takes `services[i]`.
 ///
-/// A free server fetches an urgent request if there is one. Otherwise, it follows a cyclic list in which each
-/// class has as many entries as its weight. If requests of the next entry's class wait, one is served.
-/// Otherwise, all consecutive entries of this class are skipped. Queues of one class alternate: the first
-/// queue of a list that has a waiting request is served and moves to the end of the list.
+/// A free server fetches an urgent request if there is one. Otherwise, it follows a cyclic list in which
+/// each class has as many entries as its weight. If requests of the next entry's class wait, one of them is
+/// served. If none wait, all consecutive entries of this class are skipped. The queues of each class are in
+/// another list: the first queue with a waiting request is served and moves to the end of this list.
 #[must_use]
 pub fn weighted(
     servers: usize,
@@ -105,8 +105,9 @@ pub(super) fn serve(
     }
 }
 
-/// Simulates requests on one server with non-preemptive priorities. A free server serves the oldest request
-/// of the lowest class. Request number i belongs to `classes[i]` and takes `services[i]`.
+/// Simulates requests on one server with non-preemptive priorities. When the server is free, it serves the
+/// oldest request of the class with the lowest number. Request number i belongs to `classes[i]` and takes
+/// `services[i]`.
 #[must_use]
 pub fn by_priority(classes: &[u8], services: &[Time], load: Load<'_>) -> Vec<Visit> {
     assert_eq!(classes.len(), services.len(), "each request has a class and a service time");

@@ -37,7 +37,7 @@ enum Says {
 }
 
 impl Journal {
-    /// Records that `client` replaces the first of `values` with the second.
+    /// Appends a record of a change by `client`, which replaces the first of `values` with the second.
     pub(super) fn update(&mut self, end: u64, client: u32, place: (u32, usize), key: u32, values: [u32; 2]) {
         let next = self.transactions;
         let transaction = *self.under_way.entry(client).or_insert(next);
@@ -55,8 +55,8 @@ impl Journal {
     }
 }
 
-/// Configuration of a small store with 200 pairs on pages of 512 B, and one thread without CPU time. The
-/// cache and the log are large enough for all data.
+/// Configuration of a small store with 200 pairs on pages of 512 B, and one thread that uses no CPU time.
+/// The cache and the log are large enough for all data.
 fn small(method: AccessMethod) -> Config {
     Config {
         transactions: Some(100),

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 type Contents = Vec<Vec<(u32, u32)>>;
 
-/// A request, the data that it writes, and the state after its completion.
+/// A request, the data that it writes, and its effect on the log and on transactions.
 struct Event {
     request: Request,
     done: Time,
@@ -67,8 +67,9 @@ fn events<M: Method>(store: &mut Store<M>, config: &Config, random: &mut Random)
 }
 
 impl Device {
-    /// Content of a device with the initial pages `pages` after a power loss at `at`. Includes all writes
-    /// that completed before a completed flush, and a random subset of the other writes.
+    /// Returns the content of a device with the initial pages `pages` after a power loss at `at`. The
+    /// content includes all writes that completed before the start of a completed flush, and a random
+    /// subset of the other writes.
     fn after(pages: &Contents, config: &Config, events: &[Event], at: Time, random: &mut Random) -> Device {
         let mut device = Device { pages: pages.clone(), log: vec![0; config.log.0 as usize] };
         let flushed = events

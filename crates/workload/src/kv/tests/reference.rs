@@ -1,4 +1,4 @@
-//! Compares a store with one thread with a simple reference program, request by request, and with results
+//! Compares a single-threaded store with a simple reference program, request by request, and with results
 //! calculated by hand.
 
 use super::{alone, btree, hash, random, run, small};

@@ -53,9 +53,9 @@ fn close(what: &str, measured: f64, law: f64, tolerance: f64) {
     assert!((measured / law - 1.0).abs() < tolerance, "{what}: {measured}, by the law {law}");
 }
 
-/// The mean wait of class k is R / ((1 - s_(k-1)) (1 - s_k)). Here, s_k is the load of class k and all higher
-/// classes. R is half the sum over all classes of the rate times the mean square of the service time
-/// (cobham-1954).
+/// Compares the mean wait of each class k with its closed form, R / ((1 - s_(k-1)) (1 - s_k)). Here, s_k is
+/// the load of class k and all higher classes. R is half the sum over all classes of the rate times the
+/// mean square of the service time (cobham-1954).
 #[test]
 fn each_class_waits_as_the_law_of_priority_without_preemption_says() {
     let services = [50e-6, 100e-6, 200e-6];
