@@ -156,7 +156,7 @@ class LogWorkload(Table):
     open_zones: int | None = None
     """Number of zones that are written at the same time, with alternating requests; a divisor of the number of zones. Default: 1."""
     request: str | None = None
-    """Bytes of one read or write. Default: 4 KiB."""
+    """Size of a read or write in bytes. Default: 4 KiB."""
     read_share: str | float | None = None
     """Fraction of requests that read data in the log. The first request is always a write. Default: 0 %."""
     arrival: Arrival | None = None
@@ -352,7 +352,7 @@ class Dbt2Workload(Table):
     transactions: int | None = None
     """Total number of transactions. By default, settings of the run limit its length."""
     warehouses: int | None = None
-    """Number of warehouses. A warehouse has about 100 MB. Default: 20."""
+    """Number of warehouses. A warehouse takes about 100 MB. Default: 20."""
     page: str | None = None
     """Page size in bytes; a power of two. Default: 8 KiB."""
     log_block: str | None = None
@@ -380,7 +380,7 @@ class SpecwebWorkload(Table):
     answers: int | None = None
     """Total number of replies. By default, settings of the run limit its length."""
     directories: int | None = None
-    """Number of directories. A directory has about 5 MB. Default: 360."""
+    """Number of directories. A directory takes about 5 MB. Default: 360."""
     theta: float | None = None
     """Exponent of Zipf's law for directories. Default: 1.0."""
     read: str | None = None
@@ -474,7 +474,7 @@ class TenantsWorkload(Table):
     tenant: list[TenantsWorkloadTenant]
     """Tenants that share the stack, at most 256. Add new tenants at the end, so that the addresses and random streams of the others do not change."""
     places: int | None = None
-    """Maximum number of outstanding requests of all tenants. Absent means no limit. The `queue_depth` of the device should be at least as large."""
+    """Maximum number of outstanding requests of all tenants. By default, there is no limit. The `queue_depth` of the device should be at least as large."""
     weights: TenantsWorkloadWeights | None = None
     """Weights of the classes below urgent. If requests wait because `places` requests are outstanding, these classes take turns by weighted round robin. By default, priority is strict."""
     kind: Literal["tenants"] = "tenants"
@@ -604,7 +604,7 @@ class LogPattern(Table):
     open_zones: int | None = None
     """Number of zones that are written at the same time, with alternating requests; a divisor of the number of zones. Default: 1."""
     request: str | None = None
-    """Bytes of one read or write. Default: 4 KiB."""
+    """Size of a read or write in bytes. Default: 4 KiB."""
     read_share: str | float | None = None
     """Fraction of requests that read data in the log. The first request is always a write. Default: 0 %."""
     kind: Literal["log"] = "log"
@@ -821,7 +821,7 @@ class ServerCacheDeviceWriteBack(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ServerCacheDeviceLevel(Table):
-    """The levels, fastest first."""
+    """Levels of the cache, fastest first."""
 
     device: Device
     """Device that stores the blocks of the level. The level has the capacity of this device."""
@@ -848,7 +848,7 @@ class ServerCacheDevice(Table):
     lookup: str | None = None
     """Time to look up the blocks of a request. Default: 0 s."""
     level: list[ServerCacheDeviceLevel]
-    """The levels, fastest first."""
+    """Levels of the cache, fastest first."""
     backing: Device
     """Device that stores all blocks."""
     kind: Literal["server_cache"] = "server_cache"
@@ -1057,7 +1057,7 @@ class PcmDiskCacheDevice(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class TiersDeviceTier(Table):
-    """The tiers, fastest first."""
+    """Tiers of the device, fastest first."""
 
     device: Device
     """Device that holds the extents of the tier."""
@@ -1074,7 +1074,7 @@ class TiersDevice(Table):
     capacity: str | None = None
     """Total capacity, required if the tiers have shares, and not allowed otherwise."""
     tier: list[TiersDeviceTier]
-    """The tiers, fastest first."""
+    """Tiers of the device, fastest first."""
     placement: Placement | None = None
     """Placement of extents, and the policy that moves them. Default: dynamic."""
     migration_bandwidth: str | None = None

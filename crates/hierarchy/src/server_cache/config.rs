@@ -46,7 +46,7 @@ pub struct Config {
     /// Time to look up the blocks of a request.
     #[config(default = "0 s", source = "assumed: tables in memory, far below a microsecond")]
     pub lookup: Time,
-    /// The levels, fastest first.
+    /// Levels of the cache, fastest first.
     pub level: Vec<LevelConfig>,
     /// Device that stores all blocks.
     pub backing: Slot<DeviceFamily>,

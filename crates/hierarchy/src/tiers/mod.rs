@@ -119,7 +119,7 @@ pub struct Config {
     /// Total capacity, required if the tiers have shares, and not allowed otherwise.
     #[config(min = "1 B")]
     pub capacity: Option<Bytes>,
-    /// The tiers, fastest first.
+    /// Tiers of the device, fastest first.
     pub tier: Vec<TierConfig>,
     /// Placement of extents, and the policy that moves them.
     #[config(

@@ -57,7 +57,7 @@ pub struct Config {
     /// Total number of transactions. By default, settings of the run limit its length.
     #[config(min = 1)]
     pub transactions: Option<u64>,
-    /// Number of warehouses. A warehouse has about 100 MB.
+    /// Number of warehouses. A warehouse takes about 100 MB.
     #[config(default = 20, min = 1, max = 10000, source = "assumed: 2 GB, from memory of kgil-2008")]
     pub warehouses: u64,
     /// Page size in bytes; a power of two.

@@ -55,7 +55,7 @@ pub struct Config {
     /// Total number of replies. By default, settings of the run limit its length.
     #[config(min = 1)]
     pub answers: Option<u64>,
-    /// Number of directories. A directory has about 5 MB.
+    /// Number of directories. A directory takes about 5 MB.
     #[config(default = 360, min = 1, max = 1000000, source = "assumed: 1.8 GB, from memory of kgil-2008")]
     pub directories: u64,
     /// Exponent of Zipf's law for directories.

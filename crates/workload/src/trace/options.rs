@@ -98,7 +98,7 @@ pub struct Options {
     pub format: Option<String>,
     /// Time unit in the file. `None` selects the unit of the format.
     pub time_unit: Option<TimeUnit>,
-    /// Whether the first bad record ends reading with an error.
+    /// Whether the reader returns an error at the first bad record. Otherwise, it skips bad records.
     pub strict: bool,
     /// For blkparse and blktrace, the event that counts as a request. `None` selects `Q` if the head of the
     /// trace has such events, and `D` otherwise, with a note.

@@ -45,7 +45,7 @@ pub struct Config {
     /// of zones.
     #[config(default = 1, min = 1, max = 65536, source = "assumed: a log fills one zone after the other")]
     pub open_zones: u32,
-    /// Bytes of one read or write.
+    /// Size of a read or write in bytes.
     #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
     pub request: Bytes,
     /// Fraction of requests that read data in the log. The first request is always a write.

@@ -44,7 +44,7 @@ pub struct Part {
     pub pattern: Slot<PatternFamily>,
 }
 
-/// Maximum deviation of the sum of shares from 100 %. The tolerance permits thirds written with a few digits.
+/// Maximum deviation of the sum of shares from 100 %. The tolerance permits three shares of 33.333 %.
 const SHARE_TOLERANCE: f64 = 1e-4;
 /// Maximum number of patterns. The number of a pattern must fit into a byte.
 const PARTS_MAX: usize = 256;

@@ -107,7 +107,7 @@ pub enum Action {
     Write,
 }
 
-/// Maximum deviation of the sum of shares from 100 %. The tolerance permits thirds written with a few digits.
+/// Maximum deviation of the sum of shares from 100 %. The tolerance permits three shares of 33.33 %.
 const SHARE_TOLERANCE: f64 = 1e-3;
 /// Maximum number of classes.
 const CLASSES_MAX: usize = 256;

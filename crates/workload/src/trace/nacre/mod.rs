@@ -48,7 +48,7 @@ pub static FORMAT: Format = Format {
 const MAGIC: [u8; 8] = *b"\x89NCR\r\n\x1a\n";
 /// Version of the format that Nacre writes and reads.
 const VERSION: u16 = 1;
-/// Size of the file header before the provenance, in bytes.
+/// Size of the file header without the provenance, in bytes.
 const HEADER: usize = 32;
 /// Maximum size of the provenance in bytes.
 const LONGEST_PROVENANCE: usize = 64 << 10;
@@ -60,11 +60,11 @@ const TRAILER_MARK: [u8; 4] = *b"DONE";
 const BLOCK_RECORDS: usize = 65_536;
 /// Number of columns of a request: arrival, address, bytes, volume, and operation.
 const COLUMNS: usize = 5;
-/// Size of a block before its payload, in bytes.
+/// Size of a block without its payload, in bytes.
 const BLOCK_HEADER: usize = 16 + COLUMNS * column::Layout::BYTES + 8;
 /// Maximum size of a payload in bytes.
 const LONGEST_PAYLOAD: usize = COLUMNS * BLOCK_RECORDS * 8 + column::PADDING;
-/// Size of a trailer before the names, in bytes.
+/// Size of the trailer without the names, in bytes.
 const TRAILER: usize = 16;
 /// Maximum size of the names in bytes.
 const LONGEST_NAMES: usize = 64 << 20;
