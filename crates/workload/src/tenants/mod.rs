@@ -60,8 +60,8 @@ pub struct Config {
     /// Tenants that share the stack, at most 256. Add new tenants at the end, so that the addresses and
     /// random streams of the others do not change.
     pub tenant: Vec<TenantConfig>,
-    /// Maximum number of outstanding requests of all tenants. By default, there is no limit. The `queue_depth`
-    /// of the device should be at least as large.
+    /// Maximum number of outstanding requests of all tenants. By default, there is no limit. The
+    /// `queue_depth` of the device should be at least as large.
     #[config(min = 1, max = 1048576)]
     pub places: Option<u32>,
     /// Weights of the priority classes below urgent. If requests wait because `places` requests are

@@ -6,14 +6,14 @@
 //! is a volume. Several files are parts of one recording.
 //!
 //! # Not modeled
-//! Capacities in `device_size.csv`.
+//! The reader ignores the capacities in `device_size.csv`.
 //!
 //! # Sources
 //! Li et al., "An In-Depth Analysis of Cloud Block Storage Workloads in Large-Scale Production", IISWC 2020;
 //! github.com/alibaba/block-traces.
 //!
 //! # Checks
-//! Handwritten lines.
+//! The tests read handwritten lines.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};

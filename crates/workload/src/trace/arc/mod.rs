@@ -1,19 +1,19 @@
 //! The `.lis` traces of the ARC paper.
 //!
 //! # Model
-//! Each line is `start count ignored number`, separated by blanks. It represents a read of `count` pages
-//! starting at page `start`. Pages have 512 B unless the user gives another size.
+//! Each line is `start count ignored number`, separated by blanks. A line represents a read of `count`
+//! pages, starting at page `start`. Pages have 512 B unless the user selects another size.
 //!
 //! # Not modeled
-//! Times and writes. The format has neither, so all requests are reads that arrive at time zero, and the
-//! notes report this.
+//! The format has neither times nor operations. All requests are therefore reads that arrive at time zero,
+//! and a note reports this.
 //!
 //! # Sources
 //! Megiddo and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache", FAST 2003, and the description
 //! distributed with its traces.
 //!
 //! # Checks
-//! Handwritten lines.
+//! The tests read handwritten lines.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};

@@ -14,17 +14,17 @@
 //!   bad record.
 //!
 //! # Not modeled
-//! The flush before a write with data, forced unit access, merges, and remapping. Every event with the
-//! selected action counts. A trace of both a partition and its disk with action Q therefore has each request
-//! twice. A zone reset discards its zone but is not converted to a trim, because its line does not contain
-//! the zone size.
+//! The reader ignores the flush before a write with data, forced unit access, merges, and remapping. Every
+//! event with the selected action counts as a request. With action Q, a trace of both a partition and its
+//! disk therefore contains each request twice. A zone reset discards its zone but is not converted to a
+//! trim, because its line does not contain the zone size.
 //!
 //! # Sources
 //! blkparse(1) and `blkparse_fmt.c` of blktrace 1.3; `blk_fill_rwbs` in Linux 6.17,
 //! `kernel/trace/blktrace.c`, for zones.
 //!
 //! # Checks
-//! Handwritten lines of every type, and samples with actions Q and D.
+//! The tests read handwritten lines of every type, and samples with actions Q and D.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines};

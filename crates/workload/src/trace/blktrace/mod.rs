@@ -2,26 +2,26 @@
 //!
 //! # Model
 //! Records have 48 bytes in little-endian order: `u32 magic, u32 sequence, u64 time (ns), u64 sector, u32
-//! bytes, u32 action, u32 pid, u32 device, u32 cpu, u16 error, u16 pdu_len`. Each is followed by `pdu_len`
-//! bytes. The magic number is 0x65617400 with the version, 7, in its low byte. The low half of the action is
-//! the event, and the high half is a set of categories.
+//! bytes, u32 action, u32 pid, u32 device, u32 cpu, u16 error, u16 pdu_len`. After each record, there are
+//! `pdu_len` more bytes. The magic number is 0x65617400, with the version, 7, in its low byte. The low half
+//! of `action` is the event type, and the high half is a set of categories.
 //!
 //! The requests are the events of one of these types, which the user selects: queued (1, Q), issued to the
-//! driver (7, D), or completed (8, C). Events of category discard are trims, those of category write are
-//! writes, those of category flush without bytes are flushes, and all others are reads. A zone append is a
-//! write of its bytes. Each device (`major << 20 | minor`) is a volume. Files of several processors are
-//! merged by time.
+//! driver (7, D), or completed (8, C). Events in the category discard are trims, and events in the category
+//! write are writes. Events without bytes in the category flush are flushes. All other events are reads. A
+//! zone append is a write of its bytes. Each device (`major << 20 | minor`) is a volume. Files of several
+//! processors are merged by time.
 //!
 //! # Not modeled
-//! Notes, SCSI passthrough commands, other events, and events without bytes, which count as skipped. A note
-//! reports passthrough commands and writes without bytes (zone management). Big-endian files are not
-//! supported.
+//! Notification records, SCSI passthrough commands, events of other types, and events without bytes count as
+//! skipped. A note reports passthrough commands and writes without bytes (zone management). Big-endian
+//! files are not supported.
 //!
 //! # Sources
 //! Linux, `include/uapi/linux/blktrace_api.h`; blktrace(8).
 //!
 //! # Checks
-//! Handwritten records, several processors, damaged files, and a sample.
+//! The tests read handwritten records, files of several processors, damaged files, and a sample.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::Decoder;

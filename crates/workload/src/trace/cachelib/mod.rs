@@ -3,20 +3,21 @@
 //! # Model
 //! The format is CSV with the header
 //! `op_time,block_id,block_id_size,io_size,io_offset,user_name,user_namespace,op_name,op_count,host_name,rs_shard_id`,
-//! in any order of columns. Time is in seconds; size and offset are in bytes within a block. Operations whose
-//! name starts with `get` are reads, and those whose name starts with `put` are writes. A block id is opaque,
-//! so each block is assigned a range of 16 MiB in order of first appearance (a block has 8 MiB and
-//! checksums). Addresses are exact within a block, and blocks never overlap.
+//! in any order of columns. Times are in seconds. Sizes are in bytes, and offsets are in bytes from the
+//! start of the block. Operations whose name starts with `get` are reads, and those whose name starts with
+//! `put` are writes. A block id is opaque, so each block is assigned a range of 16 MiB in order of first
+//! appearance (a block has 8 MiB and checksums). Addresses are exact within a block, and blocks never
+//! overlap.
 //!
 //! # Not modeled
-//! Users, hosts, and shards. `op_count` is ignored: a line is one request, and the notes count the lines that
-//! represent several requests.
+//! The reader ignores users, hosts, shards, and `op_count`. Each line is one request, and a note reports
+//! the number of lines that represent several requests.
 //!
 //! # Sources
 //! cachelib.org, "Evaluating SSD hardware for Facebook workloads" and its traces.
 //!
 //! # Checks
-//! Handwritten lines, another column order, and CacheLib's sample.
+//! The tests read handwritten lines, lines with another column order, and CacheLib's sample.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};

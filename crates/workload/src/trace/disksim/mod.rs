@@ -5,14 +5,16 @@
 //! Block and count are in sectors of 512 B. Bit 0 of the flags is set for a read. Each device is a volume.
 //!
 //! # Not modeled
-//! The other flags (order and time criticality). The hosts of Nacre have no such properties.
+//! The reader ignores the other flags (order and time criticality), because requests in Nacre have no such
+//! properties.
 //!
 //! # Sources
 //! Bucy, Schindler, Schlosser and Ganger, "The DiskSim Simulation Environment Version 4.0 Reference Manual",
 //! CMU-PDL-08-101, section on trace formats.
 //!
 //! # Checks
-//! Handwritten lines, flags beyond bit 0, and the sample of Microsoft's SSD extension.
+//! The tests read handwritten lines, lines with flags beyond bit 0, and the sample of Microsoft's SSD
+//! extension.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};

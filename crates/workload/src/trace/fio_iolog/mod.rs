@@ -8,13 +8,13 @@
 //! advances the time by its offset in microseconds. Each file is a volume.
 //!
 //! # Not modeled
-//! The lower limit of waits in fio, which ignores waits below 100 us. Nacre simulates every wait.
+//! In fio, waits below 100 us are ignored. Nacre simulates every wait.
 //!
 //! # Sources
 //! fio's HOWTO, "Trace file format v2" and "v3", and `iolog.c` (which writes microseconds).
 //!
 //! # Checks
-//! Handwritten logs of both versions, and fio's test t0038.
+//! The tests read handwritten logs of both versions, and the log of fio's test t0038.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines};

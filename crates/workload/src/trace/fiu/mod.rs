@@ -6,14 +6,15 @@
 //! `md5` is the hash of 4096 bytes. Each device is a volume. Several files are parts of one recording.
 //!
 //! # Not modeled
-//! Processes, and content hashes: equal content is treated as different data.
+//! The reader ignores processes and content hashes. Blocks with equal content are therefore treated as
+//! different data.
 //!
 //! # Sources
 //! Koller and Rangaswami, "I/O Deduplication: Utilizing Content Similarity to Improve I/O Performance", FAST
 //! 2010; SNIA IOTTA.
 //!
 //! # Checks
-//! Handwritten lines.
+//! The tests read handwritten lines.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};

@@ -6,13 +6,13 @@
 //! distribution has one file per volume and day. Several files are parts of one recording.
 //!
 //! # Not modeled
-//! Nothing is left out.
+//! The reader uses all fields.
 //!
 //! # Sources
 //! SNIA IOTTA, "FUJITSU K5 cloud service traces", README (2018).
 //!
 //! # Checks
-//! Handwritten lines.
+//! The tests read handwritten lines.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};

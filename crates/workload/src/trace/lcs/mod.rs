@@ -16,17 +16,18 @@
 //! by the user.
 //!
 //! # Not modeled
-//! Statistics, `next_access`, lifetimes, features, and tenants. An id is the same object for all tenants.
-//! Arrival times within a second: the clock has a resolution of one second. Operations in version 1, which
-//! has none, so all its requests are reads. Files from 2024 with a header of 1024 bytes, which have another
-//! format.
+//! The reader ignores statistics, `next_access`, lifetimes, features, and tenants. An id is the same object
+//! for all tenants. The arrival times have a resolution of one second, like the clock in the records.
+//! Version 1 has no operations, so all of its requests are reads. Files from 2024 with a header of 1024
+//! bytes have another format and are not supported.
 //!
 //! # Sources
 //! libCacheSim, `traceReader/customizedReader/lcs.h` and `include/libCacheSim/enum.h`.
 //!
 //! # Checks
-//! Handwritten records of all versions, records written by libCacheSim 0.3.5, and truncated headers and
-//! records. A trace that libCacheSim converted into all versions reads like the original.
+//! The tests read handwritten records of all versions, records written by libCacheSim 0.3.5, and truncated
+//! headers and records. If libCacheSim converts a trace to any version, the reader returns the requests of
+//! the original trace.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, RecordFormat, Records};

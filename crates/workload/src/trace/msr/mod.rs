@@ -1,19 +1,20 @@
 //! MSR Cambridge: block traces of 13 servers of Microsoft Research, 2007.
 //!
 //! # Model
-//! Each line is `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`. There is no header. Time is a
-//! Windows file time in steps of 100 ns since 1601. Type is Read or Write. Offset and size are in bytes. Host
-//! and disk together are the volume. Several files are parts of one recording and are merged by time.
+//! Each line is `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`. There is no header. The
+//! timestamp is a Windows file time in steps of 100 ns since 1601. The type is Read or Write. Offset and
+//! size are in bytes. Each disk of each host is a volume. Several files are parts of one recording and are
+//! merged by time.
 //!
 //! # Not modeled
-//! Response times, which are those of the recorded system.
+//! The reader ignores the response times, because they are those of the recorded system.
 //!
 //! # Sources
 //! Narayanan et al., "Write Off-Loading: Practical Power Management for Enterprise Storage", FAST 2008; the
 //! README of the traces at SNIA IOTTA.
 //!
 //! # Checks
-//! Handwritten lines, volumes that must not alias, and a round trip.
+//! The tests read handwritten lines and volumes that must not alias, and check a round trip.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};

@@ -10,8 +10,8 @@
 //! A truncated file is read up to its last complete block.
 //!
 //! # Not modeled
-//! Further compression. A file has about 1/5 of the size of the vscsi file from which it was converted, and
-//! zstd reduces it further.
+//! The format has no general-purpose compression. A file has about 1/5 of the size of the vscsi file from
+//! which it was converted, and zstd reduces it further.
 //!
 //! # Sources
 //! Lemire and Boytsov, "Decoding billions of integers per second through vectorization", Software: Practice

@@ -1,20 +1,20 @@
 //! Nacre's plain CSV format, for people and scripts.
 //!
 //! # Model
-//! The header is `timestamp_us,op,offset,length`, optionally followed by `,volume`. Then there is one line
-//! per request. Time is in microseconds with up to six decimals, so picoseconds are exact. The operation is
-//! read, write, trim, or flush. Offset and length are in bytes. In a flush, both fields are zero or empty.
-//! The number of a volume is its name.
+//! The header is `timestamp_us,op,offset,length`, optionally followed by `,volume`. Each of the other lines
+//! is one request. Times are in microseconds with up to six decimals, so picoseconds are exact. The
+//! operation is read, write, trim, or flush. Offset and length are in bytes. In a flush, both fields are
+//! zero or empty. The number of a volume is its name.
 //!
 //! # Not modeled
-//! Nothing is left out. Every field of a [`nacre_kernel::Request`] is kept exactly, except that volumes are
-//! renumbered in order of first appearance.
+//! Every field of a [`nacre_kernel::Request`] is kept exactly, except that volumes are renumbered in order
+//! of first appearance.
 //!
 //! # Sources
 //! This project.
 //!
 //! # Checks
-//! Handwritten lines, a missing header, and round trips.
+//! The tests read handwritten lines and a file without a header, and check round trips.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines};

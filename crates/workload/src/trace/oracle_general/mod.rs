@@ -9,13 +9,14 @@
 //! this.
 //!
 //! # Not modeled
-//! `next_access`, which only an oracle may use. Operations: the format has none, so all requests are reads.
+//! The reader ignores `next_access`, which only an oracle may use. The format has no operations, so all
+//! requests are reads.
 //!
 //! # Sources
 //! libCacheSim, `doc/quickstart_cachesim.md` and `traceReader/customizedReader/oracle/oracleGeneralBin.h`.
 //!
 //! # Checks
-//! Handwritten records, hashed ids, and truncation.
+//! The tests read handwritten records, hashed ids, and truncated files.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, RecordFormat, Records};

@@ -1,18 +1,18 @@
 //! The trace format of the Storage Performance Council (SPC), used for UMass's Financial and WebSearch traces.
 //!
 //! # Model
-//! Each line is `ASU,LBA,Size,Opcode,Timestamp`, optionally with more fields. LBA is in sectors of 512 B,
-//! size is in bytes, opcode is r, R, w, or W, and timestamp is in decimal seconds. Each application storage
-//! unit (ASU) is a volume.
+//! Each line is `ASU,LBA,Size,Opcode,Timestamp`, optionally with more fields. The LBA is in sectors of 512
+//! B, the size is in bytes, the opcode is r, R, w, or W, and the timestamp is in decimal seconds. Each
+//! application storage unit (ASU) is a volume.
 //!
 //! # Not modeled
-//! Optional fields after the timestamp.
+//! The reader ignores optional fields after the timestamp.
 //!
 //! # Sources
 //! "SPC Trace File Format Specification", revision 1.0.1, 2002; the UMass Trace Repository.
 //!
 //! # Checks
-//! Handwritten lines, and a round trip that preserves picoseconds.
+//! The tests read handwritten lines, and check a round trip that preserves picoseconds.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};

@@ -3,18 +3,18 @@
 //! # Model
 //! Each line is `time device lba size op`, separated by blanks or tabs. Address and size are in sectors of
 //! 512 B. Op 1 is a read, op 0 is a write, and op 2 is a trim. (The usual convention for 0 and 1 is the
-//! opposite.) Each device is a volume, although MQSim ignores it. Times are in nanoseconds unless the user
-//! gives another unit. Traces derived from those of MSR use units of 100 ns.
+//! opposite.) Each device is a volume, although MQSim ignores the device. Times are in nanoseconds unless
+//! the user selects another unit. Traces derived from the MSR traces have times in units of 100 ns.
 //!
 //! # Not modeled
-//! Nothing is left out.
+//! The reader uses all fields.
 //!
 //! # Sources
 //! Hu et al., "Performance impact and interplay of SSD parallelism", ICS 2011 (SSDsim, `get_requests`);
 //! Tavakkol et al., "MQSim", FAST 2018 (`ASCII_Trace_Definition.h`).
 //!
 //! # Checks
-//! Handwritten lines, every op code, both units, and the samples of both simulators.
+//! The tests read handwritten lines, every op code, both time units, and the samples of both simulators.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};

@@ -7,14 +7,15 @@
 //! command was not recorded. Several files are parts of one recording.
 //!
 //! # Not modeled
-//! Response times.
+//! The reader ignores the response times.
 //!
 //! # Sources
 //! Lee et al., "Understanding storage traffic characteristics on enterprise virtual desktop infrastructure",
 //! SYSTOR 2017; the description at SNIA IOTTA.
 //!
 //! # Checks
-//! Handwritten lines, with and without header, empty types, and empty response times.
+//! The tests read handwritten lines, with and without a header, with empty types, and with empty response
+//! times.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};

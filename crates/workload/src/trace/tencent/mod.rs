@@ -6,15 +6,15 @@
 //! header. Several files are parts of one recording.
 //!
 //! # Not modeled
-//! Arrival times within a second, which the trace does not contain. All requests arrive at the start of their
-//! second, and the notes report this.
+//! The trace does not contain arrival times within a second. All requests arrive at the start of their
+//! second, and a note reports this.
 //!
 //! # Sources
 //! Zhang et al., "OSCA: An Online-Model Based Cache Allocation Scheme in Cloud Block Storage Systems", USENIX
 //! ATC 2020; SNIA IOTTA.
 //!
 //! # Checks
-//! Handwritten lines.
+//! The tests read handwritten lines.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};

@@ -1,25 +1,27 @@
 //! VMware's vscsi traces, as published by CloudPhysics: requests of virtual machines to virtual disks.
 //!
 //! # Model
-//! Version 1 has records of 32 bytes: `u32 sn, u32 len, u32 nSG, u16 cmd, u16 ver, u64 lbn, u64 ts`. Version 2
-//! has records of 40: `u16 cmd, u16 ver, u32 sn, u32 len, u32 nSG, u64 lbn, u64 ts, u64 rt`. All are
-//! little-endian. `len` is in bytes, `lbn` in sectors of 512 B, and `ts` in microseconds. The version is the high
-//! byte of `ver`.
+//! Version 1 has records of 32 bytes: `u32 sn, u32 len, u32 nSG, u16 cmd, u16 ver, u64 lbn, u64 ts`.
+//! Version 2 has records of 40 bytes: `u16 cmd, u16 ver, u32 sn, u32 len, u32 nSG, u64 lbn, u64 ts, u64
+//! rt`. All fields are little-endian. `len` is in bytes, `lbn` is in sectors of 512 B, and `ts` is in
+//! microseconds. The version is the high byte of `ver`.
 //!
-//! SCSI commands 08, 28, 88, and A8 are reads. 0A, 2A, 8A, AA, and the writes with verification 2E and 8E are
-//! writes. The cache synchronizations 35 and 91 are flushes. A file is one virtual disk; several files are
-//! several volumes.
+//! The SCSI commands 08, 28, 88, and A8 are reads. The commands 0A, 2A, 8A, and AA, and 2E and 8E (write
+//! with verification), are writes. The commands 35 and 91 (cache synchronization) are flushes. Each file is
+//! one virtual disk and one volume.
 //!
 //! # Not modeled
-//! Serial numbers, scatter-gather counts, and response times. Other SCSI commands count as skipped, and a
-//! note lists them by opcode. Most of them move no data or do not contain their addresses (e.g. UNMAP).
+//! The reader ignores serial numbers, scatter-gather counts, and response times. Other SCSI commands count
+//! as skipped, and a note lists them by opcode. Most of these commands move no data or do not contain their
+//! addresses (e.g. UNMAP).
 //!
 //! # Sources
 //! Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST 2015 (the traces); libCacheSim, `vscsi.h`
 //! (the layout).
 //!
 //! # Checks
-//! Handwritten records of both versions, truncation, and the published CloudPhysics sample.
+//! The tests read handwritten records of both versions, truncated files, and the published CloudPhysics
+//! sample.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, RecordFormat, Records, share_of_records};
