@@ -31,7 +31,7 @@ pub struct Shares {
 }
 
 /// Numbers of requests and writes at the start of the whole trace. [`Share::first`] and
-/// [`Share::first_writes`] count those of them that belong to a part.
+/// [`Share::first_writes`] are the numbers of these requests and writes in one part.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct First {
     /// Number of requests.

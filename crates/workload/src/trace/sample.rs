@@ -19,7 +19,7 @@ enum Kind {
     First { left: u64 },
 }
 
-/// Number of different values of block hashes.
+/// Number of different block hashes.
 const HASH_RANGE: u64 = 1 << 32;
 
 impl Sampler {

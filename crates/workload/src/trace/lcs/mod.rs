@@ -25,9 +25,8 @@
 //! libCacheSim, `traceReader/customizedReader/lcs.h` and `include/libCacheSim/enum.h`.
 //!
 //! # Checks
-//! The tests read handwritten records of all versions, records written by libCacheSim 0.3.5, and truncated
-//! headers and records. If libCacheSim converts a trace to any version, the reader returns the requests of
-//! the original trace.
+//! The tests read handwritten records of all versions, records that libCacheSim 0.3.5 wrote in versions 2
+//! and 3, and truncated headers and records.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, RecordFormat, Records};
