@@ -28,7 +28,7 @@ pub enum Bug {
     WearForgotten,
     /// Recovery reports no lost bytes.
     LossHidden,
-    /// Recovery does not report pages that an interrupted program damaged.
+    /// Recovery does not report pages that an interrupted program operation damaged.
     DamageHidden,
     /// The device reports that every write is durable as soon as it is acknowledged.
     PersistenceOverstated,

@@ -178,7 +178,7 @@ def _without_their_tables(scenario: str, overrides: dict[str, object]) -> dict[s
 
 
 def _with_those_of(scenario: str, overrides: dict[str, object], errors: ConfigError) -> ConfigError:
-    """Returns the errors together with those of the scenario itself, if any."""
+    """Returns `errors`, together with the errors of the scenario itself, if any."""
     try:
         check(scenario, overrides)
     except ConfigError as more:

@@ -19,8 +19,8 @@ fn script(warehouses: u64) -> Transactions {
     Transactions::new(config, Streams::new(1).stream("dbt2"))
 }
 
-/// According to the table sizes, the rows of a warehouse take 74 MB. Partially filled pages and the indices
-/// add about 25 % to this size.
+/// Tests the size of a warehouse. According to the table sizes, its rows take 74 MB. Partially filled pages
+/// and the indices add about 25 % to this size.
 #[test]
 fn a_warehouse_takes_about_a_hundred_megabytes() {
     let size = script(20).reach() as f64 - 8e6 - (48 << 20) as f64;
@@ -61,8 +61,8 @@ fn a_transaction_reads_and_writes_what_the_standard_says() {
     assert!((found / changed - 1.0).abs() < 0.03, "{found} writes, expected {changed}");
 }
 
-/// Compares samples of NURand over 256 numbers with A = 15 with the exact probabilities, which are counted
-/// over all values of x and y in (x | y) + 7.
+/// Compares samples of NURand (256 numbers, A = 15) with the exact probabilities. These follow from (x | y)
+/// + 7 over all values of x and y.
 #[test]
 fn nurand_is_distributed_as_the_standard_says() {
     let mut script = script(1);

@@ -8,7 +8,7 @@ use super::method::{Method, SearchStep};
 use super::pages::{Entry, NONE, Pages};
 use nacre_kernel::state::State;
 
-/// Page that contains the number of buckets. Every search reads it first.
+/// Page that contains the number of buckets. Every search reads this page first.
 pub(super) const META: u32 = 0;
 
 /// A linear hash table.

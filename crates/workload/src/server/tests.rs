@@ -39,8 +39,8 @@ fn rate(clients: u32, processors: u32, work: Time, storage: Time) -> f64 {
     units as f64 / host.now.as_secs_f64()
 }
 
-/// The throughput of a closed loop is the number of clients divided by the round-trip time, limited by the
-/// CPUs.
+/// Compares the throughput with that of a closed loop: the number of clients divided by the round-trip
+/// time, or the limit of the CPUs if that is lower.
 #[test]
 fn throughput_is_that_of_the_closed_loop() {
     let us = Time::from_us;
@@ -71,7 +71,8 @@ fn clients_meet_at_the_processor_in_the_order_of_their_completions() {
     assert_eq!(server.units(12).map(|units| units.done), Some(12));
 }
 
-/// Four clients on two CPUs are served in the order of arrival. Each uses its CPU time without interruption.
+/// Tests that four clients share two CPUs in the order of arrival, each without interruption, and that one
+/// step issues all requests of one time.
 #[test]
 fn a_step_issues_all_requests_of_its_instant() {
     let server = Server { clients: 4, think: Time::from_us(7), processors: 2 };

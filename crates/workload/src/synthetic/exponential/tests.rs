@@ -3,8 +3,8 @@ use crate::testing::{check_chi_square, check_repeatable, requests};
 const SETTINGS: &str =
     "kind = \"exponential\"\nrequests = 200_000\nfootprint = \"400 KiB\"\nscatter = false\n";
 
-/// With 100 blocks, the probability of block k is proportional to the integral of exp(-x / 20) from k to k +
-/// 1, which is proportional to exp(-k / 20).
+/// Compares the requests to 100 blocks with their exact probabilities. The probability of block k is
+/// proportional to the integral of exp(-x / 20) from k to k + 1, and therefore to exp(-k / 20).
 #[test]
 fn blocks_have_their_exact_probabilities() {
     let settings = format!("{SETTINGS}mean = \"20 %\"");

@@ -33,8 +33,8 @@ fn issued(settings: &str, count: usize, mut service: impl FnMut() -> Time) -> Ve
 
 const CLOSED: &str = "kind = \"closed\", queue_depth = 16";
 
-/// Classes that always have requests are served in proportion to their weights in every round. Two tenants of
-/// one class share its slots.
+/// Tests that classes with waiting requests at all times are served in proportion to their weights in every
+/// round. Two tenants of one class share its slots.
 #[test]
 fn classes_that_always_ask_get_their_weights() {
     let of = [(CLOSED, "low"), (CLOSED, "high"), (CLOSED, "medium"), (CLOSED, "medium")];
@@ -80,7 +80,7 @@ impl Turns {
     }
 }
 
-/// With one slot and known arrivals, the order of service must match the reference list.
+/// Compares the order of service with that of the reference list, for one slot and known arrivals.
 #[test]
 fn every_choice_is_that_of_turns_written_out() {
     let weights = [3, 2, 1];
