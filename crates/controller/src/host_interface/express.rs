@@ -40,7 +40,7 @@ pub struct ExpressConfig {
     )]
     pub flight: Time,
     /// Size of the buffer at each end of the link for packets in flight, including headers. A packet frees
-    /// its space when it arrives. By default, there is no limit.
+    /// its space when it arrives. Unlimited by default.
     #[config(min = "152 B", max = "1 GiB")]
     pub credits: Option<Bytes>,
 }

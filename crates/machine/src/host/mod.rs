@@ -38,7 +38,7 @@ pub struct HostConfig {
     /// duration without a table sets `after`.
     pub timeout: Option<Timeout>,
     /// Maximum outstanding requests of a host at the stack. Further requests wait in the host. Each tenant is
-    /// a host with a separate queue. By default, there is no limit.
+    /// a host with a separate queue. Unlimited by default.
     #[config(min = 1, max = 65536)]
     pub queue_depth: Option<u32>,
     /// Scheduler that selects the waiting request for a free slot of `queue_depth`.

@@ -71,7 +71,7 @@ pub struct Nand {
     #[config(with(program(doc = "Times to program a page, one per position on a word line.")))]
     #[config(with(erase(max = "10 s")))]
     pub timing: Timing<Vec<Time>>,
-    /// Rated number of erases of a block. Absent means no limit.
+    /// Rated number of erases of a block. Unlimited by default.
     #[config(min = 1, max = 4294967294)]
     pub endurance: Option<u64>,
     /// Standard deviation of the endurance of blocks, as a share of `endurance`.

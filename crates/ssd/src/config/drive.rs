@@ -96,7 +96,7 @@ pub struct Drive {
     pub multi_plane: bool,
     /// Number of page registers per plane for host reads. A register holds a page that is sensed,
     /// transferred, or waiting for the channel. With one register (no cached commands), a die is idle during
-    /// the transfer. By default, there is no limit.
+    /// the transfer. Unlimited by default.
     #[config(min = 1, max = 64)]
     pub registers: Option<u32>,
     /// Order of transfers on a channel.

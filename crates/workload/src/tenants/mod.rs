@@ -60,7 +60,7 @@ pub struct Config {
     /// Tenants that share the stack, at most 256. Add new tenants at the end, so that the addresses and
     /// random streams of the others do not change.
     pub tenant: Vec<TenantConfig>,
-    /// Maximum number of outstanding requests of all tenants. By default, there is no limit. The
+    /// Maximum number of outstanding requests of all tenants. Unlimited by default. The
     /// `queue_depth` of the device should be at least as large.
     #[config(min = 1, max = 1048576)]
     pub places: Option<u32>,

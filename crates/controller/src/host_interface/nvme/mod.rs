@@ -97,10 +97,10 @@ pub struct Config {
     )]
     pub host_memory: Time,
     /// Maximum number of outstanding reads of data from host memory. A read has at most `read_request` bytes.
-    /// By default, there is no limit.
+    /// Unlimited by default.
     #[config(min = 1, max = 1048576)]
     pub tags: Option<u32>,
-    /// Maximum number of outstanding commands per queue pair. Absent means no limit.
+    /// Maximum number of outstanding commands per queue pair. Unlimited by default.
     #[config(min = 1, max = 1048576)]
     pub queue_depth: Option<u32>,
     /// Number of queue pairs. Commands are distributed over the pairs in turn, and the device fetches one

@@ -86,7 +86,7 @@ pub const WORKLOAD: Model<WorkloadFamily> = Model {
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 
-const SUMMARY: &str = "zones that are written sequentially, each trimmed before it is written";
+const SUMMARY: &str = "writes zones sequentially, and trims each zone before writing it";
 const SOURCES: &[&str] = &["rosenblum-1992", "fio"];
 
 fn pattern(
