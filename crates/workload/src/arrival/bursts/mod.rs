@@ -10,11 +10,11 @@
 //! The model omits a daily rhythm, burstiness on several time scales, and heavy-tailed pauses.
 //!
 //! # Sources
-//! fischer-1993: W. Fischer, K. Meier-Hellstern, The Markov-modulated Poisson process (MMPP) cookbook,
+//! fischer-1993: Fischer and Meier-Hellstern, "The Markov-modulated Poisson process (MMPP) cookbook",
 //! Performance Evaluation 18, section 2.
 //!
 //! # Checks
-//! The tests compare the mean rate and the share of time in each state with their formulas. Over long
+//! The tests compare the mean rate and the share of time in each state with their closed forms. Over long
 //! windows, the index of dispersion of counts is 1 + 2 (l1 - l2)^2 r1 r2 / ((r1 + r2)^2 (l1 r2 + l2 r1)).
 //! Here, l1 is `rate`, l2 is `idle_rate`, r1 is 1 / `on`, and r2 is 1 / `off`.
 

@@ -3,7 +3,8 @@
 //! # Model
 //! The workload has `queue_depth` clients. Each client issues a request, waits for its completion, waits for
 //! the think time, and issues the next request. All clients take their requests from one sequence, and the
-//! device determines the rate. fio with `iodepth` and most database benchmarks generate load in this way.
+//! device determines the request rate. Most database benchmarks, and fio with `iodepth`, generate load in
+//! this way.
 //!
 //! # Not modeled
 //! The model omits batched submission and completion (`iodepth_batch` of fio), and random think times.

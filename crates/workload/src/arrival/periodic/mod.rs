@@ -6,10 +6,10 @@
 //! arrivals.
 //!
 //! # Not modeled
-//! The model omits jitter, and sources with different phases.
+//! The model omits jitter, and several sources with different phases.
 //!
 //! # Sources
-//! kleinrock-1975: L. Kleinrock, Queueing Systems I, which defines D in Kendall's notation.
+//! kleinrock-1975: Kleinrock, "Queueing Systems I", which defines D in Kendall's notation.
 //!
 //! # Checks
 //! Request n arrives at n / rate, exact to the picosecond, even after a billion requests.

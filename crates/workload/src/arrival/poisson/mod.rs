@@ -6,11 +6,12 @@
 //! transactions also arrive as a Poisson process.
 //!
 //! # Not modeled
-//! The model omits bursts, a daily rhythm, and the self-similarity of real traffic. For these, use `bursts`
-//! or replay a trace.
+//! The model omits bursts, a daily rhythm, and the self-similarity of real traffic. To include these effects,
+//! use `bursts` or `rhythm`, or replay a trace.
 //!
 //! # Sources
-//! kleinrock-1975: L. Kleinrock, Queueing Systems I, section 2.4. wu-1994, section 5.2, uses this process.
+//! - kleinrock-1975: Kleinrock, "Queueing Systems I", section 2.4.
+//! - wu-1994, section 5.2: Poisson arrivals of TPC-A transactions.
 //!
 //! # Checks
 //! The mean gap is 1 / rate, and the squared coefficient of variation of the gaps is 1. The index of

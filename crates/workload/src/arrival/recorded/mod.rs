@@ -6,8 +6,8 @@
 //!
 //! # Not modeled
 //! The simulated device does not influence the arrival times. The recorded times depend on the speed of the
-//! recorded system: with a faster device, requests would have arrived earlier. If the device should determine
-//! the rate, use `closed`. A scale other than 1 also changes the length of the daily rhythm.
+//! recorded system: with a faster device, some requests would have arrived earlier. If the device should
+//! determine the rate, use `closed`. A scale other than 1 also changes the length of the daily rhythm.
 //!
 //! # Sources
 //! snia-traces: the SNIA I/O trace repository, whose traces are replayed in this way. Old traces are often

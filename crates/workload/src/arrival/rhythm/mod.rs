@@ -10,11 +10,11 @@
 //! step.
 //!
 //! # Sources
-//! devroye-1986: L. Devroye, Non-Uniform Random Variate Generation, section 2.2 (inversion).
+//! devroye-1986: Devroye, "Non-Uniform Random Variate Generation", section 2.2 (inversion).
 //!
 //! # Checks
 //! The number of requests in each step is proportional to the weight of the step. The quantiles of the gaps
-//! and the mean rate equal the settings.
+//! and the mean rate equal the configured values.
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;
