@@ -8,11 +8,11 @@
 //! invalidated.
 //!
 //! # Not modeled
-//! The log-structured file system of the paper cleans several segments at once and sorts their valid data by
-//! age. Sorting separates hot data from cold data. In contrast, this model cleans one segment at a time. The
-//! model copies the valid pages of the victim to an erased segment, and new pages fill the rest of that
-//! segment. Hot and cold data therefore mix again, and the cleaning cost is only a few tenths of a percent
-//! lower than with greedy.
+//! The log-structured file system of rosenblum-1992 cleans several segments at once and sorts their valid
+//! data by age. Sorting separates hot data from cold data. In contrast, this model cleans one segment at a
+//! time. The model copies the valid pages of the victim to an erased segment, and new pages fill the rest of
+//! that segment. Hot and cold data therefore mix again, and the cleaning cost is only a few tenths of a
+//! percent lower than with `greedy`.
 //!
 //! # Sources
 //! rosenblum-1992, section 3.4. wu-1994, section 4.1, explains why the policy is unsuitable for large
@@ -20,7 +20,7 @@
 //!
 //! # Checks
 //! In an example with four segments, the policy selects the same victim as a calculation by hand. With hot
-//! and cold data, the cleaning cost of the policy is lower than the cleaning cost of greedy.
+//! and cold data, the cleaning cost of the policy is lower than the cleaning cost of `greedy`.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Model};

@@ -3,7 +3,7 @@
 //! # Model
 //! All segment positions form one partition. The policy samples d positions at random, with replacement, and
 //! cleans the sampled position with the most invalid pages. With d = 1, the policy cleans random segments.
-//! With a large d, the policy behaves nearly like greedy, but greedy has to examine every segment. If no
+//! With a large d, the policy behaves nearly like `greedy`, but `greedy` has to examine every segment. If no
 //! sampled position has an invalid page, the policy cleans the next position that has one.
 //!
 //! # Not modeled
@@ -14,7 +14,7 @@
 //!
 //! # Checks
 //! With d = 1 and uniform writes, the cleaning cost is within 2 % of u / (1 - u), where u is the utilization.
-//! The cost falls as d increases, and greedy has the lowest cost.
+//! The cost falls as d increases, and is lowest with `greedy`.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Model};

@@ -4,10 +4,10 @@
 //! The function selects the victim in a partition. The function can also return the numbers of valid pages
 //! that move from the victim to the previous partition and to the next partition. The attribute
 //! `partition_segments` of the function is the number of segments per partition. The device executes these
-//! decisions like the decisions of a built-in policy.
+//! decisions in the same way as the decisions of a built-in policy.
 //!
 //! # Not modeled
-//! The device decides when cleaning starts, e.g. with the setting `reserve` of an SSD. For an SSD, the
+//! The device decides when cleaning starts. An SSD, for example, uses its setting `reserve`. For an SSD, the
 //! attribute `keeps_erased` of the function can replace this decision. The device rejects invalid decisions
 //! of the function.
 //!

@@ -4,22 +4,22 @@
 //! Adjacent segment positions form partitions of equal size. A page is drained into the partition from which
 //! it was copied. Inside a partition, the least recently written segment is cleaned. Pages from the end of a
 //! victim move to the previous partition, and pages from its head move to the next partition. Locality
-//! gathering moves pages between segments in the same way (see `redistribution.rs`). The paper states only
-//! the aim of the policy. We developed the method and chose its constants.
+//! gathering moves pages between segments in the same way (source file `redistribution.rs`). The paper states
+//! only the aim of the policy. We developed the method and chose its constants.
 //!
 //! The setting `gather_young` enables a rule that the policy of the paper does not have. If hot pages are
-//! written many times during one pass through the partition, the victim of FIFO contains no valid hot page.
-//! Assume that 5 % of the data, at random addresses, receive 95 % of the writes (5/95). Without the rule,
-//! gathering this hot data would take a thousand turnovers. In one turnover, the host writes as many pages as
-//! the array has valid pages. If hot and cold pages are mixed, a young segment has nearly as many invalid
-//! pages as an old segment. At intervals, the policy searches for segments with nearly as many invalid pages
-//! as the oldest segment. The policy cleans the youngest of these segments instead of the oldest segment. The
-//! valid pages at the end of this young segment are nearly all hot and move to the previous partition. Under
-//! uniform writes, the rule increases the cleaning cost by 1.5 %.
+//! written many times during one pass through the partition, the victim that FIFO selects contains no valid
+//! hot page. Assume that 5 % of the data, at random addresses, receive 95 % of the writes (5/95). Without the
+//! rule, gathering this hot data would take a thousand turnovers. In one turnover, the host writes as many
+//! pages as the array has valid pages. If hot and cold pages are mixed, a young segment has nearly as many
+//! invalid pages as an old segment. Periodically, the policy searches for segments with nearly as many
+//! invalid pages as the oldest segment. The policy cleans the youngest of these segments instead of the
+//! oldest segment. The valid pages at the end of this young segment are nearly all hot and move to the
+//! previous partition. Under uniform writes, the rule increases the cleaning cost by 1.5 %.
 //!
-//! If the hot data starts in the first positions, the cleaning cost is steady after 20 turnovers. If the hot
-//! data starts at random addresses, the cost after 80 turnovers is within 10 % of the cost after 100
-//! turnovers, and still decreases slowly.
+//! If the hot data is initially in the first positions, the cleaning cost is steady after 20 turnovers. If
+//! the hot data is initially at random addresses, the cost after 80 turnovers is within 10 % of the cost
+//! after 100 turnovers. Even after 100 turnovers, the cost still decreases slowly.
 //!
 //! # Not modeled
 //! The write statistics of the policy are not saved with the state of a device.
@@ -28,11 +28,11 @@
 //! wu-1994, section 4.4.
 //!
 //! # Checks
-//! The results show the trends of figures 8, 9, and 10 of the paper. Under uniform writes, the cleaning cost
-//! is within 20 % of the cleaning cost of greedy. At every locality, the cost is lower than with locality
-//! gathering. At 20/80 and higher localities, the cost is also lower than with greedy. Partitions of 16
-//! segments have the lowest cost overall. The cost falls with the number of segments until a segment is less
-//! than 1 % of the array.
+//! The cleaning costs follow the trends of figures 8, 9, and 10 of the paper. Under uniform writes, the
+//! cleaning cost is within 20 % of the cleaning cost of greedy. At every locality, the cost is lower than
+//! with locality gathering. At 20/80 and higher localities, the cost is also lower than with greedy. Overall,
+//! the cost is lowest with partitions of 16 segments. As the number of segments increases, the cost falls
+//! until a segment is less than 1 % of the array.
 
 use super::redistribution::{Redistribution, Settings};
 use super::{Cleaner, CleaningFamily, Decision, View, check_partitions};

@@ -6,19 +6,19 @@
 //! written pages are at the end of the segment. Pages from the end move to the previous position, and pages
 //! from the head move to the next position. The policy chooses the numbers of moved pages so that the product
 //! of cleaning frequency and cleaning cost becomes the same in all segments. Hot data then gathers at
-//! position 0. `redistribution.rs` computes the numbers. The paper states only the aim of the policy. We
-//! developed the method and fitted its settings.
+//! position 0. The source file `redistribution.rs` computes these numbers. The paper states only the aim of
+//! the policy. We developed the method and fitted its settings.
 //!
-//! Gathering takes a long time. Assume an array of 128 segments whose hot data starts in the first positions.
-//! At 20/80 (20 % of the data receive 80 % of the writes), the cost is steady after 40 turnovers of the valid
-//! data. At 10/90, the cost is steady after 60 turnovers, and at 5/95 after 100 turnovers. Hot data at random
-//! addresses first has to move, and forms clusters on the way. At 10/90, the cost after 200 turnovers is then
-//! still twice its final value.
+//! Gathering takes a long time. Assume an array of 128 segments whose hot data is initially in the first
+//! positions. At 20/80 (20 % of the data receive 80 % of the writes), the cost is steady after 40 turnovers
+//! of the valid data. At 10/90, the cost is steady after 60 turnovers, and at 5/95 after 100 turnovers. If
+//! the hot data is initially at random addresses, it has to move first, and forms clusters in the meantime.
+//! At 10/90, the cost after 200 turnovers is then still twice its final value.
 //!
 //! # Not modeled
-//! The paper computes the products from the number of cleanings of each segment. This model uses the number
-//! of drained pages, because this number is less noisy. The write statistics of the policy are not saved with
-//! the state of a device.
+//! In the paper, the products are computed from the number of cleanings of each segment. This model uses the
+//! number of drained pages, because this number is less noisy. The write statistics of the policy are not
+//! saved with the state of a device.
 //!
 //! # Sources
 //! wu-1994, section 4.3.
@@ -26,9 +26,9 @@
 //! # Checks
 //! Under uniform writes, the cleaning cost is within 5 % of u / (1 - u), where u is the utilization. The cost
 //! decreases as locality increases. The cost is never below the cost of perfect sorting, [u / (1 - u)] (sum
-//! of sqrt(f r))^2. The sum is over the classes of data with different write rates. A class has the fraction
-//! f of the data and receives the fraction r of the writes. For sorted data, the cost is within 10 % of the
-//! cost of perfect sorting.
+//! of sqrt(f r))^2. The sum is over classes of data with different write rates. Each class contains the
+//! fraction f of the data and receives the fraction r of the writes. For sorted data, the cost is within 10 %
+//! of the cost of perfect sorting.
 
 use super::redistribution::{Redistribution, Settings};
 use super::{Cleaner, CleaningFamily, Decision, View};

@@ -13,35 +13,35 @@
 //!
 //! *Above the average*: if the product is above the average, the segment gives valid pages to the neighboring
 //! partitions. The product then approaches the average. If the frequency stayed the same, the product would
-//! equal the average at the utilization `c / (1 + c)`, with `c` = average / frequency. One cleaning covers
-//! the share `step` of the distance to this utilization. Half of the moved pages come from the end of the
-//! segment and move to the previous partition. The other half come from the head of the segment and move to
-//! the next partition. At the ends of the array, all pages move in one direction.
+//! equal the average at the utilization `c / (1 + c)`, with `c` = average / frequency. Each cleaning changes
+//! the utilization by the share `step` of the distance to this value. Half of the moved pages come from the
+//! end of the segment and move to the previous partition. The other half come from the head of the segment
+//! and move to the next partition. At the ends of the array, all pages move in one direction.
 //!
 //! *Below the average* (`raises`): if the product is below the average, the segment receives pages. Half of
 //! these pages come from the head of the least recently cleaned segment of the previous partition. The other
-//! half come from the end of the active segment of the next partition. The cleaning frequency changes as a
-//! result. Let `w` be the number of pages drained into a segment per page drained into the array. Let `f` be
-//! the number of free pages among the `p` pages of the segment when it is cleaned. Per page drained into the
-//! array, the segment is cleaned `w / f` times, at the cost `(p - f) / f`. The product therefore equals the
-//! average `a` if `f` solves `a f^2 + w f = w p`. With `raises`, all segments give and receive pages
+//! half come from the end of the active segment of the next partition. These pages also change the cleaning
+//! frequency. Let `w` be the number of pages drained into a segment per page drained into the array. Let `f`
+//! be the number of free pages among the `p` pages of the segment when it is cleaned. Per page drained into
+//! the array, the segment is cleaned `w / f` times, at the cost `(p - f) / f`. The product therefore equals
+//! the average `a` if `f` solves `a f^2 + w f = w p`. With `raises`, all segments give and receive pages
 //! according to this equation. If the policy used the previous frequency, a step of half of the distance
 //! would overshoot. Cold segments would then fill up, and the cost at 5/95 would be a hundred times as high.
 //!
 //! With one segment per partition, the policy is the locality gathering of the paper. With sixteen segments
-//! per partition, the policy is the hybrid policy of the paper. The policy counts all these quantities during
-//! the run, and no value is fitted. The paper states only that a cleaning brings the product *closer* to the
-//! average. The default `step`, half of the distance, is an assumption. `locality_gathering` and `hybrid`
-//! have the same aim but use our method with fitted settings. If these policies have a lower cleaning cost,
-//! the fitted settings are the cause.
+//! per partition, the policy is the hybrid policy of the paper. The policy measures all these quantities
+//! during the run, and no value is fitted. The paper states only that a cleaning brings the product *closer*
+//! to the average. The default value of `step`, half of the distance, is an assumption. `locality_gathering`
+//! and `hybrid` have the same aim but use our method with fitted settings. If the cleaning cost of these
+//! policies is lower, the fitted settings are the cause.
 //!
 //! # Not modeled
 //! - The paper also raises the utilization of a segment whose product is below the average. Without `raises`,
 //!   such a segment receives pages only from neighbors whose product is above the average.
 //! - The division of pages between the two neighbors is not published. The model assumes an even division,
 //!   both for pages that a segment gives and for pages that it receives.
-//! - The paper does not state what share of the distance one cleaning covers. A full step overshoots, because
-//!   the cleaning frequency follows the utilization with a delay.
+//! - The paper does not state the share of the distance by which one cleaning changes the utilization. A full
+//!   step overshoots, because the cleaning frequency follows the utilization with a delay.
 //!
 //! # Sources
 //! wu-1994, sections 4.3 and 4.4.
