@@ -1,8 +1,8 @@
 //! eNVy: flash as main memory.
 //!
 //! # Model
-//! The host sees a linear memory of words, whose content is in flash. The page table maps logical pages to
-//! flash pages or to the write buffer. The table and the buffer are in battery-backed SRAM. One controller
+//! The host accesses a linear memory of words, whose content is in flash. The page table maps logical pages
+//! to flash pages or to the write buffer. The table and the buffer are in battery-backed SRAM. One controller
 //! serves the host.
 //!
 //! - *Read*: A read of a word takes one memory access. A memory management unit caches the most recently used
@@ -13,52 +13,52 @@
 //!   each page at the time of its access.
 //!
 //! ## Drain and cleaning
-//! While the buffer holds more than the share `threshold`, the controller drains the oldest pages. Each page
-//! is programmed into the active segment of the partition that the page came from. If no segment of the
-//! partition has space, the `cleaning` policy selects a segment to clean (garbage collection). The controller
-//! copies the valid pages of this segment to an erased segment, in the same order. The controller then erases
-//! the cleaned segment.
+//! While more than the share `threshold` of the buffer is in use, the controller drains the oldest pages.
+//! Each page is programmed into the active segment of the partition that the page came from. If no segment of
+//! the partition has space, the `cleaning` policy selects a segment to clean (garbage collection). The
+//! controller copies the valid pages of this segment to an erased segment, in the same order. The controller
+//! then erases the cleaned segment.
 //!
 //! Programs and erases run only while the host is idle. A host access suspends programs and erases. They
-//! resume after the time `resume_after` without an access. If the buffer is full, a write waits until a page
-//! is drained. The wait includes `resume_after` and any necessary cleaning. Up to `concurrency` operations
-//! may be in progress, each in a different bank of chips.
+//! resume when the host has been idle for the time `resume_after`. If the buffer is full, a write waits until
+//! a page is drained. The wait includes `resume_after` and any necessary cleaning. Up to `concurrency`
+//! operations may be in progress, each in a different bank of chips.
 //!
 //! *Few chips* (`transfer`): If the chips of a bank cannot transfer a page in one memory cycle, the transfer
 //! of a page takes several cycles. Section 8 of the paper describes plans for such a prototype. A copy into
-//! the buffer then takes one cycle per transfer, and a program takes one program time per transfer. Their
-//! energy does not change.
+//! the buffer then takes one cycle per transfer, and a program takes one program time per transfer. The
+//! energy of both operations does not change.
 //!
 //! If the erase counts of two segments differ by more than `wear_swap_gap`, the controller exchanges their
-//! data. The lifetime is `pages * endurance / (programs per day)` for all segments (section 5.5 of the
-//! paper).
+//! data. The lifetime is `pages * endurance / (programs per day)`, where `pages` is the number of pages in
+//! all segments (section 5.5 of the paper).
 //!
 //! ## Power loss
 //! If the simulation stores data, the data in eNVy survives power losses. The battery preserves the page
 //! table, the buffer, and the state of cleaning.
 //!
-//! - After an interrupted write, the words that were already written remain.
+//! - After an interrupted write, the words that were already written keep their new values.
 //! - An interrupted program is repeated on another page, and an interrupted erase is repeated.
 //! - An open transaction is rolled back. During a transaction, eNVy keeps the old version of each written
-//!   page, in flash or in the buffer. Cleaning moves old versions like valid pages.
+//!   page, in flash or in the buffer. Cleaning moves old versions in the same way as valid pages.
 //! - Interrupted programs may use up the erased pages that the relocation of a segment needs. If no other
-//!   segment has erased pages, the page table maps to the old pages again. The new segment is then erased,
-//!   and the relocation restarts. The paper does not describe this case.
+//!   segment has erased pages, the controller restores the old mappings in the page table, erases the new
+//!   segment, and restarts the relocation. The paper does not describe this case.
 //!
 //! # Not modeled
-//! - Flash reads for copies. Such a read would take one memory cycle per page. The program of the page takes
-//!   25 cycles.
+//! - Flash reads for copies. Such a read would take one memory cycle per page, and the program of the page
+//!   takes 25 cycles.
 //! - Chip faults. A segment stays in use after `endurance` erases.
 //! - The effect of wear on program and erase times. wu-1994, section 2, measured a program time of 4 us and
 //!   an erase time of 40 ms on a chip after two million cycles. The model uses the program and erase times of
 //!   worn cells. A new array is at least as fast.
 //!
 //! # Sources
-//! wu-1994: M. Wu, W. Zwaenepoel, eNVy: a non-volatile, main memory storage system, ASPLOS 1994.
+//! wu-1994: Wu and Zwaenepoel, "eNVy: a non-volatile, main memory storage system", ASPLOS 1994.
 //!
 //! # Checks
-//! - At fixed utilization, the cleaning cost equals closed forms for FIFO, greedy, and locality gathering.
-//!   For FIFO, this also holds with mixed hot and cold data.
+//! - At fixed utilization, the cleaning cost equals the closed forms for FIFO, greedy, and locality
+//!   gathering. For FIFO, this also holds with mixed hot and cold data.
 //! - On small arrays, the result of every operation equals the result of a naive memory model. The tests
 //!   include power losses at any time. If a relocation has no spare pages, the tests cut power at each of its
 //!   programs and erases.

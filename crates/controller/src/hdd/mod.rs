@@ -3,8 +3,8 @@
 //! # Model
 //! The module `media::disk` models the mechanics. The seek curve is fitted to a data sheet. The rotational
 //! position depends on the absolute simulated time. The transfer rate falls linearly from the outermost to
-//! the innermost track. One arm serves one queue. After a seek, the head settles longer for a write than for
-//! a read, by `write_settle`.
+//! the innermost track. The drive has one arm and one queue of requests. After a seek, a write needs the
+//! additional settling time `write_settle`.
 //!
 //! *Scheduling*: When the arm is free, the drive selects one of the `queue` oldest waiting requests.
 //! `scheduling` is the policy:
@@ -33,16 +33,17 @@
 //!
 //! *Share of a drive*: `drive` is the capacity of a whole drive. If `capacity` is smaller, the device is a
 //! share of a pool of such drives. Cost and idle power are in proportion to the share. The share has the seek
-//! times, the rotation, and the rates of a whole drive. The arm serves only the requests of this share.
+//! times, the rotational speed, and the transfer rates of a whole drive. The arm serves only the requests of
+//! this share.
 //!
 //! # Not modeled
 //! - Read hits in the write cache. Reads of data that is still in the write cache go to the platter.
 //! - Several buffer segments. The buffer has only one segment, so two interleaved streams evict each other's
 //!   data.
-//! - The energy of read-ahead that no request uses.
-//! - Standby after the last access of a run. The time after this access counts as idle, regardless of its
-//!   length.
-//! - Spin-up that depends on the share. A share of a drive spins up like a whole drive.
+//! - The energy to read ahead data that the host never requests.
+//! - Standby after the last access of a run. The drive counts as idle from this access until the end of the
+//!   run.
+//! - Scaling of spin-ups. A spin-up of a share takes the time and energy of a spin-up of a whole drive.
 //!
 //! # Sources
 //! - Ruemmler and Wilkes, "An Introduction to Disk Drive Modeling", IEEE Computer 27(3), 1994.
@@ -52,9 +53,9 @@
 //! # Checks
 //! - The mean service time of random 4 KiB requests equals mean seek + half a rotation + transfer, within 1
 //!   %. Sequential bandwidth equals the transfer rate of the accessed tracks, within 1 %.
-//! - Throughput is within 1 % of the throughput of an independent event simulation, and latency percentiles
-//!   are within 3 %. The tests cover all three policies at queue depths 1 to 64, in open and closed loops,
-//!   with uniform and skewed requests.
+//! - Throughput is within 1 %, and latency percentiles are within 3 %, of the results of an independent event
+//!   simulation. The tests cover all three policies at queue depths 1 to 64, in open and closed loops, with
+//!   uniform and skewed requests.
 //! - The energy equals the sum of power times time over all activities, plus the idle power times the elapsed
 //!   time.
 //! - The costs and idle energies of all shares of a drive add up to the cost and idle energy of the drive.

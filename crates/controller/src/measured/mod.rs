@@ -2,10 +2,10 @@
 //!
 //! # Model
 //! A read or write of up to `unit` bytes takes a latency sampled from `read` or `write`. A larger request
-//! consists of several units. `parallelism` servers share one queue in order of arrival. Every unit occupies
-//! one server for its latency. A request completes when its last unit completes. A closed loop of Q one-unit
-//! requests therefore reaches `min(Q, parallelism) / latency` requests per second. With Poisson arrivals, the
-//! device is an M/G/c queue.
+//! consists of several units. The device has `parallelism` servers, which share one first-come, first-served
+//! queue. Every unit occupies one server for its latency. A request completes when its last unit completes. A
+//! closed loop of Q one-unit requests therefore reaches `min(Q, parallelism) / latency` requests per second.
+//! With Poisson arrivals of one-unit requests, the device is an M/G/c queue with c = `parallelism`.
 //!
 //! *Bandwidth*: With a `bandwidth`, all units also share one link. A measured latency includes the transfer
 //! of its unit, so an idle link adds no time. Read data crosses the link at the end of the latency, and write
@@ -22,21 +22,21 @@
 //! record contains a finding.
 //!
 //! # Not modeled
-//! - Addresses. Locality, alignment, and history have no effect. A request shorter than `unit` takes as long
-//!   as a whole unit.
-//! - Interference between reads and writes, except for queueing.
+//! - Addresses. The latency of a request does not depend on its address, its alignment, or earlier requests.
+//!   A request shorter than `unit` takes as long as a whole unit.
+//! - Interference between reads and writes, other than queueing.
 //! - Latencies measured under load, which already include queueing. Measure at queue depth 1.
 //!
 //! # Sources
-//! Any measurement. The catalog has the four devices of Kim et al., FAST'14.
+//! Any measurement. The catalog contains the four devices of Kim et al., FAST'14.
 //!
 //! # Checks
-//! - Mean waits of M/D/1, M/M/1, M/G/1, and M/M/c, the closed-loop throughput formula, and Little's law hold
-//!   within 2 %.
+//! - Mean waiting times are within 2 % of the formulas for M/D/1, M/M/1, M/G/1, and M/M/c queues. The
+//!   closed-loop throughput formula and Little's law also hold within 2 %.
 //! - The costs and idle energies of all shares of a drive add up to the cost and idle energy of the drive.
-//!   The shares together have the lifetime of the drive.
-//! - The tests reproduce two thresholds for the devices of Kim et al. Above a read share of .4738, the PCM
-//!   SSD is faster than the eMLC SSD. Above a read share of .8543, the PCM SSD also has more IOPS per cost.
+//!   The lifetime of all shares together equals the lifetime of the drive.
+//! - The tests reproduce two thresholds for the devices of Kim et al. Above a read share of 0.4738, the PCM
+//!   SSD is faster than the eMLC SSD. Above a read share of 0.8543, the PCM SSD also has more IOPS per cost.
 
 mod model;
 #[cfg(test)]

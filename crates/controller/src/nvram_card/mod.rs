@@ -2,10 +2,10 @@
 //!
 //! # Model
 //! ## Request path
-//! A request arrives over the `host` interface in pieces. With NVMe, a piece is a page of 4 KiB. With loads
-//! and stores, a piece is a line of 8 B or 64 B. With NVMe, one of the `processors` of the card handles the
-//! request in the time `processing`. Loads and stores need no processor. The card forwards a piece between
-//! the link and the memory only after it has received the whole piece.
+//! A request arrives in pieces over the host interface (`host`). With NVMe, a piece is a page of 4 KiB. With
+//! loads and stores, a piece is a line of 8 B or 64 B. With NVMe, one of the `processors` of the card handles
+//! the request in the time `processing`. Loads and stores need no processor. The card forwards a piece
+//! between the link and the memory only after it has received the whole piece.
 //!
 //! *Interleaving*: Each piece is stored in rows of memory banks. Adjacent spans of `interleave` bytes are in
 //! adjacent channels. After the last channel, spans continue in the next bank. After the last bank, spans
@@ -22,20 +22,21 @@
 //! no activate, read, or write.
 //!
 //! ## Volatile memory
-//! When power fails, a capacitor supplies the energy to save the memory to flash (the dump). The dump uses
-//! `dump_power` during `dump_setup` and while flash pages are saved. The time to save a flash page includes
-//! the transfer of its data and its error correction (`flash_ecc`). The card saves pages in address order.
-//! With `dump = "changed"`, the card saves only pages that differ from their copies in flash. With `dump =
-//! "all"`, the card saves all pages. If the energy runs out, the remaining flash pages keep their previous
-//! content.
+//! When power fails, a capacitor supplies the energy to save the memory to flash (the dump). The card uses
+//! `dump_power` during `dump_setup` and while it saves flash pages. The time to save a flash page is the time
+//! to program it or the time to encode it (`flash_ecc`), whichever is longer. The card saves pages in address
+//! order. With `dump = "changed"`, the card saves only pages that differ from their copies in flash. With
+//! `dump = "all"`, the card saves all pages. If the energy runs out, the remaining flash pages keep their
+//! previous content.
 //!
 //! After power returns, the card first completes a dump in progress. The card then boots, reads the flash,
-//! and charges its capacitor. `flash_error_rate` is the bit error rate of the flash. Decoding takes time. A
-//! page that the host has written is lost if it has more bit errors than the code corrects. The model decides
-//! this at random for each page. The recovery report counts the bytes of such a page as lost, and reads of
-//! the page fail until it is rewritten. Requests wait until the card is ready. With `wait_for_charge`,
-//! requests also wait until the capacitor is charged. The capacitor loses the share `capacitor_fade` of its
-//! energy per 1,000 hours of service.
+//! and charges its capacitor. `flash_error_rate` is the bit error rate of the flash. If decoding a page takes
+//! longer than reading it, decoding limits the read rate. A page that the host has written is lost if it has
+//! more bit errors than the code corrects. The model determines this at random for each page, with the
+//! probability that follows from the code and the bit error rate. The recovery report counts the bytes of
+//! such a page as lost, and reads of the page fail until it is rewritten. Requests wait until the card is
+//! ready. With `wait_for_charge`, requests also wait until the capacitor is charged. The capacitor loses the
+//! share `capacitor_fade` of its energy per 1,000 hours of service.
 //!
 //! ## Non-volatile memory
 //! Non-volatile memory needs no dump and no capacitor. A write is durable when its row is closed and tRP has
@@ -47,7 +48,7 @@
 //! - Batching of writes.
 //! - Error correction of the memory.
 //! - Reads before partial writes of a burst.
-//! - Transfers over the link that start before a piece is completely read.
+//! - Transfers over the link that start before a piece has been read completely.
 //! - Power-down.
 //! - Failing capacitors.
 //! - Partly saved flash pages. If the capacitor cannot save a flash page completely, all changes in this page
@@ -56,16 +57,17 @@
 //! # Sources
 //! - zuolo-2017: the cards `nvram_ddr3_flash` and `nvram_mram` of the catalog.
 //! - jesd79-3 and the data sheets of the memory parts.
-//! - everspin-emd3d256m: the time at which a written row is durable.
+//! - everspin-emd3d256m: the time at which a written row becomes durable.
 //!
 //! # Checks
 //! - A clock-by-clock simulation of the memory controller gives the same completion times for random 64 B
-//!   accesses. The tests cover queue depths of 1 to 64, open and closed loops, and open and closed rows.
-//! - If memory accesses take no time, latencies equal the closed form of the link, and bandwidths are within
-//!   1 % of the limit of the link. If one timing constraint of the memory limits the bandwidth, the bandwidth
+//!   accesses. The tests cover queue depths of 1 to 64, open and closed loops, and row policies `open` and
+//!   `closed`.
+//! - If memory accesses take no time, latencies equal the closed form for the link, and bandwidths are within
+//!   1 % of the link bandwidth. If one timing constraint of the memory limits the bandwidth, the bandwidth
 //!   equals the limit within 1 %.
-//! - The closed-loop throughput formula and Little's law hold. The share of time for refreshes equals its
-//!   closed form.
+//! - The closed-loop throughput formula and Little's law hold. The share of time spent on refreshes equals
+//!   its closed form.
 //! - The energy, time, and bytes of a dump equal their closed forms exactly. The number of unreadable pages
 //!   has the expected mean and variance. Every byte is checked after power losses at random times.
 

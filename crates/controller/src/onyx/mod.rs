@@ -10,7 +10,7 @@
 //! waits for a tag in the drive.
 //!
 //! The pipeline is at the first of the `ring_stations` stations of the ring. A packet takes the shorter path
-//! to its controller. Each station on this path adds the time `ring_hop` in each direction.
+//! to its controller. Each hop to the next station adds the time `ring_hop`, in each direction.
 //!
 //! ## Controllers
 //! A controller has one set of data lines to its ranks. A row is stored in chunks over a group of `row_ranks`
@@ -20,10 +20,10 @@
 //! - A write occupies the data lines while the write buffer of the chips is filled. The write occupies the
 //!   rank until its program ends. If a rank has several chunks of the row, it programs them one after the
 //!   other.
-//! - Each read and write starts after the time `row_setup`.
-//! - With `program_zeros`, the time and the energy of a program depend on the data. In writes without data, a
-//!   share `zero_words` of every chunk is zeros. By default, no words are zeros, which gives the longest
-//!   programs.
+//! - Each read or write of a row starts after the setup time `row_setup`.
+//! - With `program_zeros`, the time and the energy of a program depend on the data. In writes without data,
+//!   the share `zero_words` of the words of every chunk is zero. By default, no words are zero, which gives
+//!   the longest program times.
 //! - With `poll_interval`, a rank has no ready line. After a program starts, the controller polls the status
 //!   register of the rank over the data lines. The controller detects the end of the program at the next
 //!   poll. A poll interrupts a transfer between two bus cycles and delays the end of the transfer by `poll`.
@@ -46,13 +46,14 @@
 //! data.
 //!
 //! ## Writes
-//! A write occupies one buffer slot of its controller until its data is programmed. `completion` determines
-//! the number of slots and the time at which the write completes:
+//! The write of a row occupies one buffer slot of the controller until the row is programmed. `completion`
+//! determines the number of slots and the time at which the write completes:
 //!
 //! - With early completion, each controller has `buffered_writes` slots. A write completes when its data is
 //!   in the buffers of the controllers.
-//! - With late completion, each controller has `late_writes` slots, and a slot accepts another write only
-//!   `late_refill` after its last program. A write completes when all its rows are programmed.
+//! - With late completion, each controller has `late_writes` slots, and a slot accepts the next write only
+//!   after the time `late_refill` has passed since its last program. A write completes when all its rows are
+//!   programmed.
 //!
 //! `wear_leveling` moves rows. Each move reads and writes one additional row, which takes time and causes
 //! wear. The move also occupies the slot of the write that caused the move. The model counts the programs of
@@ -62,24 +63,24 @@
 //! DRAM and short programs, the model represents Moneta (caulfield-2010).
 //!
 //! ## Power loss
-//! The energy of the capacitors is enough for a certain number of programs, regardless of the data. The
+//! The energy of the capacitors is sufficient for a fixed number of programs, regardless of the data. The
 //! programs that would finish first get this energy. A program without energy stops immediately. Writes that
 //! were acknowledged but not programmed are lost, and the recovery reports their amount. An interrupted
 //! wear-leveling copy is repeated after power returns, because its old row is intact. With early completion,
-//! `capacitors` must be enough energy to program full buffers. Otherwise, Nacre rejects the scenario, and the
-//! error gives the number of row writes that the capacitors cover. To allow less energy, set
-//! `may_lose_writes`.
+//! the energy `capacitors` must be sufficient to program full buffers. Otherwise, Nacre rejects the scenario,
+//! and the error message gives the number of row writes that the capacitors cover. To allow capacitors with
+//! less energy, set `may_lose_writes`.
 //!
 //! # Not modeled
 //! - Priority of reads over waiting programs, and suspension of programs for reads. The paper does not
 //!   mention either of them.
 //! - Reads of data that is still in a write buffer.
 //! - Polls that wait for the data lines or for each other.
-//! - Controllers that delay the first poll until the usual end of a program.
+//! - Controllers that delay the first poll until the expected end of the program.
 //! - Bit errors in wear-leveling copies, bit errors that depend on wear, bit errors that persist, and read
 //!   retries.
-//! - The dependence of wear-leveling copies on their data. Each copy counts as a program with a share
-//!   `zero_words` of zeros.
+//! - The dependence of wear-leveling copies on their data. Each copy takes the time and energy of a program
+//!   in which the share `zero_words` of the words is zero.
 //! - Sectors. A write may start at any byte.
 //! - Space for the additional row that wear leveling needs. This row is in the spare area.
 //! - Work of the drive for trims and flushes. A trim or flush takes only driver time, because acknowledged
@@ -98,7 +99,7 @@
 //! - Sequential read bandwidth equals the bandwidth of a controller times the number of controllers.
 //!   Sequential write bandwidth equals the program bandwidth of a rank times the number of ranks. With
 //!   start-gap, the write bandwidth is `interval` / (`interval` + 1) of the bandwidth without wear leveling.
-//!   Other tests cover the closed-loop throughput formula, the path around the ring, and both values of
+//!   Other tests cover the closed-loop throughput formula, the paths on the ring, and both values of
 //!   `scheduling`.
 //! - The independent simulation also covers data-dependent program times, polls that interrupt transfers, and
 //!   decoders that are faster or slower than the chips.
@@ -109,7 +110,8 @@
 //! - Reads return the same data as a naive memory model, over long random sequences of requests, power
 //!   losses, and restarts.
 //! - The tests check, program by program, how many programs the capacitors can complete.
-//! - A row wears out at the same write for writes in bursts and for single writes.
+//! - A row wears out after the same number of writes, whether the model applies repeated writes as a burst or
+//!   one by one.
 
 mod bytes;
 mod config;

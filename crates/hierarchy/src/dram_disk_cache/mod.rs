@@ -16,9 +16,9 @@
 //!   requested during its write-back, it is fetched from the backing after the write-back.
 //!
 //! *Time and power*: A DRAM access takes `latency` plus the transfer time of a page at `bandwidth`. Pages are
-//! accessed one after the other. During an access, the chips of a rank use `active_power`. Idle chips use
-//! `idle_power`. After an idle time of `power_down_after`, the chips use `power_down_power`. The number of
-//! chips is `capacity` / `chip`. In a scaled-down system, the number of chips need not be an integer.
+//! accessed one after the other. During an access, each chip of a rank uses `active_power`. An idle chip uses
+//! `idle_power`, or `power_down_power` after it has been idle for `power_down_after`. The number of chips is
+//! `capacity` / `chip`. In a scaled-down system, the number of chips need not be an integer.
 //!
 //! *Power loss*: All cached pages are lost. Data that was flushed before the power loss is in the backing.
 //!
@@ -29,7 +29,8 @@
 //!
 //! # Not modeled
 //! - DRAM accesses by processors, and the rest of the system's memory.
-//! - Refresh, which `idle_power` includes, and the wake-up time from power-down (nanoseconds).
+//! - Refresh as a separate activity. `idle_power` includes refresh power.
+//! - The wake-up time from power-down, which is only nanoseconds.
 //! - Read-ahead and software time.
 //! - Idle time after the last access of a run.
 //!
@@ -42,7 +43,8 @@
 //!   and misses.
 //! - In every run, the number of held pages equals the number of pages that entered the cache minus the
 //!   number of pages that left it.
-//! - Reads return the data of the last write, even after power losses.
+//! - Reads return the data of the last write. After a power loss, reads return data that the durability
+//!   guarantee allows.
 //! - The energy equals the sum of power times time over all power states.
 
 mod dram;

@@ -1,11 +1,12 @@
 //! Fault injection: a device with planned, repeatable faults.
 //!
 //! # Model
-//! The model wraps a device and has a list of faults. Each fault has a kind. The fault selects requests by
+//! The model wraps a device and has a list of faults. Each fault has a kind, and selects requests by
 //! `operations`, by an address range (`range_start` to `range_end`), and by a random `share` or `every` n-th
 //! request. A fault is active from `start` for `duration`, and again every `period`. The times of faults are
-//! simulated times since the device was new. A run, a study, a memory, a crash test, and a served device
-//! therefore have the same faults at the same times. The seed of the scenario determines random choices.
+//! simulated times since the device was new. A run, a study, a memory (`nacre.open`), a crash test, and a
+//! served device therefore have the same faults at the same times. The seed of the scenario determines random
+//! choices.
 //!
 //! *Request path*: A request passes the faults in list order. Each fault may delay, complete, or change the
 //! request. When a fault forwards the request, the next fault receives the changed request. If a fault
@@ -14,12 +15,12 @@
 //! fault adds counts as queueing time of the `faulty` component.
 //!
 //! A request that no fault affects reaches the device immediately, and its reply reaches the host
-//! immediately. Without an active fault, the device behaves exactly as without the fault list, to the
-//! picosecond.
+//! immediately. If no fault is active, the times of all requests are the same as without the fault list, to
+//! the picosecond.
 //!
-//! *Errors* are error replies of the device ([`Status`](nacre_kernel::Status)). The layer above must handle
+//! *Errors* are replies with an error status ([`Status`](nacre_kernel::Status)). The layer above must handle
 //! these errors. *Silent corruption* changes data on the medium, and the layer above gets a reply without an
-//! error. In a simulation without data, corruption is only counted.
+//! error. A simulation that does not store data only counts corruptions.
 //!
 //! *Zones*: A fault that affects writes also affects appends. An append counts as a write at the current
 //! write pointer of its zone. Other zone commands count as trims of zero bytes at the start of their zone.
@@ -30,12 +31,12 @@
 //! added time. The report also contains the number of errors, the bytes of the failed requests, and the
 //! silently corrupted bytes.
 //!
-//! *Power loss*: Delayed requests are lost like all outstanding requests. Faults depend on simulated time, so
-//! a stall in progress continues after the power loss.
+//! *Power loss*: Delayed requests are lost like all outstanding requests. The times of faults are simulated
+//! times, so a stall in progress continues after the power loss.
 //!
 //! # Not modeled
 //! - Transactions of the device. The fault layer does not forward transactions.
-//! - Power loss of the device only. The crash simulator cuts the power of the whole system.
+//! - Power loss of a single device. The crash simulator cuts the power of the whole system.
 //!
 //! # Sources
 //! - gunawi-2018: slow and stalling devices.
@@ -45,8 +46,8 @@
 //! # Checks
 //! - Latencies, request rates, and the shares of affected requests equal their closed forms.
 //! - Without an active fault, completions, data, and reports are the same as without the fault layer.
-//! - The test suites for the device contract and for durability pass.
-//! - A run that is saved and restored between any two events gives the same results.
+//! - The model passes the test suites for the device contract and for durability.
+//! - A run that is saved and restored between any two events gives the same results as an uninterrupted run.
 
 mod changes;
 mod device;

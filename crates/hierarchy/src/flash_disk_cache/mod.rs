@@ -22,18 +22,19 @@
 //!
 //! ## Regions, garbage collection, and eviction
 //! Each block belongs to the region for read pages or to the region for written pages. With `write_region =
-//! "0 %"`, there is only one region. A region keeps one block open on each die, but opens at most one eighth
-//! of its blocks. The region also keeps an equal number of free blocks. A program therefore waits for an
-//! erase only if erases are the bottleneck. Adjacent disk pages are written to the same block, because they
-//! are evicted together.
+//! "0 %"`, there is only one region. A region keeps one block open on each die, but never more than one
+//! eighth of its blocks. The region also keeps at least this number of blocks free. A program therefore waits
+//! for an erase only if erases are the bottleneck. Adjacent disk pages are written to the same block, because
+//! they are evicted together.
 //!
 //! A region frees one block if its number of free blocks does not exceed its maximum number of open blocks:
 //!
 //! - *Garbage collection*: If more than `collects_above` of the region's programmed pages are invalid, the
 //!   region frees the block with the most invalid pages. The valid pages of this block move to other blocks
 //!   first. Among blocks without valid pages, the region frees the least worn block first.
-//! - *Eviction*: If fewer pages are invalid, the region evicts the least recently used block. The cache
-//!   writes the block's dirty pages back in disk order and then erases the block.
+//! - *Eviction*: If the share of invalid pages is not above `collects_above`, the region evicts the least
+//!   recently used block. The cache writes the block's dirty pages back in disk order and then erases the
+//!   block.
 //!
 //! Before each erase, the cache programs a journal page that lists the removed pages. The location of the
 //! journal is not modeled.
@@ -43,16 +44,16 @@
 //! full, open, or free. The content of the least worn block moves to the erased block. The least worn block
 //! is then erased and written next.
 //!
-//! If wear leveling moved content into a block and this content leaves, the block is erased again. The
-//! exchange then did not reduce the wear of the block. The cache therefore does not move content into this
-//! block again until other blocks are equally worn. A free block is written only if its wear exceeds the wear
-//! of every other free block of its region by at most `wear_gap`. Among these blocks, the cache prefers
-//! blocks on dies without an open block, and then the block that was erased first.
+//! If wear leveling moved content into a block and the cache later removes this content, the block is erased
+//! again. The exchange then did not prevent further wear of the block. The cache therefore does not move
+//! content into this block again until other blocks are equally worn. A free block is written only if its
+//! wear exceeds the wear of every other free block of its region by at most `wear_gap`. Among these blocks,
+//! the cache prefers blocks on dies without an open block, and then the block that was erased first.
 //!
 //! ## Bit errors and the adaptive controller
-//! Bit errors are generated when a page is programmed. Their number increases with the retention time. A read
-//! decodes the page. If the simulation stores data, the model runs the decoder of the code. Without data, the
-//! result follows from the number of bit errors.
+//! Bit errors are generated when a page is programmed. Their number increases with the retention time. When a
+//! page is read, the controller decodes it. If the simulation stores data, the model runs the decoder of the
+//! code. Otherwise, the number of bit errors determines whether the code corrects the page.
 //!
 //! If the number of bit errors in a page reaches the limit of the page's code, the slot of the page changes
 //! at the next program. The slot gets a code that corrects one more bit, or changes to SLC mode. The
@@ -60,23 +61,23 @@
 //!
 //! - The cost of a stronger code is the page's share of accesses times the additional decoding time.
 //! - The cost of SLC mode is the number of additional misses times the miss penalty, minus the gain from
-//!   faster reads. Misses increase because the cache holds one page less.
+//!   faster reads. The number of misses increases because the cache holds one page fewer.
 //!
 //! If neither option is possible, the page stays in use until it has more bit errors than the code corrects.
 //! The slot is then retired. When the last slot of a block is retired, the block is retired, too. After
 //! `promotes_at` hits, a page moves to a slot in SLC mode.
 //!
-//! The cache has `decoders` decoders. After a read, the page goes to the first free decoder, regardless of
-//! its die. A decoder decodes one page at a time. If `area` is given, the area of the cache includes
-//! `decoder_area` for each decoder. The code of a page determines its decoding energy.
+//! The cache has `decoders` decoders. After a read from any die, the page goes to the first free decoder. A
+//! decoder decodes one page at a time. If `area` is given, the area of the cache includes `decoder_area` for
+//! each decoder. The decoding energy depends on the code of the page.
 //!
 //! *Uncorrectable pages*: The cache never returns a page with more bit errors than its code corrects. The
-//! model detects such a page even if a code without a checksum decodes the page to another codeword, or if
+//! model detects such a page even if a code without a checksum decodes the page to a wrong codeword, or if
 //! the code is `none`. A clean page is fetched from the backing again. The data of a dirty page is lost, and
 //! reads fail until the whole page is written.
 //!
 //! A dirty page is also lost if the cache must evict the page while the backing rejects or cannot store the
-//! data. If a power loss interrupts a later write of this whole page, the page remains lost.
+//! data. If a power loss interrupts a later write of the whole page, the page remains lost.
 //!
 //! ## Order of operations
 //! When the lookup of a request ends or the backing replies, the cache selects the pages to insert, to evict,
@@ -93,19 +94,19 @@
 //! | write-back | the reads of its pages from flash, and earlier write-backs and trims of these pages |
 //! | trim of the backing | earlier write-backs and trims, and fetches of pages in its range. Fetched pages that are clean are then dropped |
 //!
-//! While a page is being programmed, reads can use its data as soon as the data is available. A request for a
-//! page that is being fetched waits for the fetch.
+//! While a page is being programmed, the cache serves reads of the page from the controller's memory, as soon
+//! as the data is there. A request for a page that is being fetched waits for the fetch.
 //!
 //! ## Power loss
 //! A power loss destroys the tables. Recovery rebuilds the tables from the spare areas and the journal.
-//! Recovery takes the time to read every programmed page. Clean and dirty pages survive. If the data of a
-//! write was not programmed before the power loss, the write has no effect. If a write-back was interrupted,
-//! the page is still in flash, because its block was not erased. After recovery, the cache writes the page
-//! back, and requests for the page wait until then. If the backing reports that it lost data, clean pages
-//! count as dirty from then on.
+//! Recovery takes the time to read every programmed page. Clean and dirty pages in flash survive. If the data
+//! of a write was not programmed before the power loss, the write has no effect. If a write-back was
+//! interrupted, the page is still in flash, because its block was not erased. After recovery, the cache
+//! writes the page back, and requests for the page wait until then. If the backing reports that it lost data,
+//! the cache treats clean pages as dirty from then on.
 //!
-//! Some backings guarantee the durability of writes only after a flush, or only within their stored energy.
-//! The cache flushes such a backing after every write-back.
+//! Some backing devices guarantee the durability of writes only after a flush, or only within their stored
+//! energy. The cache flushes such a device after every write-back.
 //!
 //! # Counters
 //!
@@ -132,8 +133,8 @@
 //! The page counters balance: `flash.pages_valid` equals `flash.pages_valid_before` (at the start of
 //! measurement) plus `fills` and `write_allocations`, minus `pages_evicted`, `pages_given_up`,
 //! `pages_trimmed`, `pages_superseded`, and `pages_power_failed`. Each page that is read counts once, in
-//! `read_hits`, `read_merged`, `read_misses`, or `read_lost`. Reads for the rest of a partly written page are
-//! not counted.
+//! `read_hits`, `read_merged`, `read_misses`, or `read_lost`. Reads that fetch the rest of a partly written
+//! page are not counted.
 //!
 //! # Not modeled
 //! - The bus between controller and dies, the order of programs within a block, and suspension of programs
@@ -142,8 +143,8 @@
 //! - Reading the tables from disk after an orderly shutdown.
 //! - Energy of the tables in DRAM, power of an idle decoder, and area of the controller except for its
 //!   decoders.
-//! - Flush time in the cache. Acknowledged data is already in flash, so the cache only passes a flush to the
-//!   backing.
+//! - Flush time in the cache. Acknowledged data is already in flash, so the cache forwards a flush to the
+//!   backing and does nothing else.
 //!
 //! # Sources
 //! - roberts-2009, sections II and III: cells, regions, and controller, with one BCH decoder.
@@ -159,9 +160,10 @@
 //!   of pages that left it.
 //! - Every program has one of these causes: the host, a fill, garbage collection, wear leveling, or the
 //!   journal.
-//! - While the set of most-written pages stays constant, the wear of two blocks differs by at most twice
+//! - While the set of most-written pages stays constant, the wear of any two blocks differs by at most twice
 //!   `wear_gap` plus one erase.
-//! - Waiting times for k decoders equal the waiting times in an exact schedule and in an M/D/k queue.
+//! - Waiting times for k decoders equal the waiting times in an independently calculated schedule and in an
+//!   M/D/k queue.
 //! - A naive event simulation of the rules gives the same completion times and counts.
 //! - If no page has more bit errors than its code corrects, reads return the data of the last write, even
 //!   after power losses at any time. Pages with more bit errors than their code corrects are never returned

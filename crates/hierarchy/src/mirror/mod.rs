@@ -3,7 +3,7 @@
 //! # Model
 //! Two to eight members hold the same data. A write, trim, or flush goes to all members and completes when
 //! all of them have replied. Overlapping writes are performed one after the other in order of arrival, so
-//! that all members finally contain the same data. A read goes to one member, which `read_policy` selects.
+//! that all members end up with the same data. A read goes to one member, which `read_policy` selects.
 //!
 //! | `read_policy` | member that receives the read |
 //! |---|---|
@@ -16,19 +16,19 @@
 //! this request, the member completes it, and the reply is ignored.
 //!
 //! **Errors.** A read that fails on one member is sent to the next member. The mirror then reads the range
-//! from a good member and writes it to the failed member, in whole mapping units of the members. Overlapping
-//! writes wait. If the write to the failed member also fails, the member keeps its bad range, as with md's
-//! bad block log. If a host write, trim, or flush fails on one member but completes on another, the failed
-//! member is removed permanently. The mirror is then degraded. The last member is never removed, so the
-//! mirror returns the errors of this member. A member reports a loss of buffered data to only one flush.
-//! Until this flush completes on all members, all other flushes of the mirror therefore count as failed on
-//! this member.
+//! from a member that can return it and writes it to the failed member, in whole mapping units of the
+//! members. Overlapping writes wait. If the write to the failed member also fails, the member keeps its bad
+//! range, as with the bad block log of Linux md. If a host write, trim, or flush fails on one member but
+//! completes on another, the failed member is removed permanently. The mirror is then degraded. The last
+//! member is never removed, so the mirror returns the errors of this member. A member that has lost buffered
+//! data fails only one flush. Until this flush has completed on all members, the mirror therefore treats all
+//! other flushes as failed on this member, too.
 //!
-//! **Power loss.** A write-intent bitmap has one bit per `bitmap_region`. The bit is set at the first write
-//! to the region. The bit is cleared when all writes are complete and, if a member has volatile buffers,
-//! flushed. After a power loss, the members may differ in the regions whose bits are set. A resync copies
-//! these regions in the background from the first member to the others. The resync copies one `resync_chunk`
-//! at a time, with at most `resync_bandwidth`.
+//! **Power loss.** A write-intent bitmap has one bit per `bitmap_region`. The first write to the region sets
+//! the bit. The bit is cleared when all writes to the region are complete and, if a member has volatile
+//! buffers, flushed. After a power loss, the members may differ in the regions whose bits are set. A resync
+//! copies these regions in the background from the first member to the others. The resync copies one
+//! `resync_chunk` at a time, at a rate of at most `resync_bandwidth`.
 //!
 //! Before a read of a range that has not been copied yet, the mirror copies the range. If members have
 //! volatile buffers, the copy is flushed before the read returns the data. Two reads of a range therefore
@@ -59,12 +59,12 @@
 //! - Writes of the bitmap. Linux md writes the bitmap to the members before the first write to a region, and
 //!   clears bits about five seconds after the last write. In this model, the bitmap is in battery-backed
 //!   memory, and a flush clears its bits.
-//! - The behavior of md for reads of ranges that a resync has not copied yet. md reads such ranges from the
-//!   first member and does not copy them. If this read fails, md uses another member.
+//! - The read behavior of Linux md during a resync. In a range that the resync has not copied yet, md reads
+//!   from the first member and does not copy the data. If this read fails, md uses another member.
 //! - Flushes of resynced chunks. After a second power loss and the removal of the first member, a chunk may
-//!   again have the version of another member.
-//! - Reads that combine members. A read that fails on all members fails, even if each member could return a
-//!   portion of it.
+//!   revert to the version of another member.
+//! - Reads that combine data from several members. A read that fails on all members fails, even if each
+//!   member could return a portion of the data.
 //! - Zoned members.
 //!
 //! # Sources
@@ -73,12 +73,12 @@
 //! - Dean, Barroso, "The tail at scale", CACM 2013: hedged requests.
 //!
 //! # Checks
-//! - The read rate of two members is twice that of one.
+//! - The read rate of two members is twice the read rate of one member.
 //! - The mean latency of a write equals the closed form for the maximum of two latencies. The mean latency of
 //!   a hedged read equals the closed form for the minimum of one latency and a second, delayed latency.
 //! - A naive simulation gives the same completion times.
-//! - The test suites for the device contract and for durability pass, with power losses at any time,
-//!   including during a resync. The tests also cover mirrors whose members are different devices.
+//! - The model passes the test suites for the device contract and for durability, with power losses at any
+//!   time, including during a resync. The tests also cover mirrors whose members are different devices.
 
 mod copies;
 mod device;

@@ -1,24 +1,24 @@
 //! A store behind a network, modeled by its latencies.
 //!
 //! # Model
-//! A request takes one latency, sampled from `read` or `write`, regardless of its size. The latency includes
-//! the network round trip and the processing on the remote side. The remote side serves `parallelism`
-//! requests at a time, first come, first served. Other requests wait.
+//! The latency of a request is sampled from `read` or `write`, regardless of the request size. The latency
+//! includes the network round trip and the processing on the remote side. The remote side serves
+//! `parallelism` requests at a time, first come, first served. Other requests wait.
 //!
-//! With a `bandwidth`, all requests share one link, and transfers run one after the other. The latency was
-//! measured with requests of `unit` bytes and includes their transfer. A request of n bytes on an idle link
-//! therefore takes `latency + (n - min(n, unit)) / bandwidth`. Write data crosses the link before the remote
-//! side serves the request. Read data crosses the link afterwards.
+//! With a `bandwidth`, all requests share one link, and transfers run one after the other. The latency
+//! applies to a request of `unit` bytes and includes the transfer of these bytes. A request of n bytes on an
+//! idle link therefore takes `latency + (n - min(n, unit)) / bandwidth`. Write data crosses the link before
+//! the remote side serves the request. Read data crosses the link afterwards.
 //!
 //! If the remote side has not finished a read after `hedge_after`, the read is sent again, with an
 //! independent latency (hedged request). The first reply counts. If the other request is still queued, it is
-//! canceled. If the remote side already serves this request, the service is completed, and the reply is
+//! canceled. If the remote side already serves the other request, it completes the service, and the reply is
 //! dropped. The counters are `hedges_sent`, `hedges_won` (the second request was answered first), and
 //! `reads_canceled`.
 //!
 //! # Not modeled
 //! - Addresses, packets, packet loss, and retries.
-//! - Other hosts that share the store, unless they were present when the latencies were measured.
+//! - Other hosts that share the store, unless the latencies were measured under their load.
 //! - Full duplex. Reads and writes share the bandwidth of the link.
 //! - Separate latencies for trims and flushes. A trim or flush takes the latency of a write and carries no
 //!   data.
@@ -30,8 +30,8 @@
 //!
 //! # Checks
 //! - Unloaded latencies are exact to the picosecond.
-//! - A closed loop with Q outstanding requests has the rate min(Q / latency, parallelism / latency). A
-//!   saturated link carries exactly its bandwidth.
+//! - A closed loop with Q outstanding requests has the rate min(Q / latency, parallelism / latency). The
+//!   throughput of a saturated link is exactly its bandwidth.
 //! - The spans of the breakdown add up to the latency.
 //! - The latency of a hedged read has the distribution of the minimum of two latencies, the second of which
 //!   starts `hedge_after` later.

@@ -19,10 +19,10 @@
 //! `banks` banks performs one operation at a time, in order of arrival. The page is encoded before the write
 //! occupies the bank. One decoder decodes pages in the order of their reads.
 //!
-//! *Bit errors*: When a frame reaches its endurance, its bit error rate is `bit_error_rate`. Below the
-//! endurance, the bit error rate is proportional to a power of the number of writes. The endurance of frames
-//! has a log-normal distribution. Bit errors are sampled when a page is written. The affected bits are
-//! inverted in the data that is read.
+//! *Bit errors*: The bit error rate of a frame is proportional to its number of writes, raised to the power
+//! `error_exponent`. When a frame reaches its endurance, its bit error rate is `bit_error_rate`. The
+//! endurance of frames has a log-normal distribution. Bit errors are sampled when a page is written. The
+//! affected bits are inverted in the data that is read.
 //!
 //! A page with more bit errors than its code corrects is never returned, even if the code detects no error. A
 //! clean page is fetched from the backing again. The data of a dirty page is lost, and reads fail until the
@@ -30,8 +30,8 @@
 //! rejects or cannot store the data.
 //!
 //! *SLC mode*: With a programmable `controller`, a row of cells holds two pages in MLC mode (two bits per
-//! cell) or one page in SLC mode. Initially, all rows are in MLC mode. The settings outside of `controller`
-//! give the times, energies, and endurance of MLC mode. The controller uses the rules of `flash_disk_cache`:
+//! cell) or one page in SLC mode. Initially, all rows are in MLC mode. The times, energies, and endurance
+//! outside of the table `controller` apply to MLC mode. The controller uses the rules of `flash_disk_cache`:
 //!
 //! - When a page has been used `promotes_at` times, its row changes to SLC mode. When the page leaves the
 //!   cache, the row returns to MLC mode.
@@ -41,23 +41,23 @@
 //!
 //! When a row changes to SLC mode, the second page in the row moves to a free frame. If no frame is free, the
 //! cache evicts the least recently used page to free a frame. If the second page is the least recently used
-//! page, it is evicted instead. The remaining page is rewritten in SLC mode. Banks perform these copies in
-//! addition to the requests. The row does not change if one of its pages is being fetched or written, or if
+//! page, it is evicted instead. The remaining page is rewritten in SLC mode. These copies use the banks in
+//! the same way as requests. The row does not change if one of its pages is being fetched or written, or if
 //! the evicted page would have to wait for its write-back. The controller tries again at the next use of the
 //! page.
 //!
 //! The bit error rate of a page in SLC mode depends on the number of writes to both halves of the row and on
 //! `slc_endurance`.
 //!
-//! *Concurrency*: A page that is being fetched or written is not evicted, and requests for it wait. Only one
-//! write at a time changes a frame.
+//! *Concurrency*: A page that is being fetched or written is not evicted, and requests for it wait. A frame
+//! is written by only one operation at a time.
 //!
 //! *Power loss*: A power loss affects only operations in progress. A page that is being written contains a
 //! mixture of old and new data, in units of 64 B. A page that is being fetched is not in the cache. A page
 //! whose write-back was interrupted is still in the cache and is written back again when the backing is
-//! ready. If the backing reports that it lost data, clean pages count as dirty from then on. A page that is
-//! copied or written back stays in the buffer of the controller until the operation is complete. Tables in
-//! DRAM are rebuilt from the spare bytes of all frames, which takes the time to read all frames.
+//! ready. If the backing reports that it lost data, the cache treats clean pages as dirty from then on. A
+//! page that is copied or written back stays in the buffer of the controller until the operation is complete.
+//! Tables in DRAM are rebuilt from the spare bytes of all frames, which takes the time to read all frames.
 //!
 //! *Counters*: The page counters balance: `pages.held` equals `pages.held_before` (at the start of
 //! measurement) plus `fills` and `write_allocations`, minus `evictions`, `pages_given_up`, `pages_trimmed`,
@@ -68,21 +68,22 @@
 //! bit errors. `pages_relocated` counts pages that moved out of such rows.
 //!
 //! # Not modeled
-//! - Repair of a page whose write a power loss interrupted: the mixture of old and new data is read without
-//!   correction.
+//! - Repair of a page after a power loss interrupted its write. Reads return the mixture of old and new data
+//!   without correction.
 //! - Resistance drift, and more than two bits per cell.
 //! - Wear of the tables, and the space that the tables use in the PCM.
-//! - Modes of worn cells. If wear leveling moves the pages of a row that changed because of bit errors, SLC
-//!   mode moves with the pages. The worn cells then store other pages in the mode of these pages.
+//! - The mode of worn cells. If wear leveling moves the pages of a row that changed to SLC mode because of
+//!   bit errors, SLC mode moves with the pages. The worn cells then store other pages, in the mode of those
+//!   pages.
 //! - Retirement of frames. With an endurance of 10^10 writes, frames do not wear out during a run.
 //!
 //! # Sources
 //! roberts-2009, section IV and figure 4: writes in place, no separate regions for reads and writes, metadata
 //! and lookup in hardware, and weak codes. Reads are over 200 times and writes over 5 times faster than in
-//! SLC flash. The paper gives latencies of MLC mode only. Table I: endurance. Sections II.B and IV: Switching
-//! between SLC and MLC mode and stronger codes also apply to PCM. The paper gives no values for SLC mode, so
-//! the defaults use the ratios between SLC and MLC mode of flash. The paper requires wear leveling without
-//! naming a method. The usual method is start-gap (qureshi-2009).
+//! SLC flash. The paper gives latencies only for MLC mode. Table I: endurance. Sections II.B and IV: Mode
+//! switching (SLC and MLC) and stronger codes can also be used with PCM. The paper gives no values for SLC
+//! mode, so the defaults use the ratios between SLC and MLC mode of flash. The paper requires wear leveling
+//! without naming a method. The usual method is start-gap (qureshi-2009).
 //!
 //! # Checks
 //! - A plain LRU cache has the same hits. The latencies of hits equal their closed forms exactly.
@@ -90,7 +91,7 @@
 //!   pages that entered the cache minus the number of pages that left it.
 //! - Reads return the data of the last write, even after power losses at any time. Pages with more bit errors
 //!   than their code corrects are never returned.
-//! - With wear leveling, a frame moves after every `interval` writes, and the wear is even.
+//! - With wear leveling, a frame moves after every `interval` writes, and all frames wear evenly.
 //! - Times, energies, and capacity in SLC and MLC mode equal their closed forms. A naive model gives the same
 //!   content, modes, and counters.
 //! - The numbers of lookups and updates and the energy of the tables equal their closed forms, with tables in

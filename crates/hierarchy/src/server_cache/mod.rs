@@ -8,13 +8,13 @@
 //! ## Reads
 //! - *Hit*: The cache reads each block from the device of its level, with one request for the requested
 //!   portion. If the block then moves to another level, this request reads the whole block.
-//! - *Miss*: If adjacent blocks of a request are in no level, one read of the backing fetches all of them, as
-//!   whole blocks.
+//! - *Miss*: If a request contains adjacent blocks that no level holds, the cache fetches all of them, as
+//!   whole blocks, with one read of the backing.
 //! - *Merge*: Other requests for a block that is being fetched wait until the block arrives. These requests
 //!   then use the data in memory, without a second fetch.
 //! - *Fill*: With `fill = "background"`, the request completes when the data arrives. Afterwards, the device
 //!   of the level is busy with the write of the block. With `"foreground"`, the request waits for this write.
-//!   Victims are selected when the request arrives.
+//!   Victims are selected when the lookup of the request ends.
 //! - *Hedge*: With `hedge_after`, a read without a reply from the level after this time is also sent to the
 //!   backing. Only reads of clean blocks that are not being written are hedged. The first reply counts, and
 //!   the other read is canceled. If the device of the other read cannot cancel it, its reply is dropped. If
@@ -39,13 +39,13 @@
 //! - A partial write of a cached block updates the block in its level. If the block is being fetched, it is
 //!   updated on arrival. A partial write never places a block in the cache.
 //! - The cache removes the blocks that a trim touches from all levels and passes the trim to the backing. The
-//!   cache only passes a flush to the backing, because no level holds newer data.
+//!   cache forwards a flush to the backing and does nothing else, because no level holds newer data.
 //!
 //! ## Write-back
 //! With `write_back`, a write of a whole block that is placed in the cache goes only to the level of the
 //! block. A write of any portion of a cached block also goes only to this level. The block is dirty until it
-//! is written back. The following writes go through to the backing as described above, with one request for
-//! adjacent blocks:
+//! is written back. The following writes are written through to the backing as described above, with one
+//! request for adjacent blocks:
 //!
 //! - partial writes that miss;
 //! - blocks that no level accepts;
@@ -64,8 +64,8 @@
 //! - *Flush*: The cache writes all dirty blocks back and then passes the flush to the backing.
 //!
 //! If a block is written during its write-back, it becomes dirty again and is written back a second time. A
-//! trim does not remove dirty blocks. Otherwise, reads could return data of the backing that is older than
-//! any data allowed for a trimmed block.
+//! trim does not remove dirty blocks. Otherwise, a read of the trimmed block could return an old version from
+//! the backing, i.e. neither zeros nor the data before the trim.
 //!
 //! ## Errors
 //! - If a level cannot return a dirty block, the block is lost. Reads of the block then fail with a media
@@ -74,18 +74,18 @@
 //! - If the backing rejects a write-back, or accepts it but cannot flush it, the block stays dirty. The cache
 //!   writes the block back again with later requests. With a volatile table, flushes fail until the
 //!   write-back succeeds. If the block must be evicted before the write-back succeeds, the block is lost.
-//! - If a level cannot return a clean block, its copy is dropped, and the block is read from the backing. A
+//! - If a level cannot return a clean block, the copy is dropped, and the block is read from the backing. A
 //!   block is also dropped if a level cannot accept it from the host, the backing, or another level.
 //!
 //! ## Placement on the devices
 //! Every block of a level has a separate slot on the device. Block n takes the slot with the number n modulo
 //! the capacity in blocks, if this slot is free. Adjacent blocks therefore stay adjacent. If the slot is in
 //! use, the block takes the lowest free slot. If addresses have no effect on a device, the cache does not
-//! assign slots and uses the first slot for every block. In a chain of victims, the last victim moves first
-//! and frees its slot for the block from the level above.
+//! assign slots and uses the first slot for every block. If victims move down through several levels, the
+//! victim of the lowest level moves first and frees its slot for the victim from the level above.
 //!
 //! The cache stores data if its backing and all levels store data. A block that is being fetched is in
-//! memory. Data that is written to this block is in its level when the fetch completes.
+//! memory. Data that the host writes to this block in the meantime is in the level when the fetch completes.
 //!
 //! ## Power loss
 //! - *Write-through, or a `volatile` table*: The table is in DRAM. After a power loss, all levels are empty,
@@ -96,10 +96,10 @@
 //!   the data of the block in this level. The device of the level must guarantee that acknowledged writes
 //!   survive a power loss. A block is dirty from the completion of its write until it is durable in the
 //!   backing. If the backing has a volatile buffer, the cache therefore flushes the backing after every
-//!   batch. After a power loss, the cache reads the table: 8 bytes per block of the capacity, 1 MiB at a
-//!   time. Dirty blocks are in the cache again, and clean blocks are dropped. A flush goes to the level and
-//!   to the backing. The durability guarantee of the cache is the weaker of the guarantees of the level and
-//!   the backing. The unit of atomic writes is at most a block.
+//!   batch. After a power loss, the cache reads the table: 8 bytes per block of the capacity, in reads of 1
+//!   MiB. Dirty blocks are in the cache again, and clean blocks are dropped. A flush goes to the level and to
+//!   the backing. The durability guarantee of the cache is the weaker of the guarantees of the level and the
+//!   backing. The unit of atomic writes is at most one block.
 //!
 //! ## Order of operations
 //! When the lookup of a request ends, the cache determines hits and misses, notifies the policies, selects
@@ -156,7 +156,7 @@
 //! # Not modeled
 //! - Volumes. All requests use one address space, volume 0. The workload maps its volumes to separate ranges
 //!   of this address space.
-//! - The memory of the cache's tables.
+//! - The memory that the cache's tables use.
 //! - The time to write an entry of a persistent table. The write of the block includes this time.
 //! - Survival of clean blocks. With a persistent table, a power loss removes all clean blocks from the cache.
 //! - Adaptive write-back. The cache writes dirty blocks back in order of age, regardless of the load of the
@@ -164,7 +164,7 @@
 //!   limit.
 //! - Cancellation of write-backs by trims.
 //! - Preconditioning and wear-out of the levels. Preconditioning writes go to the backing, even with
-//!   `write_back`. The repeated writes of `run.wear_out` also go to the backing. `run.wear_out` is possible
+//!   `write_back`. The repeated writes of `run.wear_out` also go to the backing. `run.wear_out` can be used
 //!   only without `write_back`.
 //! - Reads that wait for incomplete writes. A read of a block whose write has not completed takes the time of
 //!   a hit.
@@ -182,18 +182,18 @@
 //!
 //! # Checks
 //! - For random overlapping requests, a naive model gives the same counts and completion times, with one
-//!   level and with two levels. All data that is read from and written to every level is also the same.
+//!   level and with two levels. The data read from and written to each level is also the same.
 //! - Data that is written into a level always comes from another level, the backing, or the host.
-//! - Every block that becomes dirty is written back exactly once, is lost, or is still dirty at the end. The
-//!   backing receives each dirty block once per flush.
-//! - A cache full of dirty blocks serves a write in the time of one read, one write-back, and one write. The
+//! - Every block that becomes dirty is written back exactly once, is lost, or is still dirty at the end of
+//!   the run. The backing receives each dirty block once per flush.
+//! - In a cache full of dirty blocks, a write takes the time of one read, one write-back, and one write. The
 //!   throughput of background write-back equals its closed form. With `dirty = "0 %"`, all times equal the
 //!   times with write-through.
 //! - With hit ratio h, cache latency d, and backing latency n, the mean read latency is h d + (1 - h) n.
-//! - The tests compare a PCM cache with an eMLC cache of four times its capacity. The PCM cache is faster
-//!   exactly if its hit ratio is above .889 times the hit ratio of the eMLC cache.
-//! - Reads return the data of the last write, even after power losses at any time. No two blocks share a
-//!   slot, and all other slots are free.
+//! - The tests compare a PCM cache with an eMLC cache of four times its capacity. The PCM cache is faster if
+//!   and only if its hit ratio is above 0.889 times the hit ratio of the eMLC cache.
+//! - Reads return the data of the last write. After a power loss at any time, reads return data that the
+//!   durability guarantee allows. No two blocks share a slot, and all slots without a block are free.
 //! - The hit ratio of LRU under Zipf requests follows Che's approximation. A larger LRU cache never has fewer
 //!   hits than a smaller one.
 //! - The latency of a hedged read has the distribution of the minimum of two latencies, the second of which
