@@ -49,8 +49,8 @@
 //! - Flash reads for copies. Such a read would take one memory cycle per page, and the program of the page
 //!   takes 25 cycles.
 //! - Chip faults. A segment stays in use after `endurance` erases.
-//! - The effect of wear on program and erase times. wu-1994, section 2, measured a program time of 4 us and
-//!   an erase time of 40 ms on a chip after two million cycles. The model uses the program and erase times of
+//! - The effect of wear on program and erase times. wu-1994, section 2, reports a program time of 4 us and an
+//!   erase time of 40 ms for a chip after two million cycles. The model uses the program and erase times of
 //!   worn cells. A new array is at least as fast.
 //!
 //! # Sources
@@ -65,7 +65,7 @@
 //! - An independent simulation of the buffer, the address translation, and the drain gives the same
 //!   completion times, in open and closed loops.
 //! - In every run, the counters of programs and pages are consistent.
-//! - `nacre reproduce envy` reproduces the figures of the paper.
+//! - `nacre reproduce envy` compares the results of the model with the figures of the paper.
 
 mod array;
 mod background;

@@ -1,4 +1,4 @@
-//! An NVRAM card: memory that survives a power loss, behind a host interface.
+//! An NVRAM card: memory whose content survives a power loss, behind a host interface.
 //!
 //! # Model
 //! ## Request path
@@ -64,12 +64,12 @@
 //!   accesses. The tests cover queue depths of 1 to 64, open and closed loops, and row policies `open` and
 //!   `closed`.
 //! - If memory accesses take no time, latencies equal the closed form for the link, and bandwidths are within
-//!   1 % of the link bandwidth. If one timing constraint of the memory limits the bandwidth, the bandwidth
-//!   equals the limit within 1 %.
+//!   1 % of the link bandwidth. If one timing constraint of the memory limits the bandwidth, the bandwidth is
+//!   within 1 % of this limit.
 //! - The closed-loop throughput formula and Little's law hold. The share of time spent on refreshes equals
 //!   its closed form.
 //! - The energy, time, and bytes of a dump equal their closed forms exactly. The number of unreadable pages
-//!   has the expected mean and variance. Every byte is checked after power losses at random times.
+//!   has the expected mean and variance. The tests check every byte after power losses at random times.
 
 mod backup;
 mod card;

@@ -2,12 +2,12 @@
 //!
 //! # Model
 //! ## Request path
-//! Each request takes CPU time in the driver and waits for one of `tags` tags. The request pipeline of the
-//! drive processes one request at a time and divides it into rows. The pipeline distributes the rows round
-//! robin over the controllers. Data crosses the link between host and drive. The link provides its full
-//! bandwidth in each direction. Between the pipeline and the controllers, data crosses a ring. If `host` is
-//! set, e.g. to NVMe, the host interface replaces the driver and the link. A request from the host interface
-//! waits for a tag in the drive.
+//! The driver takes the CPU time `driver` for each request. The request also needs one of the `tags` tags,
+//! and waits if no tag is free. The request pipeline of the drive processes one request at a time and divides
+//! it into rows. The pipeline distributes the rows round robin over the controllers. Data crosses the link
+//! between host and drive. The link provides its full bandwidth in each direction. Between the pipeline and
+//! the controllers, data crosses a ring. If `host` is set, e.g. to NVMe, the host interface replaces the
+//! driver and the link. A request from the host interface waits for a tag in the drive.
 //!
 //! The pipeline is at the first of the `ring_stations` stations of the ring. A packet takes the shorter path
 //! to its controller. Each hop to the next station adds the time `ring_hop`, in each direction.
@@ -65,11 +65,11 @@
 //! ## Power loss
 //! The energy of the capacitors is sufficient for a fixed number of programs, regardless of the data. The
 //! programs that would finish first get this energy. A program without energy stops immediately. Writes that
-//! were acknowledged but not programmed are lost, and the recovery reports their amount. An interrupted
-//! wear-leveling copy is repeated after power returns, because its old row is intact. With early completion,
-//! the energy `capacitors` must be sufficient to program full buffers. Otherwise, Nacre rejects the scenario,
-//! and the error message gives the number of row writes that the capacitors cover. To allow capacitors with
-//! less energy, set `may_lose_writes`.
+//! were acknowledged but not programmed are lost, and the recovery reports the amount of lost data. An
+//! interrupted wear-leveling copy is repeated after power returns, because its old row is intact. With early
+//! completion, the energy `capacitors` must be sufficient to program full buffers. Otherwise, Nacre rejects
+//! the scenario, and the error message gives the number of row writes that the capacitors cover. To allow
+//! capacitors with less energy, set `may_lose_writes`.
 //!
 //! # Not modeled
 //! - Priority of reads over waiting programs, and suspension of programs for reads. The paper does not

@@ -32,7 +32,7 @@
 //! - *Garbage collection*: If more than `collects_above` of the region's programmed pages are invalid, the
 //!   region frees the block with the most invalid pages. The valid pages of this block move to other blocks
 //!   first. Among blocks without valid pages, the region frees the least worn block first.
-//! - *Eviction*: If the share of invalid pages is not above `collects_above`, the region evicts the least
+//! - *Eviction*: If the share of invalid pages is at most `collects_above`, the region evicts the least
 //!   recently used block. The cache writes the block's dirty pages back in disk order and then erases the
 //!   block.
 //!

@@ -2,11 +2,11 @@
 //! memory.
 //!
 //! # Model
-//! Frames of phase-change memory (PCM) hold copies of pages of a slower device. The least recently used page
-//! is evicted, and a dirty page is written back first. There are no erases and no garbage collection, and one
-//! region serves reads and writes. A write is acknowledged when its data is in the PCM. An error-correcting
-//! code covers a whole page. Before a partial write, the cache therefore reads the page from its frame or
-//! from the backing.
+//! Frames of phase-change memory (PCM) hold copies of pages of a slower device, the backing. The least
+//! recently used page is evicted, and a dirty page is written back first. There are no erases and no garbage
+//! collection, and one region serves reads and writes. A write is acknowledged when its data is in the PCM.
+//! An error-correcting code covers a whole page. Before a partial write, the cache therefore reads the page
+//! from its frame or from the backing.
 //!
 //! *Tables*: A page has an entry of 8 B in the hash table and an entry of 7 B in the page status table.
 //! Hardware looks up pages through one port. A lookup occupies the port for the time `lookup`. The entry of a

@@ -2,8 +2,9 @@
 //!
 //! # Model
 //! The cache divides every request into blocks. A request completes when its last block completes. The lookup
-//! of a request takes the time `lookup`. One to four levels of faster devices hold the blocks. A level has
-//! the capacity of its device. The replacement policy of the level decides which blocks the level keeps.
+//! of a request takes the time `lookup`. The slower device is the *backing* (setting `backing`). One to four
+//! levels of faster devices hold the cached blocks. A level has the capacity of its device. The replacement
+//! policy of the level decides which blocks the level keeps.
 //!
 //! ## Reads
 //! - *Hit*: The cache reads each block from the device of its level, with one request for the requested
@@ -38,8 +39,8 @@
 //! - With `write_allocate`, a write of a whole block places the block in the first level.
 //! - A partial write of a cached block updates the block in its level. If the block is being fetched, it is
 //!   updated on arrival. A partial write never places a block in the cache.
-//! - The cache removes the blocks that a trim touches from all levels and passes the trim to the backing. The
-//!   cache forwards a flush to the backing and does nothing else, because no level holds newer data.
+//! - The cache removes the blocks that a trim touches from all levels and forwards the trim to the backing.
+//!   The cache forwards a flush to the backing and does nothing else, because no level holds newer data.
 //!
 //! ## Write-back
 //! With `write_back`, a write of a whole block that is placed in the cache goes only to the level of the
@@ -61,7 +62,7 @@
 //!   of a run.
 //! - *Eviction*: If the policy evicts a dirty block, the cache writes the block back immediately. The block
 //!   that takes the slot of the evicted block waits for this write-back.
-//! - *Flush*: The cache writes all dirty blocks back and then passes the flush to the backing.
+//! - *Flush*: The cache writes all dirty blocks back and then forwards the flush to the backing.
 //!
 //! If a block is written during its write-back, it becomes dirty again and is written back a second time. A
 //! trim does not remove dirty blocks. Otherwise, a read of the trimmed block could return an old version from
@@ -89,9 +90,9 @@
 //!
 //! ## Power loss
 //! - *Write-through, or a `volatile` table*: The table is in DRAM. After a power loss, all levels are empty,
-//!   and the policies have no history. The recovery reports the number of lost cached blocks. Write-through
-//!   keeps the durability guarantee of the backing. With `write_back`, dirty blocks are lost and reported as
-//!   whole blocks, and only flushed writes survive.
+//!   and the policies have no history. The recovery reports the number of lost cached blocks. With
+//!   write-through, the durability guarantee of the cache is that of the backing. With `write_back`, dirty
+//!   blocks are lost and reported as whole blocks, and only flushed writes survive.
 //! - *A `persistent` table*: The cache must have only one level. The table entry of a block is stored next to
 //!   the data of the block in this level. The device of the level must guarantee that acknowledged writes
 //!   survive a power loss. A block is dirty from the completion of its write until it is durable in the
@@ -185,10 +186,10 @@
 //!   level and with two levels. The data read from and written to each level is also the same.
 //! - Data that is written into a level always comes from another level, the backing, or the host.
 //! - Every block that becomes dirty is written back exactly once, is lost, or is still dirty at the end of
-//!   the run. The backing receives each dirty block once per flush.
-//! - In a cache full of dirty blocks, a write takes the time of one read, one write-back, and one write. The
-//!   throughput of background write-back equals its closed form. With `dirty = "0 %"`, all times equal the
-//!   times with write-through.
+//!   the run. A flush sends each dirty block to the backing exactly once.
+//! - In a cache full of dirty blocks, a write of an uncached block takes the time of one read, one
+//!   write-back, and one write. The throughput of background write-back equals its closed form. With `dirty =
+//!   "0 %"`, all times equal the times with write-through.
 //! - With hit ratio h, cache latency d, and backing latency n, the mean read latency is h d + (1 - h) n.
 //! - The tests compare a PCM cache with an eMLC cache of four times its capacity. The PCM cache is faster if
 //!   and only if its hit ratio is above 0.889 times the hit ratio of the eMLC cache.

@@ -9,7 +9,7 @@
 //! Nothing is left out.
 //!
 //! # Sources
-//! wu-1994, section 4.4, uses this order inside partitions. The closed form of the cleaning cost under
+//! wu-1994, section 4.4, describes this order inside partitions. The closed form of the cleaning cost under
 //! uniform writes is from desnoyers-2012.
 //!
 //! # Checks

@@ -36,8 +36,8 @@
 //! policies is lower, the fitted settings are the cause.
 //!
 //! # Not modeled
-//! - The paper also raises the utilization of a segment whose product is below the average. Without `raises`,
-//!   such a segment receives pages only from neighbors whose product is above the average.
+//! - The policy of the paper also raises the utilization of a segment whose product is below the average.
+//!   Without `raises`, such a segment receives pages only from neighbors whose product is above the average.
 //! - The division of pages between the two neighbors is not published. The model assumes an even division,
 //!   both for pages that a segment gives and for pages that it receives.
 //! - The paper does not state the share of the distance by which one cleaning changes the utilization. A full
