@@ -5,8 +5,8 @@
 //! to flash pages or to the write buffer. The table and the buffer are in battery-backed SRAM. One controller
 //! serves the host.
 //!
-//! - *Read*: A read of a word takes one memory access. A memory management unit caches the most recently used
-//!   mappings. If a mapping is not cached, the read takes one additional access to the page table.
+//! - *Read*: A read of a word requires one memory access. A memory management unit caches the most recently
+//!   used mappings. If a mapping is not cached, the read requires one additional access to the page table.
 //! - *Write*: On the first write to a page, the controller copies the page into the buffer (copy-on-write)
 //!   and invalidates the flash page. Later writes change the page in the buffer.
 //! - *Order*: The controller serves requests in the order of arrival. A request takes effect page by page,

@@ -1,7 +1,7 @@
 //! A device modeled only by its measured latencies.
 //!
 //! # Model
-//! A read or write of up to `unit` bytes takes a latency sampled from `read` or `write`. A larger request
+//! The latency of a read or write of up to `unit` bytes is sampled from `read` or `write`. A larger request
 //! consists of several units. The device has `parallelism` servers, which share one first-come, first-served
 //! queue. Every unit occupies one server for its latency. A request completes when its last unit completes. A
 //! closed loop of Q one-unit requests therefore reaches `min(Q, parallelism) / latency` requests per second.

@@ -13,13 +13,13 @@
 //! memory has bank groups but `interleave_groups` is off, spans continue in the next bank group after the
 //! last channel. After the last bank group, they continue in the next bank.
 //!
-//! *Scheduling*: The `scheduler` sets the number of accesses from which a channel selects. In each clock
-//! cycle, the channel selects one of the commands that the timing constraints of the memory part allow. The
-//! commands are activate, read, write, precharge, and refresh. Until the selected command is issued, a new
-//! access can change the selection. `rows` determines whether rows stay open, are closed after each access,
-//! or are closed only after a write. The bursts of an access are consecutive. When a refresh of a rank is
-//! due, the card closes all rows of the rank and refreshes the rank. Until the refresh ends, the rank accepts
-//! no activate, read, or write.
+//! *Scheduling*: The setting `scheduler` determines the number of waiting accesses among which a channel
+//! selects. In each clock cycle, the channel selects one of the commands that the timing constraints of the
+//! memory part allow. The commands are activate, read, write, precharge, and refresh. Until the selected
+//! command is issued, a new access can change the selection. `rows` determines whether rows stay open, are
+//! closed after each access, or are closed only after a write. The bursts of an access are consecutive. When
+//! a refresh of a rank is due, the card closes all rows of the rank and refreshes the rank. Until the refresh
+//! ends, the rank accepts no activate, read, or write.
 //!
 //! ## Volatile memory
 //! When power fails, a capacitor supplies the energy to save the memory to flash (the dump). The card uses

@@ -2,11 +2,11 @@
 //!
 //! # Model
 //! The model wraps a device and has a list of faults. Each fault has a kind, and selects requests by
-//! `operations`, by an address range (`range_start` to `range_end`), and by a random `share` or `every` n-th
-//! request. A fault is active from `start` for `duration`, and again every `period`. The times of faults are
-//! simulated times since the device was new. A run, a study, a memory (`nacre.open`), a crash test, and a
-//! served device therefore have the same faults at the same times. The seed of the scenario determines random
-//! choices.
+//! `operations`, by an address range (`range_start` to `range_end`), and by a random share of requests
+//! (`share`) or every n-th request (`every`). A fault is active from `start` for `duration`, and again every
+//! `period`. The times of faults are simulated times since the device was new. A run, a study, a memory
+//! (`nacre.open`), a crash test, and a served device therefore have the same faults at the same times. The
+//! seed of the scenario determines random choices.
 //!
 //! *Request path*: A request passes the faults in list order. Each fault may delay, complete, or change the
 //! request. When a fault forwards the request, the next fault receives the changed request. If a fault

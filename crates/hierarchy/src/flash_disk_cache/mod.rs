@@ -23,9 +23,9 @@
 //! ## Regions, garbage collection, and eviction
 //! Each block belongs to the region for read pages or to the region for written pages. With `write_region =
 //! "0 %"`, there is only one region. A region keeps one block open on each die, but never more than one
-//! eighth of its blocks. The region also keeps at least this number of blocks free. A program therefore waits
-//! for an erase only if erases are the bottleneck. Adjacent disk pages are written to the same block, because
-//! they are evicted together.
+//! eighth of its blocks. The region also keeps at least this number of blocks free. A program operation
+//! therefore waits for an erase only if erases are the bottleneck. Adjacent disk pages are written to the
+//! same block, because the pages of a block are evicted together.
 //!
 //! A region frees one block if its number of free blocks does not exceed its maximum number of open blocks:
 //!

@@ -33,8 +33,8 @@
 //! - A closed loop with Q outstanding requests has the rate min(Q / latency, parallelism / latency). The
 //!   throughput of a saturated link is exactly its bandwidth.
 //! - The spans of the breakdown add up to the latency.
-//! - The latency of a hedged read has the distribution of the minimum of two latencies, the second of which
-//!   starts `hedge_after` later.
+//! - The latency of a hedged read has the distribution of the minimum of two latencies, one of which is
+//!   delayed by `hedge_after`.
 
 mod model;
 #[cfg(test)]

@@ -65,7 +65,7 @@
 //! `pages_given_up` counts pages that were dropped because a read found too many bit errors. Each page that
 //! is read counts once, in `read_hits`, `read_merged`, `read_misses`, or `read_lost`. `pages_promoted` counts
 //! rows that changed to SLC mode because of hits, and `density_lowered` counts rows that changed because of
-//! bit errors. `pages_relocated` counts pages that moved out of such rows.
+//! bit errors. `pages_relocated` counts pages that moved out of these rows.
 //!
 //! # Not modeled
 //! - Repair of a page after a power loss interrupted its write. Reads return the mixture of old and new data

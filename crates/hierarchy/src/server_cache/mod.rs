@@ -124,9 +124,9 @@
 //! # Counters
 //! Counters are in blocks, unless they are described as requests. The hit ratio of reads is (`read_hits` +
 //! `read_merged`) / (`read_hits` + `read_merged` + `read_misses`). Merged reads count as hits, because a
-//! request that waits for a fetch in progress does not use the backing. If the only level uses LRU and is
-//! larger than the number of blocks in flight, the hit ratio equals the hit ratio of a plain LRU cache, at
-//! any request rate.
+//! request that waits for a fetch in progress does not use the backing. If the cache has only one level, with
+//! LRU and space for more blocks than are in flight, its hit ratio equals the hit ratio of a plain LRU cache,
+//! at any request rate.
 //!
 //! | counter | counts |
 //! |---|---|
@@ -197,8 +197,8 @@
 //!   durability guarantee allows. No two blocks share a slot, and all slots without a block are free.
 //! - The hit ratio of LRU under Zipf requests follows Che's approximation. A larger LRU cache never has fewer
 //!   hits than a smaller one.
-//! - The latency of a hedged read has the distribution of the minimum of two latencies, the second of which
-//!   starts `hedge_after` later.
+//! - The latency of a hedged read has the distribution of the minimum of two latencies, one of which is
+//!   delayed by `hedge_after`.
 
 mod building;
 mod cache;

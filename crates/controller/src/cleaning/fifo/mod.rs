@@ -14,8 +14,8 @@
 //!
 //! # Checks
 //! Under uniform writes, the cleaning cost at six utilizations u is within 2 % of v / (1 - v). Here, v is the
-//! share of valid pages in the victim, which solves v = exp(-(1 - v) / u). If hot and cold data are mixed,
-//! the cleaning cost is within 2 % of the closed form for two classes of data.
+//! share of valid pages in the victim, and is the solution of v = exp(-(1 - v) / u). If hot and cold data are
+//! mixed, the cleaning cost is within 2 % of the closed form for two classes of data.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Model};

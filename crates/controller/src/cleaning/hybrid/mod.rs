@@ -29,10 +29,10 @@
 //!
 //! # Checks
 //! The cleaning costs follow the trends of figures 8, 9, and 10 of the paper. Under uniform writes, the
-//! cleaning cost is within 20 % of the cleaning cost of greedy. At every locality, the cost is lower than
-//! with locality gathering. At 20/80 and higher localities, the cost is also lower than with greedy. Overall,
-//! the cost is lowest with partitions of 16 segments. As the number of segments increases, the cost falls
-//! until a segment is less than 1 % of the array.
+//! cleaning cost is within 20 % of the cleaning cost of `greedy`. At every locality, the cost is lower than
+//! with locality gathering. At 20/80 and higher localities, the cost is also lower than with `greedy`.
+//! Overall, the cost is lowest with partitions of 16 segments. As the number of segments increases, the cost
+//! falls until a segment is less than 1 % of the array.
 
 use super::redistribution::{Redistribution, Settings};
 use super::{Cleaner, CleaningFamily, Decision, View, check_partitions};

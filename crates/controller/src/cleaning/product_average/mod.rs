@@ -48,8 +48,8 @@
 //!
 //! # Checks
 //! Under uniform writes, the cleaning cost is within 5 % of u / (1 - u), where u is the utilization. With
-//! partitions of 16 segments, the cost is within 20 % of the cost of greedy. At high locality, the cost is
-//! below the cost of greedy. The cost is never below the cost of perfect sorting, `[u / (1 - u)] (sum of
+//! partitions of 16 segments, the cost is within 20 % of the cost of `greedy`. At high locality, the cost is
+//! below the cost of `greedy`. The cost is never below the cost of perfect sorting, `[u / (1 - u)] (sum of
 //! sqrt(f r))^2`. A segment whose product equals the average gives no pages. A segment with a higher product
 //! gives `step` times the number of pages that follows from the equation. With `raises`, a segment with a
 //! lower product receives this number of pages.
