@@ -36,10 +36,10 @@
 //!
 //! ## Error correction
 //! `ecc` is a code over the bytes that the data chips of a rank return at once. The spare chips hold the
-//! spare bytes of the code. The spare chips have separate data lines and take no additional time. Reads pass
-//! through the decoder of the controller, one beat after the other. Only the decoding time of the last beat
-//! adds to the latency of the read. If the decoder is slower than the chips, it delays all beats. A write
-//! waits for the encoder once.
+//! spare bytes of the code. The spare chips have separate data lines and take no additional time. Read data
+//! passes through the decoder of the controller, one beat after the other. Only the decoding time of the last
+//! beat adds to the latency of the read. If the decoder is slower than the chips, it delays all beats. A
+//! write waits for the encoding of a single beat.
 //!
 //! With `bit_error_rate`, host reads have independent bit errors. If a codeword has more bit errors than the
 //! code corrects, the request fails. If the code does not even detect the errors, the read returns corrupted

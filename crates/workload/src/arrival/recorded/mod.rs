@@ -6,12 +6,12 @@
 //!
 //! # Not modeled
 //! The simulated device does not influence the arrival times. The recorded times depend on the speed of the
-//! recorded system: with a faster device, some requests would have arrived earlier. If the device should
+//! recorded system: with a faster device, some requests would have arrived earlier. To let the device
 //! determine the rate, use `closed`. A scale other than 1 also changes the length of the daily rhythm.
 //!
 //! # Sources
 //! snia-traces: the SNIA I/O trace repository, whose traces are replayed in this way. Old traces are often
-//! replayed faster than recorded (fio, `replay_time_scale`).
+//! replayed at a higher speed (fio, `replay_time_scale`).
 //!
 //! # Checks
 //! With scale 1, arrival times equal the recorded times to the picosecond. Scale 10 divides every time by
