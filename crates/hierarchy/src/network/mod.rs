@@ -20,7 +20,7 @@
 //! - Addresses, packets, packet loss, and retries.
 //! - Other hosts that share the store, unless the latencies were measured under their load.
 //! - Full duplex. Reads and writes share the bandwidth of the link.
-//! - Separate latencies for trims and flushes. A trim or flush takes the latency of a write and carries no
+//! - Separate latencies for trims and flushes. A trim or flush takes the latency of a write and transfers no
 //!   data.
 //!
 //! # Sources
