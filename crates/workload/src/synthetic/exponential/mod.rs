@@ -62,7 +62,8 @@ pub const WORKLOAD: Model<WorkloadFamily> = Model {
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 
-const SUMMARY: &str = "popularity falls by a constant factor per block: the popularity of rank k is proportional to exp(-k/m)";
+const SUMMARY: &str =
+    "popularity falls by a constant factor per block: the popularity of rank k is proportional to exp(-k/m)";
 const SOURCES: &[&str] = &["kgil-2008"];
 
 fn pattern(
