@@ -1,10 +1,10 @@
 //! Tiered storage: extents are placed on two to four devices and moved between them.
 //!
 //! # Model
-//! The address space is divided into extents. There are two to four tiers. Every tier consists of slots, and
-//! every slot holds exactly one extent. A request goes to the tier of its extent. If a request touches
-//! several extents, the request completes when its last part completes. The device of each tier models
-//! queueing and saturation.
+//! The address space is divided into extents. There are two to four tiers. Every tier consists of slots,
+//! and every slot holds exactly one extent. A request goes to the tier that holds its extent. If a request
+//! touches several extents, the request completes when its last part completes. The device of each tier
+//! models queueing and saturation.
 //!
 //! *Size*: A tier has the capacity of its device. If a tier has a `share`, its device gets this share of the
 //! total `capacity` instead of its configured capacity. The device then represents a part of a pool of
@@ -21,7 +21,7 @@
 //!
 //! | stage of a chunk | until | the host |
 //! |---|---|---|
-//! | held | host writes to the chunk that are in progress have completed | reads the old location, and its writes wait |
+//! | held | all host writes in progress to the chunk have completed | reads the old location, and its writes wait |
 //! | read | a chunk of each extent is in memory | reads the old location, and its writes wait |
 //! | in memory | host reads of both locations have completed | reads from memory, and its writes wait |
 //! | written | each chunk is durable in the slot of the other extent. If the tier requires it, the chunk is flushed | reads from memory, and its writes wait |
@@ -39,8 +39,8 @@
 //!   that have already been exchanged are not moved back, so both extents remain split between two tiers.
 //! - If a worn-out tier rejects the write of a chunk, the chunk stays in the buffer. The buffer then serves
 //!   all requests for this chunk, and no further extent moves.
-//! - A tier reports lost data only once, by a failed flush. If this flush belongs to an exchange, the next
-//!   host flush also fails, so that the host is notified.
+//! - A tier reports the loss of data only once, by failing a flush. If this flush belongs to an exchange,
+//!   the next host flush also fails, so that the host is notified.
 //!
 //! # Counters
 //!
@@ -60,18 +60,18 @@
 //!
 //! # Not modeled
 //! - Volumes. All requests use one address space, volume 0.
-//! - The memory size and the access time of the extent tables and of the buffer.
-//! - Statistics of more than 65,536 epochs. Later epochs are simulated, but the columns and figures omit
+//! - The size and the access time of the memory that holds the extent tables and the buffer.
+//! - Statistics after the first 65,536 epochs. Later epochs are simulated, but the columns and figures omit
 //!   them.
 //!
 //! # Sources
 //! kim-2014 describes extents on PCM, flash, and disk, with static-optimal and dynamic placement, and
-//! computes the cost as the sum over the tiers.
+//! computes the total cost as the sum of the costs of the tiers.
 //!
 //! # Checks
 //! - A simple independent simulation computes the same completion times, even while extents move.
-//! - In a closed loop with one outstanding request, the mean latency is the mean of the latencies of the
-//!   tiers, weighted by their accesses.
+//! - In a closed loop with one outstanding request, the mean latency is the mean of the tier latencies,
+//!   weighted by the number of accesses to each tier.
 //! - The tiers serve every byte of every request exactly once. After any number of exchanges, every extent is
 //!   in exactly one slot, and every slot holds exactly one extent.
 //! - On drives that wear out, all flushed data can be read or is reported as lost. If a tier rejects a chunk,

@@ -12,7 +12,7 @@ pub enum Queue {
     Shared(Shared),
     /// Each tenant has separate request slots. If all slots of a tenant are in use, its next requests wait.
     ByTenant(ByTenant),
-    /// Each tenant has a submission queue. The drive fetches requests from the queues in turn.
+    /// Each tenant has a submission queue. The drive fetches requests from the queues in round-robin order.
     ///
     /// `round_robin` is the default arbitration of NVMe, with a burst of one command. A request waits only
     /// for earlier requests of the same tenant and for the tenant's turn. The wait does not depend on the

@@ -10,10 +10,10 @@ pub enum FlashScheduling {
     ///
     /// A read waits until its die has finished the operation in progress. The read then goes before waiting
     /// programs, erases, and copies. A die performs all other operations in issue order. If a program or an
-    /// erase waits for the reads of a copy, operations that were issued later may overtake it. Operations on
-    /// one superblock are never reordered. A host read occupies the whole die. With `independent_planes`, a
-    /// host read occupies only its plane, so several planes can read at the same time. Programs, erases, and
-    /// copies occupy the whole die.
+    /// erase waits until the pages of a copy have been read, operations that were issued later may start
+    /// first. Operations on one superblock are never reordered. A host read occupies the whole die. With
+    /// `independent_planes`, a host read occupies only its plane, so several planes can read at the same
+    /// time. Programs, erases, and copies occupy the whole die.
     ///
     /// Not modeled:
     ///
@@ -33,8 +33,8 @@ pub enum FlashScheduling {
     /// Operations run in issue order: reads wait for programs and erases.
     ///
     /// A host read waits for all operations that were issued to the same die earlier. If a program or an
-    /// erase waits for the reads of a copy, operations that were issued later may overtake it. A read
-    /// occupies all planes of its die.
+    /// erase waits until the pages of a copy have been read, operations that were issued later may start
+    /// first. A read occupies all planes of its die.
     InOrder,
 }
 

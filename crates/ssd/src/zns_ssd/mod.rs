@@ -1,18 +1,18 @@
 //! A zoned-namespace (ZNS) SSD: the host writes each zone sequentially and resets whole zones.
 //!
 //! # Model
-//! The flash, channels, dies, write buffer, and host interface are modeled as in [`ssd`](ssd.md). The drive
-//! has the zones of NVMe Zoned Namespaces (ZNS) instead of page mapping and garbage collection. It never
-//! moves data, so every write programs each of its mapping units exactly once. The mapping table has one
-//! entry for each superblock of each zone.
+//! The flash, channels, dies, write buffer, and host interface are modeled as in the device `ssd`. The
+//! drive has the zones of NVMe Zoned Namespaces (ZNS) instead of page mapping and garbage collection. It
+//! never moves data, so every write programs each of its mapping units exactly once. The mapping table has
+//! one entry for each superblock of each zone.
 //!
 //! - *Zone*: A zone consists of `zone_superblocks` superblocks. A superblock consists of one block from each
 //!   plane of the dies of the zone. When a zone is opened, the drive assigns the erased superblocks with the
 //!   fewest erases to this zone.
 //! - *Dies of a zone*: A zone uses `zone_dies` dies or, by default, all dies of the drive. Dies with
 //!   consecutive numbers are on different channels. Consecutive zones use consecutive groups of `zone_dies`
-//!   dies: zone z is on group z modulo the number of groups. The number of dies limits the write bandwidth of
-//!   a zone. Zones on different groups can be written in parallel.
+//!   dies: zone z uses group z modulo the number of groups. The number of dies limits the write bandwidth
+//!   of a zone. Zones that use different groups can be written in parallel.
 //! - *Write*: The drive accepts writes one after the other, in the order in which they arrive.
 //! - *Append*: The drive stores the data of an append at the write pointer of the zone and returns the
 //!   address in the completion. Appends take effect in the order in which they arrive at the drive. The host
@@ -35,15 +35,15 @@
 //! - *Finish*: A finish command, or a trim from the write pointer to the end of the zone, finishes the zone.
 //!   If the last program operation is partly filled, the drive pads it. The zone becomes full. Other trims
 //!   have no effect.
-//! - *Preconditioning*: there are no trims during preconditioning. Instead, a write to the first unit of a
-//!   zone that contains data resets the zone.
+//! - *Preconditioning*: preconditioning does not send trims. Instead, a write to the first unit of a zone
+//!   that contains data resets the zone.
 //! - *Power loss*: With the energy of its capacitors, the drive programs all acknowledged writes and saves
 //!   partly filled program operations. Open zones with data become closed. Open and closed zones without data
 //!   become empty. During recovery, the drive reads the zone table. It finds the write pointer of each active
 //!   zone by a binary search for the last programmed page.
 //!
 //! # Not modeled
-//! - Padding of the pages after the last program operation of a finished zone. These pages stay erased.
+//! - Padding of the remaining pages of a finished zone. These pages stay erased.
 //! - Commands to open and close zones in workloads and traces. Workloads and traces reset and finish zones
 //!   with trims.
 //! - Appends to a served device, and commands to open and close its zones. A served device supports neither.
@@ -59,9 +59,9 @@
 //! # Checks
 //! - The write bandwidth equals the program bandwidth of the dies that the zones use, up to the bandwidth of
 //!   the channels. A workload with several outstanding appends reaches the same bandwidth.
-//! - Every unit is programmed once, and all superblocks wear evenly.
-//! - After every write, command, and power loss, an independent state machine has the same states and write
-//!   pointers for all zones.
+//! - Every mapping unit is programmed exactly once, and all superblocks wear evenly.
+//! - After every write, command, and power loss, all zones have the states and write pointers that an
+//!   independent state machine computes.
 //! - After power losses at random times, the data of every unit is compared with the versions that an
 //!   independent auditor recorded.
 

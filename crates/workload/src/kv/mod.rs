@@ -2,10 +2,10 @@
 //! model runs an implementation of the store, which generates the block requests.
 //!
 //! # Model
-//! The store has `keys` key-value pairs in a hash table or a B+tree on pages of equal size, a page cache, and
-//! a write-ahead log. The implementation is complete, except that the values do not contain data. The pages
-//! hold pairs, a search reads all pages on its path, and swapped values stay swapped. A key is a number, and
-//! a value represents `value` bytes.
+//! The store has `keys` key-value pairs in a hash table or a B+tree on pages of equal size, a page cache,
+//! and a write-ahead log. The implementation is complete, except that the values do not contain data. Every
+//! pair is stored on a particular page, a search reads all pages on its path, and swapped values stay
+//! swapped. A key is a number, and a value represents `value` bytes.
 //!
 //! *Transaction*: a transaction selects two different random keys, gets both values, puts each value under
 //! the other key, and commits. A transaction therefore performs four searches, changes two pairs, and appends

@@ -1,4 +1,4 @@
-//! SPECweb99: the files of a web server.
+//! SPECweb99: a web server that reads and sends files.
 //!
 //! # Model
 //! A directory has 36 files, nine in each of four classes. The file sizes of the classes are n times 102.4 B,
@@ -21,9 +21,9 @@
 //! paper does not state.
 //!
 //! # Checks
-//! The request counts of all files pass a chi-square test. The mean size of a reply equals the sum over all
-//! files of size times probability. All addresses are within the address space of the workload, and files do
-//! not overlap.
+//! The request counts of all files pass a chi-square test. The mean size of a reply equals the sum of size
+//! times probability over all files. All addresses are within the address space of the workload, and files
+//! do not overlap.
 
 #[cfg(test)]
 mod tests;

@@ -52,7 +52,7 @@
 //!   image with real keys and pointers.
 //! - All addresses are within the database and aligned to words.
 //! - The number of accesses per transaction is within the bounds that follow from the tree depths. The mean
-//!   is 73.01, which follows from the number of nodes per level.
+//!   is 73.01 accesses, which follows from the number of nodes per level.
 //! - The selected accounts pass a chi-square test for uniformity. The tests also check the mean and the
 //!   variance of the times between transactions, the boundaries between batches, and the number of
 //!   transactions.

@@ -20,11 +20,12 @@
 //! miscorrections occur as with a real decoder.
 //!
 //! # Sources
-//! roberts-2009, section III, describes BCH and CRC in the controller. According to this paper, the decoding
-//! time is proportional to the number of correctable bits. It is about 30 us for t = 2 and 2 KiB. The code
-//! and the decoder are from lin-costello, chapter 6, and the search for roots is from berlekamp-1970. Because
-//! roberts-2009 does not report the decoding energy, `decode_energy` has no default. For comparison, a 65 nm
-//! decoder for a concatenated BCH code of 8 KiB uses 2.74 pJ per bit of data (lee-2013).
+//! roberts-2009, section III, describes BCH and CRC in the controller. According to this paper, the
+//! decoding time is proportional to the number of correctable bits. The decoding time is about 30 us for
+//! t = 2 and 2 KiB of data. The code and the decoder are from lin-costello, chapter 6, and the search for
+//! roots is from berlekamp-1970. Because roberts-2009 does not report the decoding energy, `decode_energy`
+//! has no default. For comparison, a 65 nm decoder for a concatenated BCH code of 8 KiB uses 2.74 pJ per
+//! bit of data (lee-2013).
 //!
 //! # Checks
 //! - The decoder corrects any number of bit errors up to `t`, for many combinations of `m`, `t`, and

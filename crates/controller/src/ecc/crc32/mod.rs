@@ -14,7 +14,7 @@
 //!
 //! # Checks
 //! The CRC of "123456789" is 0xcbf43926, the check value in CRC catalogs. The tests invert random pairs of
-//! bits in a page and detect every pair, because the Hamming distance is four for up to 91,607 bits.
+//! bits in a page. The CRC detects every pair, because its Hamming distance is four for up to 91,607 bits.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Misfit, Verdict, Work};
 use nacre_config::{Configuration, Descriptor, Model};

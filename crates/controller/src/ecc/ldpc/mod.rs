@@ -1,5 +1,5 @@
-//! A low-density parity-check (LDPC) code with a hard decision first, and then soft decisions. The model
-//! represents the correction strength and the latency of a code, but not the code itself.
+//! A low-density parity-check (LDPC) code: a hard decision is followed by soft decisions if necessary. The
+//! model represents the correction strength and the latency of a code, but not the code itself.
 //!
 //! # Model
 //! The decoder first uses the bits of the first read (hard decision). If decoding fails, the page is read
@@ -23,8 +23,9 @@
 //!
 //! # Checks
 //! For each number of retries, the tests use a codeword with the maximum number of correctable bit errors,
-//! and another with one more. The second codeword needs one more retry, including its decoding time. The
-//! share of pages that are uncorrectable after the last retry equals the tail of the binomial distribution.
+//! and another codeword with one more bit error. The second codeword needs one more retry, including its
+//! decoding time. The share of pages that are uncorrectable after the last retry equals the tail of the
+//! binomial distribution.
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Verdict, Work};
 use nacre_config::{Configuration, Descriptor, ErrorCode, Model, Problem, Reader};

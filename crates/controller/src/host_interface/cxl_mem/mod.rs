@@ -1,14 +1,14 @@
 //! CXL.mem: the host accesses the device as memory, in cache lines.
 //!
 //! # Model
-//! The host reads and writes cache lines of 64 B. A CPU has at most `lines` outstanding requests for lines.
-//! The device replies to the read of a line with the data. The device acknowledges the write of a line when
-//! the data has arrived. After the last acknowledgement, all data of a write is therefore in the device. The
-//! link carries slots of 16 B. A flit consists of four slots and 4 B of overhead. A request or a reply
-//! without data takes one slot. A message with the data of a line takes five slots.
+//! The host reads and writes cache lines of 64 B. A CPU has at most `lines` outstanding line reads and
+//! writes. The device replies to the read of a line with the data. The device acknowledges the write of a
+//! line when the data has arrived. After the last acknowledgement, all data of a write is therefore in the
+//! device. The link transfers data in slots of 16 B. A flit consists of four slots and 4 B of overhead. A
+//! request or a reply without data takes one slot. A message with the data of a line takes five slots.
 //!
 //! # Not modeled
-//! - The CPU cache, including the read of a line before the line is written.
+//! - CPU caches, including the read-for-ownership (RFO) that precedes a store to an uncached line.
 //! - Back-invalidation, flow-control credits, and empty slots.
 //! - Service by line: `ssd` and `onyx` process a request of several lines as one operation. A read starts
 //!   when its first line is requested, and a write starts when all of its lines have arrived. Both devices
@@ -18,9 +18,9 @@
 //! The format of flits and slots is from cxl-2.0, and the latencies are from li-2023.
 //!
 //! # Checks
-//! The latency of a single line equals the sum of its delays, calculated slot by slot. The rate equals the
-//! number of outstanding lines divided by their round-trip time. With a drive behind the interface, the
-//! expected latency includes the latency of the drive.
+//! The latency of a single line equals the sum of its delays, calculated slot by slot. The rate of line
+//! reads and writes equals the number of outstanding lines divided by the round-trip time. With a drive
+//! behind the interface, the expected latency includes the latency of the drive.
 
 use super::HostInterfaceFamily;
 use super::express::ExpressConfig;

@@ -1,4 +1,4 @@
-//! A memory window: loads and stores of host CPUs through a PCI Express base address register (BAR).
+//! A memory window: host CPUs load and store data through a PCI Express base address register (BAR).
 //!
 //! # Model
 //! *Writes* are stores. With `write_combining`, a CPU collects 64 B and sends this data as one packet.
@@ -11,7 +11,7 @@
 //!
 //! # Not modeled
 //! - CPU stalls because of full store buffers, and reordered stores.
-//! - CPU caches. In real systems, they do not hold data of such a window.
+//! - CPU caches. In real systems, CPUs do not cache the data of such a window.
 //! - The effect of a stalled CPU on other CPUs.
 //! - The time of trims.
 //! - Service by load or store: `ssd` and `onyx` process a request as one operation. A read starts when its
@@ -23,8 +23,8 @@
 //!
 //! # Checks
 //! The latencies of a single store and of a single load equal the sums of their delays, calculated byte by
-//! byte. For every `loads` loads, a read takes one round trip. With a drive behind the interface, the
-//! expected latency includes the latency of the drive.
+//! byte. A read takes one round trip per `loads` loads. With a drive behind the interface, the expected
+//! latency includes the latency of the drive.
 
 use super::HostInterfaceFamily;
 use super::express::ExpressConfig;

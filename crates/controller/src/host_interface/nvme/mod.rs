@@ -1,8 +1,8 @@
 //! NVMe: queue pairs in host memory, over PCI Express.
 //!
 //! # Model
-//! 1. The driver uses CPU time, writes a command to a submission queue, and rings the doorbell with a posted
-//!    write.
+//! 1. The driver spends CPU time to build a command, writes the command to a submission queue, and rings
+//!    the doorbell with a posted write.
 //! 2. The device fetches the 64 B command from host memory.
 //! 3. For a *write*, the device reads each page of data from host memory. The read requests have at most
 //!    `read_request` bytes, and the host replies with packets of at most `payload` bytes. For a *read*, the
@@ -13,10 +13,10 @@
 //! 5. With polling instead of interrupts, the host detects the completion immediately and uses CPU time to
 //!    handle it. A CPU that polls performs no other work.
 //!
-//! Every packet uses transfer time of the link, including packets without data. `credits` limits the data
-//! packets in flight in each direction, and `tags` limits the outstanding reads of host memory. Data packets
-//! cross the link in the order in which they become ready. The host replies to reads of its memory in the
-//! order of their arrival.
+//! Every packet, including a packet without data, takes transfer time on the link. `credits` limits the
+//! data packets in flight in each direction, and `tags` limits the outstanding reads of host memory. Data
+//! packets cross the link in the order in which they become ready. The host replies to reads of its memory
+//! in the order of their arrival.
 //!
 //! *Queue pairs*: with `queue_pairs`, the driver distributes commands over the pairs in round-robin order.
 //! The device fetches one command of each pair at a time. A fetch therefore waits only for earlier commands
@@ -42,8 +42,8 @@
 //!   are within 1 % of the link bandwidth after packet overhead.
 //! - With `coalescing`, one interrupt covers many completions. The commands of one pair are fetched one at a
 //!   time, and commands of different pairs are fetched in parallel.
-//! - The request rate equals a closed form for a closed loop, and for limits by CPU time, by credits, and by
-//!   tags.
+//! - The request rate equals a closed form in a closed loop, and also if CPU time, credits, or tags limit
+//!   the rate.
 
 mod queues;
 

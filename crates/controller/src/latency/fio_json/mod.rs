@@ -1,11 +1,12 @@
 //! A latency distribution that was measured with fio, read from the JSON output of fio.
 //!
 //! # Model
-//! With `--output-format=json+`, fio writes every histogram bin of the completion latencies (`clat_ns.bins`).
-//! A sample selects a bin in proportion to its count. The sample is the middle of the bin, which is within 1
-//! % of any latency in the bin. With `--output-format=json`, fio writes only percentiles. In this case, the
-//! distribution function is linear between the minimum, the percentiles, and the maximum. The mean of the
-//! samples is the mean of this distribution and may differ from the mean that fio prints.
+//! With `--output-format=json+`, fio writes every histogram bin of the completion latencies
+//! (`clat_ns.bins`). For each sample, a bin is selected with a probability proportional to its count. The
+//! sample is the middle of the bin, which is within 1 % of any latency in the bin. With
+//! `--output-format=json`, fio writes only percentiles. In this case, the distribution function is linear
+//! between the minimum, the percentiles, and the maximum. The mean of the samples is the mean of this
+//! distribution and may differ from the mean that fio prints.
 //!
 //! # Not modeled
 //! - The order of the latencies: samples are independent.

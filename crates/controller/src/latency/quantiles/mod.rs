@@ -1,21 +1,21 @@
 //! A latency distribution given as points of its cumulative distribution.
 //!
 //! # Model
-//! Each point states that the fraction `share` of all requests has a latency of at most `latency`. Between
-//! two points, samples are uniformly distributed between the two latencies. If two points have the same
-//! latency, all requests between the points have this latency.
+//! Each point states that the fraction `share` of all requests has a latency of at most `latency`. Samples
+//! between two points are uniformly distributed between the latencies of these points. If two points have
+//! the same latency, all requests between the points have this latency.
 //!
 //! # Not modeled
-//! The real distribution between the points is not known. With uniform samples between the 99 % point and the
-//! maximum, the tail is heavier than the tail of most devices. The mean follows from the points, so it may
-//! differ from a mean that was published with the points.
+//! The real distribution between the points is not known. With uniform samples between the 99 % point and
+//! the maximum, the tail is heavier than the latency tail of most devices. The mean follows from the
+//! points, so it may differ from a mean that was published with the points.
 //!
 //! # Sources
 //! Devroye, *Non-Uniform Random Variate Generation*, 1986, sections 2.2 (inversion) and 2.4 (tables).
 //!
 //! # Checks
-//! The tests compare the share of samples at every point with the settings. The mean of the samples equals
-//! the sum of the mean latencies of all intervals, weighted by their shares.
+//! For each point, the tests compare the share of samples up to its latency with its `share`. The mean of
+//! the samples equals the sum of the mean latencies of all intervals, weighted by their shares.
 
 #[cfg(test)]
 mod tests;

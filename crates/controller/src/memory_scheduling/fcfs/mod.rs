@@ -1,8 +1,8 @@
 //! First come, first served (FCFS): the scheduler serves one access after the other.
 //!
 //! # Model
-//! When the last burst of an access has been issued, the next access starts. If necessary, the access first
-//! closes or opens a row.
+//! When the last burst of an access has been issued, the next access starts. If necessary, the scheduler
+//! first closes or opens a row.
 //!
 //! # Not modeled
 //! Nothing is left out.

@@ -32,11 +32,11 @@
 //! from misra-1982.
 //!
 //! # Checks
-//! - After every move, the mapping is a bijection with an exact inverse. For all small array sizes, the tests
-//!   copy the data of each moved row, and the data of every row is at its mapped location.
+//! - After every move, the mapping is a bijection with an exact inverse. For all small array sizes, the
+//!   tests copy the data of each moved row and then find the data of every row at its mapped location.
 //! - A row stays in one location for exactly `N * interval` writes. The gap is at the same location again
 //!   after exactly `(N + 1) * interval` writes.
-//! - If many writes are recorded at once, the result is the same as for single writes.
+//! - Recording many writes at once gives the same result as recording them one by one.
 //! - While one row is written repeatedly, the interval follows the formula above. After this attack, the
 //!   interval returns to its original value.
 //! - If writes are unevenly distributed, the lifetime is at least 97 % of the ideal lifetime.

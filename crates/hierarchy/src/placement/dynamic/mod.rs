@@ -4,8 +4,8 @@
 //! 1. During an epoch, the model counts the reads and writes of every extent.
 //! 2. At the end of the epoch, a running mean of these counts is updated. The previous mean has the weight
 //!    `memory`, and the counts of the epoch have the weight 1 - `memory`.
-//! 3. The model computes the best placement for the running means, by the same method as `static_optimal` for
-//!    the whole workload.
+//! 3. The model computes the best placement for the running means, with the method that `static_optimal`
+//!    applies to the whole workload.
 //! 4. Misplaced extents are exchanged in the order of their savings, largest first. An exchange moves one
 //!    extent to its best tier, and another extent in the opposite direction. An exchange must meet two
 //!    conditions. The time that it saves for the first extent must exceed the time that it costs for the
@@ -28,7 +28,7 @@
 //! # Checks
 //! - If access frequencies do not change, the placement converges to the best static placement. The mean
 //!   latency is never lower than with this static placement.
-//! - If hot data changes, the placement adapts. An extent does not move if the move saves no time.
+//! - If the hot data changes, the placement adapts. An extent does not move if the move saves no time.
 //! - With `weigh = "accesses"`, an extent that is mostly written moves to PCM. With `weigh = "latency"`, the
 //!   same extent moves to flash.
 

@@ -10,8 +10,8 @@
 //! kim-2014 uses fixed placement as the baseline for placements that depend on the workload.
 //!
 //! # Checks
-//! If requests are uniformly distributed, the mean latency is the mean of the latencies of the tiers,
-//! weighted by their numbers of extents.
+//! If requests are uniformly distributed, the mean latency is the mean of the tier latencies, weighted by
+//! the number of extents in each tier.
 
 #[cfg(test)]
 mod tests;

@@ -2,14 +2,14 @@
 //!
 //! # Model
 //! Before simulated time starts, the model reads the whole workload once and counts the reads and writes of
-//! every extent. Then the model assigns the extents to tiers and minimizes the sum of (reads x read latency +
+//! every extent. Then the model assigns the extents to tiers to minimize the sum of (reads x read latency +
 //! writes x write latency) over all extents. Reads and writes are counted separately. An extent with more
 //! writes than reads may therefore be better on flash than on PCM.
 //!
-//! For each tier, the model uses the latency of an access of the same size on an idle device. If a request
-//! spans several extents, it counts as one access to each extent, with the size of its part in this extent.
-//! The model rounds each size up to a multiple of 1/16 of the next lower power of two. Multiples of 4 KiB up
-//! to 128 KiB are therefore exact.
+//! For each access, the model uses the latency of a request of the same size on the idle device of the
+//! tier. If a request spans several extents, it counts as one access to each extent, with the size of its
+//! part in this extent. The model rounds each size up to a multiple of 1/16 of the next lower power of two.
+//! Multiples of 4 KiB up to 128 KiB are therefore exact.
 //!
 //! # Not modeled
 //! - Queueing: the placement may overload a tier.
@@ -22,9 +22,10 @@
 //! In kim-2014, the placement "Static optimal" is computed from the whole trace and does not change.
 //!
 //! # Checks
-//! For a few extents, the placement equals the best placement that an exhaustive search finds. `nacre mixes`
-//! computes the placements for all mixes of tiers together. For each mix, the result equals a placement that
-//! is computed only for this mix. The mean latencies of simulated runs equal the computed mean latencies.
+//! For a few extents, the placement equals the best placement that an exhaustive search finds. A single run
+//! of `nacre mixes` computes the placements for all mixes of tiers. For each mix, the result equals a
+//! placement that is computed only for this mix. The mean latencies of simulated runs equal the computed
+//! mean latencies.
 
 #[cfg(test)]
 mod tests;

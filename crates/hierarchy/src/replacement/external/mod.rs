@@ -6,7 +6,7 @@
 //!
 //! # Not modeled
 //! The policy takes no simulated time. A simulation with an external policy runs more slowly, because every
-//! access calls the code of the caller.
+//! access calls the caller's code.
 //!
 //! # Sources
 //! None: the caller provides the policy.

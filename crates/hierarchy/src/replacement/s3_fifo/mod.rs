@@ -15,9 +15,9 @@
 //! The maximum length of the ghost queue is `ghosts` times the number of slots in the main queue.
 //!
 //! # Not modeled
-//! The model omits repeated evictions. In the paper, `evictS` can overfill the main queue, evict a block from
-//! it, and continue with another eviction. The cache then has one block too few. In this model, an eviction
-//! is complete when one block has left the cache.
+//! The model omits repeated evictions. In the paper, `evictS` can overfill the main queue, evict a block
+//! from it, and continue with another eviction. The cache then holds one block less than its capacity. In
+//! this model, an eviction is complete when one block has left the cache.
 //!
 //! # Sources
 //! Yang et al., "FIFO queues are all you need for cache eviction", SOSP'23, algorithm 1 and section 4.1.

@@ -16,8 +16,8 @@
 //!
 //! # Checks
 //! The tests check the number of writes per address, the order of the addresses, and the set sizes exactly.
-//! The addresses pass a chi-square test for uniformity. If the writes are generated as bursts, they equal the
-//! writes that are generated one by one.
+//! The addresses pass a chi-square test for uniformity. Generating the writes as bursts gives the same
+//! writes as generating them one by one.
 
 use super::{Pattern, PatternFamily, area::Area, area::END_MAX, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};

@@ -1,4 +1,4 @@
-//! Exponential popularity: the popularity decreases by a constant factor from block to block.
+//! Exponential popularity: the popularity decreases by a constant factor from each rank to the next.
 //!
 //! # Model
 //! Requests are independent, have equal sizes, and are aligned to their size. The block of rank k, counted

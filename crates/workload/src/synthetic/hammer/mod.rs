@@ -1,10 +1,10 @@
 //! Hammering attack: one address is written repeatedly.
 //!
 //! # Model
-//! Hammering is the simplest attack on a medium with limited endurance. Every request writes the same address
-//! range. In a closed loop, the host issues the next write as soon as a write completes. Without wear
-//! leveling, the attack wears out a row within minutes. A row also wears out within minutes if wear leveling
-//! moves the row only after more writes than its endurance.
+//! Hammering is the simplest attack on a medium with limited endurance. Every request writes the same
+//! address range. In a closed loop, the host issues the next write as soon as a write completes. Without
+//! wear leveling, the attack wears out a row within minutes. If wear leveling moves a row only after more
+//! writes than the row can endure, the row also wears out within minutes.
 //!
 //! # Not modeled
 //! The model omits host caches, because a real attacker bypasses them with flushes.
@@ -13,8 +13,8 @@
 //! qureshi-2009, section 6: the repeated address attack.
 //!
 //! # Checks
-//! The tests check the address and size of every request exactly. If the writes are generated as bursts, they
-//! equal the writes that are generated one by one.
+//! The tests check the address and size of every request exactly. Generating the writes as bursts gives the
+//! same writes as generating them one by one.
 
 use super::{Pattern, PatternFamily, area::Area, area::END_MAX, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};

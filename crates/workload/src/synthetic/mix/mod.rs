@@ -7,7 +7,7 @@
 //! patterns share one arrival process. A pattern of a mix can be another mix.
 //!
 //! # Not modeled
-//! The model omits separate arrival processes of the patterns, and workload phases.
+//! The model omits separate arrival processes for the patterns, and workload phases.
 //!
 //! # Sources
 //! With fio, such loads are usually generated with `rwmixread` and parallel jobs, as its manual describes.
@@ -15,9 +15,9 @@
 //!
 //! # Checks
 //! The fraction of requests of each pattern is within the binomial error of its `share`. The requests of a
-//! pattern do not depend on the other patterns or on the shares. Without the mix, a pattern with the same
-//! name generates the same requests. If a pattern is added at the end, the requests of the other patterns do
-//! not change.
+//! pattern do not depend on the other patterns or on the shares. Used alone under the same name, a pattern
+//! generates the same requests as in the mix. If a pattern is added at the end, the requests of the other
+//! patterns do not change.
 
 use super::{Pattern, PatternFamily, operations::percent, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};

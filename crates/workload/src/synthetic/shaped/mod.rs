@@ -1,4 +1,5 @@
-//! A synthetic copy of a trace: its sizes, reuse, and sequential runs, without its addresses.
+//! A synthetic copy of a trace, with the same request sizes, reuse, and sequential runs, but other
+//! addresses.
 //!
 //! # Model
 //! The model maintains an LRU stack of objects. Every request belongs to a class, and all requests of a class
@@ -9,14 +10,15 @@
 //! last access. The miss ratio of an LRU cache of any size is therefore approximately the same as with the
 //! original trace.
 //!
-//! With the probability `follow`, a request continues the previous request and has the same class. If the
-//! previous request accessed a new object, this request accesses a new object at the next address. If the
-//! previous request accessed an old object, this request accesses the object of the same size that is next in
-//! the stack. If these two objects are more than 256 blocks apart in the stack, the model samples a stack
-//! distance instead. Sequential runs are therefore repeated in the order of their addresses.
+//! With the probability `follow`, a request continues the sequential run of the previous request and has
+//! the same class. If the previous request accessed a new object, this request accesses a new object at the
+//! next address. If the previous request accessed an old object, this request accesses the object of the
+//! same size that is next in the stack. If these two objects are more than 256 blocks apart in the stack,
+//! the model samples a stack distance instead. Sequential runs are therefore repeated in the order of their
+//! addresses.
 //!
 //! # Not modeled
-//! - Popularity beyond its effect on stack distances.
+//! - The popularity of objects, except for its effect on stack distances.
 //! - Requests that partially overlap, and changes of the workload over time.
 //! - Growth beyond `footprint`. If the footprint is used up, a request accesses the least recently used
 //!   object instead of a new object.

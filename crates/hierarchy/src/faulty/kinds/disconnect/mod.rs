@@ -2,9 +2,9 @@
 //!
 //! # Model
 //! The device does not perform a request that arrives during the disconnection. The request fails with a
-//! transport error after `timeout`. If a request is already in progress, the device performs it, but the
-//! reply is lost if it is sent during the disconnection. This request also fails with a transport error after
-//! `timeout`, but the data of a write is on the medium. The device stays powered.
+//! transport error after `timeout`. The device completes a request that is already in progress, but a reply
+//! that it sends during the disconnection is lost. The request then fails with a transport error after
+//! `timeout`, although the data of a write is on the medium. The device stays powered.
 //!
 //! # Not modeled
 //! The model omits the time to reconnect, and power losses that accompany the disconnection.

@@ -2,8 +2,8 @@
 //!
 //! # Model
 //! The fault sends requests to the device in the order of their arrival. The interval between consecutive
-//! requests is at least `1 / iops`. It is also at least the time in which the data of the earlier request is
-//! transferred at `bandwidth`. The first request after a pause is sent immediately. When the fault ends, all
+//! requests is at least `1 / iops`. It is also at least the time to transfer the data of the earlier
+//! request at `bandwidth`. The first request after a pause is sent immediately. When the fault ends, all
 //! waiting requests are sent immediately.
 //!
 //! # Not modeled
@@ -13,7 +13,8 @@
 //! Linux cgroup v2 io.max: riops, wiops, rbps, wbps.
 //!
 //! # Checks
-//! If a closed loop would exceed the limit without the fault, its throughput equals the limit exactly.
+//! If a closed loop would exceed the limit without the fault, its throughput with the fault equals the
+//! limit exactly.
 
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,10 @@
 //! Misdirected write: a write goes to the wrong address.
 //!
 //! # Model
-//! A write goes to its address plus `distance` and is acknowledged. If this range extends past the end of the
-//! device, the write goes to its address minus `distance`. The write overwrites the data at the wrong
-//! address, and the requested address keeps the old data. If neither range is within the device, the fault
-//! does not affect the write.
+//! A write goes to its address plus `distance` and is acknowledged. If the shifted range extends past the
+//! end of the device, the write goes to its address minus `distance`. The write overwrites the data at the
+//! wrong address, and the requested address keeps the old data. If neither range is within the device, the
+//! fault does not affect the write.
 //!
 //! # Not modeled
 //! The model omits random errors in address bits.

@@ -7,8 +7,8 @@
 //! is partly written or trimmed, the fault discards its versions. A power loss discards all versions.
 //!
 //! # Not modeled
-//! The fault cannot return older versions than the last two, or versions that were written before the fault
-//! was added to the device.
+//! The fault cannot return versions that are older than the last two, or versions that were written before
+//! the fault was added to the device.
 //!
 //! # Sources
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.

@@ -1,9 +1,9 @@
 //! Stall: replies are held and then sent together.
 //!
 //! # Model
-//! The fault holds the replies of the device until the stall ends and then sends them together. This includes
-//! the replies to requests that were in progress when the stall started. The device continues to work during
-//! the stall.
+//! The fault holds the replies of the device until the stall ends and then sends them together. It also
+//! holds the replies to requests that were in progress when the stall started. The device continues to work
+//! during the stall.
 //!
 //! # Not modeled
 //! The model omits stalls in which the device itself stops working. To model a backlog after the stall, add
