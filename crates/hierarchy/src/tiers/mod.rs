@@ -38,7 +38,7 @@
 //! - If a tier cannot read a chunk, the exchange stops, and the rest of each extent stays in its tier. Chunks
 //!   that have already been exchanged are not moved back, so both extents remain split between two tiers.
 //! - If a worn-out tier rejects the write of a chunk, the chunk stays in the buffer. The buffer then serves
-//!   all requests for this chunk, and no further extent moves.
+//!   all requests for this chunk, and no further extents are moved.
 //! - A tier reports the loss of data only once, by failing a flush. If this flush belongs to an exchange,
 //!   the next host flush also fails, so that the host is notified.
 //!

@@ -8,24 +8,25 @@ use nacre_kernel::Time;
 pub enum FlashScheduling {
     /// A host read starts before all other operations that wait for the same die.
     ///
-    /// A read waits until its die has finished the operation in progress. The read then goes before waiting
-    /// programs, erases, and copies. A die performs all other operations in issue order. If a program or an
-    /// erase waits until the pages of a copy have been read, operations that were issued later may start
-    /// first. Operations on one superblock are never reordered. A host read occupies the whole die. With
-    /// `independent_planes`, a host read occupies only its plane, so several planes can read at the same
-    /// time. Programs, erases, and copies occupy the whole die.
+    /// A read waits until its die has finished the operation in progress. The read then takes precedence
+    /// over waiting programs, erases, and copies. A die performs all other operations in issue order. If a
+    /// program or an erase waits until the pages of a copy have been read, operations that were issued
+    /// later may start first. Operations on one superblock are never reordered. A host read occupies the
+    /// whole die. With `independent_planes`, a host read occupies only its plane, so several planes can
+    /// read at the same time. Programs, erases, and copies occupy the whole die.
     ///
     /// Not modeled:
     ///
     /// - Priorities among reads.
-    /// - Starvation limits. Host reads always go before waiting programs and erases.
+    /// - Starvation limits. Host reads always take precedence over waiting programs and erases.
     ReadPriority(ReadPriority),
     /// Host reads have priority and also suspend programs and erases in progress.
     ///
-    /// As with `read_priority`, a host read goes before all other operations that wait for the same die. If a
-    /// program or an erase is in progress when a read arrives, the die suspends it. After `suspensions`
-    /// suspensions of the same operation, reads wait until this operation is complete. A suspension applies
-    /// to all planes of the die. The die resumes the operation when no host read is waiting or in progress.
+    /// As with `read_priority`, a host read starts before all other operations that wait for the same die.
+    /// If a program or an erase is in progress when a read arrives, the die suspends it. After
+    /// `suspensions` suspensions of the same operation, reads wait until this operation is complete. A
+    /// suspension applies to all planes of the die. The die resumes the operation when no host read is
+    /// waiting or in progress.
     ///
     /// Not modeled: suspension limits that depend on the remaining time of an operation, and different
     /// suspension times for erases and programs.

@@ -60,13 +60,13 @@
 //!
 //! # Sources
 //! akel-2011, section 3.1, describes the transaction that swaps two values, the hash table and the B-tree,
-//! synchronous I/O, and the number of threads. The paper does not state the number and the size of pairs, the
-//! page size, or the cache size. These values are defaults of Berkeley DB (berkeley-db) or assumed. Linear
-//! hashing is from litwin-1980 and seltzer-1991, the B+tree from comer-1979, and write-ahead logging from
-//! mohan-1992. The utilization of leaves under random insertions is from yao-1978. The hash function is
-//! assumed: it is the finalizer of MurmurHash3, but Berkeley DB hashes the bytes of a key. The CPU times are
-//! also assumed. Two further assumptions are that every search reads the page that describes the table, and
-//! that every put performs a new search.
+//! synchronous I/O, and the number of threads. The paper does not state the number and the size of pairs,
+//! the page size, or the cache size. These values are defaults of Berkeley DB (berkeley-db) or assumed.
+//! Linear hashing is from litwin-1980 and seltzer-1991, the B+tree from comer-1979, and write-ahead logging
+//! from mohan-1992. The utilization of leaves under random insertions is from yao-1978. The hash function
+//! is assumed: the model uses the finalizer of MurmurHash3, whereas Berkeley DB hashes the bytes of a key.
+//! The CPU times are also assumed. Two further assumptions are that every search reads the page that
+//! describes the table, and that every put performs a new search.
 //!
 //! # Checks
 //! - After random insertions and swaps, the store contains the same pairs as a simple map.
@@ -77,8 +77,8 @@
 //!   writes survive.
 //! - With a single thread, the model issues the same requests as a simple reference implementation.
 //! - If the cache holds only a fraction of the pages, the hit ratio equals a closed form. The log bytes and
-//!   the page writes per transaction, the number of group commits, and the throughput of several threads also
-//!   equal values that were calculated by hand.
+//!   the page writes per transaction, and the number of group commits, equal values that were calculated by
+//!   hand. The throughput of several threads also equals such a value.
 
 mod btree;
 mod cache;

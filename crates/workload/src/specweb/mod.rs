@@ -1,11 +1,11 @@
 //! SPECweb99: a web server that reads and sends files.
 //!
 //! # Model
-//! A directory has 36 files, nine in each of four classes. The file sizes of the classes are n times 102.4 B,
-//! 1 KiB, 10 KiB, and 100 KiB, for n from 1 to 9. A request selects a directory according to Zipf's law with
-//! the exponent `theta`. The probabilities of the classes are 35 %, 50 %, 14 %, and 1 %. The nine files of a
-//! class also have fixed probabilities. Files are stored contiguously, and each file is aligned to a block.
-//! The directories are stored in random order.
+//! A directory has 36 files, nine in each of four classes. The file sizes of the classes are n times 102.4
+//! B, 1 KiB, 10 KiB, and 100 KiB, for n from 1 to 9. The directory of a request is selected according to
+//! Zipf's law with the exponent `theta`. The probabilities of the classes are 35 %, 50 %, 14 %, and 1 %.
+//! The nine files of a class also have fixed probabilities. Files are stored contiguously, and each file is
+//! aligned to a block. The directories are stored in random order.
 //!
 //! The server reads a file sequentially in requests of at most `read` bytes and then sends the file. For the
 //! fraction `logged` of the requests, the server also appends a block to a log. `request` is the CPU time per

@@ -7,9 +7,10 @@
 //! 3. For a *write*, the device reads each page of data from host memory. The read requests have at most
 //!    `read_request` bytes, and the host replies with packets of at most `payload` bytes. For a *read*, the
 //!    device writes each page to host memory.
-//! 4. The device writes a 16 B completion to host memory and sends an interrupt. If `coalescing` is set, the
-//!    device sends the interrupt when this time has passed since the first completion that the interrupt
-//!    covers. The host uses CPU time to handle the interrupt and rings the doorbell of the completion queue.
+//! 4. The device writes a 16 B completion to host memory and sends an interrupt. If `coalescing` is set,
+//!    the device delays the interrupt by this time after the first completion, so that one interrupt can
+//!    cover several completions. The host uses CPU time to handle the interrupt and rings the doorbell of
+//!    the completion queue.
 //! 5. With polling instead of interrupts, the host detects the completion immediately and uses CPU time to
 //!    handle it. A CPU that polls performs no other work.
 //!

@@ -8,8 +8,9 @@
 //!    applies to the whole workload.
 //! 4. Misplaced extents are exchanged in the order of their savings, largest first. An exchange moves one
 //!    extent to its best tier, and another extent in the opposite direction. An exchange must meet two
-//!    conditions. The time that it saves for the first extent must exceed the time that it costs for the
-//!    second extent by more than `hysteresis`. In total, it must save at least `least_saving` per epoch.
+//!    conditions. The time that the exchange saves for the first extent must exceed the time that it costs
+//!    for the second extent by more than `hysteresis`. In total, it must save at least `least_saving` per
+//!    epoch.
 //!
 //! The device `tiers` limits the bandwidth of the moves. If a move has not started by the end of its epoch,
 //! the policy decides again whether to make this move. With `weigh = "accesses"`, a write counts as much as a

@@ -2,11 +2,12 @@
 //!
 //! # Model
 //! An attacker who does not know the locations of rows selects a set of `lines` random addresses. The
-//! attacker writes each address `writes` times and then selects a new set. According to the birthday paradox,
-//! even a small number of sets is likely to hit the same physical row twice. Suppose that each set is written
-//! for as long as a row stays in one location. The number of sets that wear out a row is then on the order of
-//! the square root of the number of rows. The writes rotate over the addresses of a set, with `burst` writes
-//! per address in each turn. No single address is therefore conspicuous to a detector.
+//! attacker writes each address `writes` times and then selects a new set. According to the birthday
+//! paradox, even a small number of sets is likely to hit the same physical row twice. Suppose that each set
+//! is written for as long as a row stays in one location. The number of sets that wear out a row is then on
+//! the order of the square root of the number of rows. The writes rotate over the addresses of a set, with
+//! `burst` writes per address in each turn. No single address therefore receives a conspicuous share of the
+//! writes.
 //!
 //! # Not modeled
 //! The model omits attackers who measure latencies to detect when a row moves.

@@ -13,8 +13,8 @@
 //! Linux nvme driver: io_timeout; Gunawi et al., "Fail-slow at scale", FAST 2018.
 //!
 //! # Checks
-//! Every request during the disconnection fails, and all other requests succeed. The data of writes that were
-//! in progress is on the medium.
+//! Every request that arrives during the disconnection fails, and so does a request whose reply is lost.
+//! All other requests succeed. The data of writes that were in progress is on the medium.
 
 #[cfg(test)]
 mod tests;

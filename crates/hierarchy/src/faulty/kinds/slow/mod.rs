@@ -29,7 +29,7 @@ use nacre_kernel::{Request, Time};
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Factor by which the latency of a request increases.
+    /// Factor by which the latency of a request is multiplied.
     #[config(min = 1.0, max = 1000.0)]
     pub factor: f64,
     /// Selects the affected requests and times.
