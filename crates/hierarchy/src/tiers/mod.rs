@@ -50,7 +50,7 @@
 //! | `tierN_reads`, `tierN_writes` | parts served by tier N. The first tier is tier 0 |
 //! | `epochs` | completed epochs, including epochs without accesses |
 //! | `exchanges` | pairs of extents that were exchanged |
-//! | `dropped` | exchanges that were decided but had not started when the epoch ended |
+//! | `dropped` | exchanges that were selected but had not started when the epoch ended |
 //! | `migrated_bytes` | bytes written by exchanges, including those that a tier rejected |
 //! | `failed_exchanges` | exchanges that ended because a tier rejected a chunk or could not return it |
 //! | `rejected_bytes` | bytes that stay in the buffer because their tier rejected them |

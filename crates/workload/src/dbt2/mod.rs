@@ -6,11 +6,11 @@
 //! pages of size `page`, without gaps between rows. The leaf pages of its index follow the table. The log
 //! region is at the end of the address space.
 //!
-//! *Transactions*: clients run the five transactions of TPC-C. The probabilities are 45 % for new order, 43 %
-//! for payment, and 4 % each for order status, delivery, and stock level. Customers and items are selected
-//! with the function NURand of TPC-C, so some of them are accessed far more often than others. A new order
-//! has 5 to 15 items, and 1 % of the items come from a random warehouse. In 60 % of the payment and
-//! order-status transactions, the customer is looked up by name, which reads three customer rows.
+//! *Transactions*: clients run the five transaction types of TPC-C. The probabilities are 45 % for new
+//! order, 43 % for payment, and 4 % each for order status, delivery, and stock level. Customers and items
+//! are selected with the function NURand of TPC-C, so some of them are accessed far more often than others.
+//! A new order has 5 to 15 items, and 1 % of the items come from a random warehouse. In 60 % of the payment
+//! and order-status transactions, the customer is looked up by name, which reads three customer rows.
 //!
 //! *Requests*: a row lookup reads an index leaf and the page of the row. A row update also writes the page of
 //! the row. Rows of orders, new orders, order lines, and history are appended to their tables. These tables

@@ -17,8 +17,8 @@
 //! figure 8. A bimodal distribution of this kind is also used in rosenblum-1992.
 //!
 //! # Checks
-//! For localities from 50/50 to 5/95, the fractions of hot reads and hot writes are within the binomial error
-//! of their settings. In each class, the addresses pass a chi-square test for uniformity.
+//! For localities from 50/50 to 5/95, the fractions of hot reads and hot writes agree with the settings
+//! within the binomial error. In each class, the addresses pass a chi-square test for uniformity.
 
 mod locality;
 

@@ -14,10 +14,10 @@
 //! Each pattern cites its sources.
 //!
 //! # Checks
-//! The fraction of requests of each pattern is within the binomial error of its `share`. The requests of a
-//! pattern do not depend on the other patterns or on the shares. Used alone under the same name, a pattern
-//! generates the same requests as in the mix. If a pattern is added at the end, the requests of the other
-//! patterns do not change.
+//! The fraction of requests of each pattern agrees with its `share` within the binomial error. The requests
+//! of a pattern do not depend on the other patterns or on the shares. Used alone under the same name, a
+//! pattern generates the same requests as in the mix. If a pattern is added at the end, the requests of the
+//! other patterns do not change.
 
 use super::{Pattern, PatternFamily, operations::percent, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};

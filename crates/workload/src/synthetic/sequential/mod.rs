@@ -2,8 +2,8 @@
 //!
 //! # Model
 //! The footprint is divided into equal regions, one per stream. Every stream accesses its region from the
-//! beginning in steps of `stride` bytes. At the end of the region, the stream restarts at the beginning of
-//! the region. With `wrap = "shift"`, every pass starts one request later, so that a stream with a stride
+//! beginning in steps of `stride` bytes. A stream that reaches the end of its region restarts at the
+//! beginning. With `wrap = "shift"`, every pass starts one request later, so that a stream with a stride
 //! eventually accesses the whole region. The requests of the streams alternate. Backups, logs, and table
 //! scans access storage in this way. If `stride` exceeds the request size, the pattern represents column
 //! scans, or the accesses to one drive of a RAID.

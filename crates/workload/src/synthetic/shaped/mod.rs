@@ -28,9 +28,9 @@
 //! the LRU stack model.
 //!
 //! # Checks
-//! The fractions of requests per class and of new objects are within the binomial error of their settings. A
-//! fixed stack distance is reproduced exactly. The lengths of runs have the distribution that `follow`
-//! defines. `nacre trace fit` compares the miss-ratio curves of a trace and its copy.
+//! The fractions of requests per class and of new objects agree with the settings within the binomial
+//! error. A fixed stack distance is reproduced exactly. The lengths of runs have the distribution that
+//! `follow` defines. `nacre trace fit` compares the miss-ratio curves of a trace and its copy.
 
 mod stack;
 #[cfg(test)]

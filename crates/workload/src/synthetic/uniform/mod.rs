@@ -14,8 +14,8 @@
 //!
 //! # Checks
 //! A chi-square test checks that the addresses are uniform. The numbers of reads and trims agree with
-//! `read_share` and `trim_share` within the error of a binomial distribution. The addresses do not depend on
-//! these two settings.
+//! `read_share` and `trim_share` within the binomial error. The addresses do not depend on these two
+//! settings.
 
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};

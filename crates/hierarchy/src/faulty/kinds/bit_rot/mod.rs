@@ -5,8 +5,8 @@
 //! bit stays inverted until the data is written again.
 //!
 //! # Not modeled
-//! The model omits bits that flip some time after the write: every read after the write returns the inverted
-//! bit. The model also omits several inverted bits in one write.
+//! The model omits bits that flip some time after the write: every read after the write returns the
+//! inverted bit. The model also omits writes with several inverted bits.
 //!
 //! # Sources
 //! Bairavasundaram et al., "An analysis of data corruption in the storage stack", FAST 2008.
