@@ -15,9 +15,10 @@
 //! `placement` determines the initial location of every extent. A placement that moves extents also selects
 //! the pairs of extents to exchange. An exchange proceeds in steps of `chunk` bytes, through a buffer in
 //! memory. In each step, a chunk of each extent is read into the buffer and then written to the slot of the
-//! other extent. The reads and writes of an exchange go to the same devices as host requests, and wait while
-//! these devices are busy. The next step starts when both chunks have been written. If necessary, the start
-//! is delayed so that the moves in both directions together do not exceed `migration_bandwidth`.
+//! other extent. The reads and writes of an exchange go to the same devices as host requests, and wait
+//! while these devices are busy. The next step starts when both chunks have been written. If necessary, the
+//! start of a step is delayed so that the moves in both directions together do not exceed
+//! `migration_bandwidth`.
 //!
 //! | stage of a chunk | until | the host |
 //! |---|---|---|

@@ -2,9 +2,9 @@
 //!
 //! # Model
 //! The database has `warehouses` warehouses and a table of 100,000 items. Each warehouse has ten districts,
-//! 30,000 customers, and 100,000 stock rows. All tables are in one address space. A table occupies contiguous
-//! pages of size `page`, without gaps between rows. The leaf pages of its index follow the table. The log
-//! region is at the end of the address space.
+//! 30,000 customers, and 100,000 stock rows. All tables are in one address space. A table occupies
+//! contiguous pages of size `page`, without gaps between rows. Each table is followed by the leaf pages of
+//! its index. The log region is at the end of the address space.
 //!
 //! *Transactions*: clients run the five transaction types of TPC-C. The probabilities are 45 % for new
 //! order, 43 % for payment, and 4 % each for order status, delivery, and stock level. Customers and items
