@@ -39,7 +39,7 @@ pub enum FlashScheduling {
     InOrder,
 }
 
-/// Host reads go before all other operations.
+/// Host reads take precedence over all other operations.
 #[derive(Clone, Debug, Configuration)]
 pub struct ReadPriority {
     /// Whether the planes of a die serve host reads independently (asynchronous independent plane reads).
