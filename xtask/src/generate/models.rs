@@ -54,7 +54,7 @@ fn page(family: &FamilyDescriptor, descriptor: &Descriptor) -> String {
     for (setting, kinds) in fields.iter().flat_map(settings_with_kinds) {
         kinds.iter().for_each(|kind| kind_section(setting, kind, &mut text));
     }
-    let sources = descriptor.sources.join(", ");
+    let sources = descriptor.sources.join("; ");
     writeln!(text, "\nModel version {}. Sources: {sources}.", descriptor.model_version)
         .expect("writing to a string");
     text
