@@ -65,12 +65,36 @@ pub trait Builder {
     /// little of it is left.
     fn take_memory(&mut self, path: &str, bytes: u64) -> Result<(), Problems>;
 
-    /// Like [`Builder::take_memory`], for tables that take `at_once` bytes at the start and `in_all` bytes
-    /// after every address has been accessed.
-    fn take_memory_as_touched(&mut self, path: &str, at_once: u64, in_all: u64) -> Result<(), Problems>;
+    /// Like [`Builder::take_memory`], for tables that grow as they are accessed.
+    fn take_memory_as_touched(&mut self, path: &str, tables: TableMemory) -> Result<(), Problems>;
+
+    /// Returns an upper bound of the units that the host accesses in the run, if the device at `path` serves
+    /// the host directly. A unit has `unit` bytes, and the device has `capacity` bytes. `None` means that the
+    /// number is unknown.
+    fn units_in_run(&self, path: &str, unit: Bytes, capacity: Bytes) -> Option<UnitsInRun>;
 
     /// Returns the user's policy of `family` with this name. Errors: no policy has this name.
     fn external_policy(&mut self, family: &str, path: &str, name: &str) -> Result<Box<dyn Any>, Problems>;
+}
+
+/// Memory of tables that grow as they are accessed, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableMemory {
+    /// Memory at the start.
+    pub at_once: u64,
+    /// Memory after every address has been accessed.
+    pub in_all: u64,
+    /// Upper bound of the memory during the run, or `in_all` if no lower bound is known.
+    pub in_run: u64,
+}
+
+/// Upper bounds of the number of units that a run accesses. Repeated accesses count repeatedly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnitsInRun {
+    /// Consecutive units from the first address, each of which is written once before the run.
+    pub filled: u64,
+    /// Units of requests, at any address, before or during the run.
+    pub requested: u64,
 }
 
 /// Numbers of reads and writes.

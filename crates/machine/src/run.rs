@@ -64,7 +64,7 @@ pub(crate) fn findings(
     span: &Span<'_>,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<(Findings, Option<Vec<u8>>), Problems> {
-    let mut built = build_watched(checked, files, watch)?;
+    let mut built = build_watched(checked, files, span.from.is_none(), watch)?;
     let preconditioning = built.preconditioning.take();
     let mut driver = Driver::new(checked, built);
     driver.check_end()?;

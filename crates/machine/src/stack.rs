@@ -1,5 +1,6 @@
 //! Construction of the components of a checked scenario.
 
+mod memory;
 mod workloads;
 
 use crate::accesses;
@@ -7,10 +8,11 @@ use crate::host::Host;
 use crate::models::{self, Models};
 use crate::progress::Watch;
 use crate::scenario::{Checked, FillOf, PARTS_MAX};
+use memory::{TakenMemory, Writers};
 use nacre_config::problem::both;
 use nacre_config::{CountOr, ErrorCode, Families, Family, Problem, Problems, Slot};
 use nacre_controller::cleaning::{Cleaner, CleaningFamily};
-use nacre_device::{Builder, DeviceFamily, Idle, SizedAccesses};
+use nacre_device::{Builder, DeviceFamily, Idle, SizedAccesses, TableMemory, UnitsInRun};
 use nacre_hierarchy::placement::{Decider, PlacementFamily};
 use nacre_hierarchy::replacement::{Brought, ReplacementFamily};
 use nacre_hierarchy::tiers::mixes::Mixes;
@@ -83,43 +85,42 @@ pub struct Built {
     pub components: usize,
 }
 
-/// Builds the components of `checked`. Errors include a missing file and inconsistent sizes.
+/// Builds the components of `checked` for a run on a new stack. Errors include a missing file and inconsistent
+/// sizes.
 pub fn build(checked: &Checked, files: &dyn Files) -> Result<Built, Problems> {
-    build_watched(checked, files, &mut |_| ControlFlow::Continue(()))
+    build_watched(checked, files, true, &mut |_| ControlFlow::Continue(()))
 }
 
 /// Like [`build`], with a progress callback. Some components need the whole workload in advance. If `watch`
-/// stops reading it, these components use only the part that was read.
+/// stops reading it, these components use only the part that was read. `is_new` tells whether the run starts
+/// with a new stack.
 pub(crate) fn build_watched(
     checked: &Checked,
     files: &dyn Files,
+    is_new: bool,
     watch: &mut Watch<'_>,
 ) -> Result<Built, Problems> {
     let mut builder = StackBuilder::new(checked, files);
     builder.watch = Some(watch);
     let host = checked.scenario.host.clone().map(|config| (builder.component(), config));
-    let device = builder.device(&checked.scenario.stack);
     let slot = &checked.scenario.workload;
     let workload = builder.workload(slot);
-    let (device, workload) = both(device, workload)?;
+    let writers = workload.and_then(|workload| {
+        let preconditioning = builder.preconditioning()?;
+        Ok(Writers { workload, preconditioning, is_new })
+    });
+    let problem = writers.map(|writers| builder.writers = Some(writers));
+    let (device, ()) = both(builder.device(&checked.scenario.stack), problem)?;
+    let Writers { workload, preconditioning, .. } = builder.writers.take().expect("the workloads were built");
     if let Some(capacity) = device.capacity() {
         check_reach(&*workload, slot, capacity)?;
+        if let (CountOr::Model(slot), Some(writes)) = (&checked.run.precondition, &preconditioning) {
+            check_reach(&**writes, slot, capacity)?;
+        }
     }
     if device.zones().is_none() && host.as_ref().is_some_and(|(_, config)| config.needs_zones()) {
         return Err(without_zones(checked));
     }
-    builder.draws = "precondition.";
-    let preconditioning = match &checked.run.precondition {
-        _ if !checked.run.takes_writes() => None,
-        CountOr::Count(_) => Some(builder.workload(slot)?),
-        CountOr::Model(slot) => {
-            let workload = builder.workload(slot)?;
-            if let Some(capacity) = device.capacity() {
-                check_reach(&*workload, slot, capacity)?;
-            }
-            Some(workload)
-        }
-    };
     let footprint = match &checked.run.fill {
         Some(fill) if fill.of == FillOf::Footprint => Some(builder.footprint(slot, &*workload)?),
         _ => None,
@@ -247,11 +248,10 @@ pub(crate) struct StackBuilder<'a, 'w> {
     was_stopped: bool,
     /// Memory that was free before the first device was built. The outer `None` means not determined yet; the
     /// inner one means unknown.
-    memory: Option<Option<HostMemory>>,
-    /// Memory that devices use at the start of the run, in bytes.
-    taken: u64,
-    /// Memory that devices use after every address has been written, in bytes.
-    taken_in_all: u64,
+    host_memory: Option<Option<HostMemory>>,
+    memory: TakenMemory,
+    /// Workloads of the run, or `None` if other requests may be submitted.
+    writers: Option<Writers>,
 }
 
 impl<'a> StackBuilder<'a, '_> {
@@ -269,10 +269,25 @@ impl<'a> StackBuilder<'a, '_> {
             zoned: None,
             watch: None,
             was_stopped: false,
-            memory: None,
-            taken: 0,
-            taken_in_all: 0,
+            host_memory: None,
+            memory: TakenMemory::default(),
+            writers: None,
         }
+    }
+
+    /// Builds the workload for preconditioning, if required.
+    fn preconditioning(&mut self) -> Result<Option<Box<dyn Workload>>, Problems> {
+        if !self.checked.run.takes_writes() {
+            return Ok(None);
+        }
+        let slot = match &self.checked.run.precondition {
+            CountOr::Count(_) => &self.checked.scenario.workload,
+            CountOr::Model(slot) => slot,
+        };
+        let draws = std::mem::replace(&mut self.draws, "precondition.");
+        let workload = self.workload(slot);
+        self.draws = draws;
+        workload.map(Some)
     }
 
     /// Returns the addresses that `workload`, built from `slot`, may access. If they can be determined only
@@ -411,43 +426,18 @@ impl Builder for StackBuilder<'_, '_> {
     }
 
     fn take_memory(&mut self, path: &str, bytes: u64) -> Result<(), Problems> {
-        self.take_memory_as_touched(path, bytes, bytes)
+        self.take_memory_as_touched(path, TableMemory { at_once: bytes, in_all: bytes, in_run: bytes })
     }
 
-    fn take_memory_as_touched(&mut self, path: &str, at_once: u64, in_all: u64) -> Result<(), Problems> {
-        let before = (self.taken, self.taken_in_all);
-        // Memory for data that is written before the run is needed at the start of the run.
-        let now = at_once + ((in_all - at_once) as f64 * self.checked.run.share_written_before()) as u64;
-        self.taken = self.taken.saturating_add(now);
-        self.taken_in_all = self.taken_in_all.saturating_add(in_all);
-        let memory = *self.memory.get_or_insert_with(|| self.files.memory());
-        let Some(HostMemory { free, all }) = memory else { return Ok(()) };
-        let gib = |bytes: u64| format!("{:.1} GiB", bytes as f64 / (1u64 << 30) as f64);
-        let other_tables = |taken: u64| match taken {
-            0 => String::new(),
-            _ => format!(", in addition to {} for other tables", gib(taken)),
-        };
-        let (needed, available, problem) = if self.taken > free {
-            let others = other_tables(before.0);
-            let problem =
-                format!("its tables take {} of memory{others}, and {} are free", gib(now), gib(free));
-            (self.taken, free, problem)
-        } else if self.taken_in_all > all {
-            let others = other_tables(before.1);
-            let problem = format!(
-                "its tables take {} of memory{others} when all of it is written, and this machine has {}",
-                gib(in_all),
-                gib(all)
-            );
-            (self.taken_in_all, all, problem)
-        } else {
-            return Ok(());
-        };
-        Err(Problem::new(ErrorCode::TooLittleMemory, path, None, problem)
-            .data("needed", needed)
-            .data("available", available)
-            .remedy("use a smaller device or larger units")
-            .into())
+    fn take_memory_as_touched(&mut self, path: &str, tables: TableMemory) -> Result<(), Problems> {
+        let files = self.files;
+        let host = *self.host_memory.get_or_insert_with(|| files.memory());
+        self.memory.take(path, tables, self.checked.run.share_written_before(), host)
+    }
+
+    fn units_in_run(&self, path: &str, unit: Bytes, capacity: Bytes) -> Option<UnitsInRun> {
+        let serves_host = path == self.checked.scenario.stack.path();
+        self.writers.as_ref().filter(|_| serves_host)?.units_in_run(self.checked, unit, capacity)
     }
 
     fn external_policy(&mut self, family: &str, path: &str, name: &str) -> Result<Box<dyn Any>, Problems> {

@@ -391,7 +391,8 @@ fn a_device_that_memory_cannot_hold_is_refused_before_it_is_built() {
     // Superblocks of 64 planes x 2304 pages x 4 units are 2^20 numbers apart. 3988 superblocks have 4.18 G
     // numbers, each of slightly more than 4 bytes. The host has 4000 x 589,824 / 1.1315 = 2.09 G units of 4
     // bytes. A block takes 16 bytes.
-    let said = refused(&[], 1024, 2048).expect_err("it is too large");
+    let endless = [("workload.requests", "1_000_000_000_000")];
+    let said = refused(&endless, 1024, 2048).expect_err("it is too large");
     let expected = "stack: its tables take 23.8 GiB of memory when all of it is written, and this machine has 2.0 GiB; use a";
     assert!(said.starts_with(expected), "{said}");
     let filled = [("run.fill.share", "50 %")];
@@ -411,7 +412,39 @@ fn a_device_that_memory_cannot_hold_is_refused_before_it_is_built() {
     let said = refused(&rows, 128, 1 << 20).expect_err("what is there at once is too large");
     assert!(said.starts_with("stack: its tables take 0.3 GiB of memory, and 0.1 GiB are free"), "{said}");
     assert_eq!(refused(&[("stack.blocks", "150")], 1, 1024), Ok(()), "one unit of it is written");
-    assert!(refused(&[("stack.blocks", "150")], 1, 512).is_err());
+    assert!(refused(&[("stack.blocks", "150"), endless[0]], 1, 512).is_err());
+}
+
+#[test]
+fn a_run_that_writes_little_of_a_large_drive_needs_little_memory() {
+    let text = "[workload]\nkind = \"uniform\"\nrequests = 2000\nread_share = \"0 %\"\nrequest = \"16 KiB\"\n\
+        footprint = \"122880000016384 B\"\n\
+        [stack]\nkind = \"ssd\"\nchannels = 16\nways = 32\nplanes = 4\nblocks = 1960\npages = 2048\n\
+        page = \"16 KiB\"\nunit = \"16 KiB\"\nover_provisioning = \"7 %\"\nbuffer = \"1 GiB\"\n\
+        read = [\"60 us\"]\nprogram = [\"1 ms\"]\nerase = \"3 ms\"\nbus = \"2 GB/s\"\nlink = \"14 GB/s\"\n";
+    let refused = |settings: &[(&str, &str)], all_mib: u64| {
+        let files = Small { free: all_mib << 20, all: all_mib << 20 };
+        run(&checked(text, settings).expect("legal"), &files, &mut |_| ControlFlow::Continue(()))
+            .map(|_| ())
+            .map_err(|problems| problems.to_string())
+    };
+    assert_eq!(refused(&[], 2048), Ok(()));
+    // The drive has 1960 x 2^22 physical units, and 1.07 times fewer units of the host, with 4.25 bytes each.
+    // A physical unit has one more bit, and each of 1960 x 2048 blocks has 16 bytes. The run needs the bits and
+    // the blocks, a bit for each of 512 x 1960 x 2048 operations, and few entries of units.
+    let said = refused(&[], 1024).expect_err("the run needs more");
+    let expected = "stack: its tables take up to 1.3 GiB of memory in this run (64.0 GiB when all of it is written), and this machine has 1.0 GiB; use fewer requests";
+    assert!(said.starts_with(expected), "{said}");
+    for unknown in [
+        ("workload.requests", "10_000_000_000"),
+        ("run.wear_out", "true"),
+        ("run.precondition", "10_000_000_000"),
+        ("run.until_steady.windows", "5"),
+        ("host.timeout", "\"1 s\""),
+    ] {
+        let said = refused(&[unknown], 2048).expect_err("all of it may be written");
+        assert!(said.contains("take 64.0 GiB of memory"), "{unknown:?}: {said}");
+    }
 }
 
 #[test]

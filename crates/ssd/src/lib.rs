@@ -345,10 +345,11 @@ use ftl::array::Array;
 use ftl::paged::Paged;
 use host::Host;
 use layout::geometry::Geometry;
+use layout::memory;
 use nacre_config::{Descriptor, ErrorCode, Model, Problem, Problems, Slot};
 use nacre_controller::cleaning;
-use nacre_device::{Builder, DeviceFamily};
-use nacre_kernel::event;
+use nacre_device::{Builder, DeviceFamily, TableMemory};
+use nacre_kernel::{Bytes, event};
 use nacre_media::store::{Layout, Nothing, Store};
 use superblocks::Superblocks;
 use zns_ssd::Zones;
@@ -454,9 +455,13 @@ fn build_over<S: Store + 'static>(
     let host = Host::new(&config, builder.families());
     match &config.layer {
         Layer::Pages(mapping) => {
-            let errors = errors::build(&config, &Geometry::of(&config), slot.path(), builder)?;
-            let in_all = memory_in_all::<S>(&config);
-            let pool = superblocks(slot, builder, store, &config, in_all)?;
+            let geometry = Geometry::of(&config);
+            let errors = errors::build(&config, &geometry, slot.path(), builder)?;
+            let unit = Bytes(geometry.unit_bytes.into());
+            let units = builder.units_in_run(slot.path(), unit, Bytes(geometry.capacity()));
+            let of_spare_areas = if S::CARRIES_BYTES { 8 } else { 0 };
+            let tables = memory::tables(&config, &geometry, of_spare_areas, units);
+            let pool = superblocks(slot, builder, store, &config, tables)?;
             let policy = &mapping.garbage_collection.policy;
             let cleaner = cleaning::build(policy, pool.count(), builder)?;
             check_cleaner(policy.path(), cleaner.partition_segments().is_some())?;
@@ -466,7 +471,9 @@ fn build_over<S: Store + 'static>(
             Ok(Box::new(Ssd::new(id, path, config, layer, host).with(errors, share)))
         }
         Layer::Zones(zones) => {
-            let pool = superblocks(slot, builder, store, &config, 0)?;
+            let at_once = memory::at_once(&config, &Geometry::of(&config));
+            let tables = TableMemory { at_once, in_all: at_once, in_run: at_once };
+            let pool = superblocks(slot, builder, store, &config, tables)?;
             let layer = Zones::new(&config, zones, pool);
             check_space(slot, layer.has_space())?;
             Ok(Box::new(Ssd::new(id, path, config, layer, host)))
@@ -474,30 +481,17 @@ fn build_over<S: Store + 'static>(
     }
 }
 
-/// Creates the superblocks of the drive in `slot`. `in_all` is the memory in bytes that its tables take when
-/// all its flash has been used.
+/// Creates the superblocks of the drive in `slot`. `tables` is the memory of all its tables.
 fn superblocks<S: Store>(
     slot: &Slot<DeviceFamily>,
     builder: &mut dyn Builder,
     store: S,
     config: &Config,
-    in_all: u64,
+    tables: TableMemory,
 ) -> Result<Superblocks<S>, Problems> {
-    let geometry = Geometry::of(config);
-    let blocks_differ =
-        config.nand.endurance.is_some() || config.factory_bad.0 > 0.0 || config.spare_blocks > 0;
-    let at_once = geometry.memory_bytes_at_once(config.blocks, blocks_differ);
-    builder.take_memory_as_touched(slot.path(), at_once, in_all.max(at_once))?;
+    builder.take_memory_as_touched(slot.path(), tables)?;
     let random = builder.random(&format!("{}.blocks", slot.path()));
-    Ok(Superblocks::new(config, geometry, store, random))
-}
-
-/// Returns the memory in bytes that the tables of a page mapping take when all flash has been used.
-fn memory_in_all<S: Store>(config: &Config) -> u64 {
-    let geometry = Geometry::of(config);
-    let of_handles = if config.mapping().handles() > 1 { 1 } else { 0 };
-    let of_spare_areas = if S::CARRIES_BYTES { 8 } else { 0 };
-    geometry.memory_bytes(config.blocks) + (of_handles + of_spare_areas) * geometry.numbers() as u64
+    Ok(Superblocks::new(config, Geometry::of(config), store, random))
 }
 
 /// Returns an error if the drive has no space for its data and the reserve.

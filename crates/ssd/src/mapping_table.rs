@@ -20,17 +20,19 @@ use prefetch_index::prefetch_index;
 
 /// Maximum number of units of a table that is a single list of 64 MiB. In the tests of this crate, small
 /// drives also use hash tables.
-const LIST_MAX: usize = if cfg!(test) { 1 } else { 1 << 24 };
+pub(crate) const LIST_MAX: usize = if cfg!(test) { 1 } else { 1 << 24 };
 /// Number of bits of a unit number within its part.
 const PART_BITS: u32 = 19;
-const PART_UNITS: usize = 1 << PART_BITS;
+pub(crate) const PART_UNITS: usize = 1 << PART_BITS;
+/// Size in bytes of the largest part, a list with 34 bits per unit.
+pub(crate) const PART_BYTES_MAX: u64 = PART_UNITS as u64 * 17 / 4;
 /// Number of mapped units at which a part becomes a list, because a hash table would use as much memory.
 const HASHED_MAX: usize = PART_UNITS / 100 * 72;
 /// Prefetch distance, in entries, when a table is rebuilt.
 const AHEAD: usize = 16;
 /// Number of consecutively mapped units after which a part becomes a list. These units fill a page of
 /// system memory.
-const RUN: u32 = 1024;
+pub(crate) const RUN: u32 = 1024;
 
 /// Page of each logical unit, counted from 1; 0 means unmapped.
 #[derive(Debug)]

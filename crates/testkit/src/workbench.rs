@@ -4,7 +4,7 @@ use nacre_config::{
     Configuration, Descriptor, ErrorCode, Families, Family, Node, Problem, Problems, Reader, Slot, Table,
 };
 use nacre_crash::Media;
-use nacre_device::{Builder, DeviceFamily, Idle, SizedAccesses};
+use nacre_device::{Builder, DeviceFamily, Idle, SizedAccesses, TableMemory, UnitsInRun};
 use nacre_kernel::{Bytes, ComponentId, Random, Streams, event::Device};
 use nacre_media::store::{Layout, Pages};
 use std::any::Any;
@@ -161,8 +161,12 @@ impl Builder for Workbench {
         Ok(())
     }
 
-    fn take_memory_as_touched(&mut self, _: &str, _at_once: u64, _in_all: u64) -> Result<(), Problems> {
+    fn take_memory_as_touched(&mut self, _path: &str, _tables: TableMemory) -> Result<(), Problems> {
         Ok(())
+    }
+
+    fn units_in_run(&self, _path: &str, _unit: Bytes, _capacity: Bytes) -> Option<UnitsInRun> {
+        None
     }
 
     fn accesses(&mut self, path: &str, _: Bytes, _: u32) -> Result<Vec<Vec<SizedAccesses>>, Problems> {

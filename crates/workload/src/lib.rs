@@ -110,6 +110,12 @@ pub trait Workload: State + Send {
         Some(bytes)
     }
 
+    /// Upper bound of the number of units that one request accesses, if known. A unit has `unit` bytes, and
+    /// its address is a multiple of `unit`.
+    fn units_per_request(&self, _unit: u64) -> Option<u64> {
+        None
+    }
+
     /// Notes on the input for the user. They are complete after the input has been read.
     fn notes(&self) -> Notes;
 }

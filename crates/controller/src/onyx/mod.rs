@@ -139,7 +139,7 @@ use crate::wear_leveling;
 use decoder::Decoder;
 use drive::Drive;
 use nacre_config::{Descriptor, ErrorCode, Families, Model, Problem, Problems, Slot};
-use nacre_device::{Builder, DeviceFamily};
+use nacre_device::{Builder, DeviceFamily, TableMemory};
 use nacre_kernel::{Bytes, event};
 use nacre_media::pcm::Rows;
 use nacre_media::store::{Layout, Nothing, Store};
@@ -158,7 +158,7 @@ pub const MODEL: Model<DeviceFamily> = Model {
         check_code(slot, builder.families())?;
         let layout = layout(slot, builder.families())?;
         let (at_once, in_all) = Rows::memory_bytes(layout.pages);
-        builder.take_memory_as_touched(slot.path(), at_once, in_all)?;
+        builder.take_memory_as_touched(slot.path(), TableMemory { at_once, in_all, in_run: in_all })?;
         match builder.store(slot.path(), layout) {
             Some(store) => build(slot, builder, store),
             None => build(slot, builder, Nothing),

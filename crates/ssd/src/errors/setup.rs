@@ -6,7 +6,7 @@ use crate::errors::aging::ErrorRate;
 use crate::layout::geometry::Geometry;
 use nacre_config::{ErrorCode, Problem, Problems};
 use nacre_controller::ecc::{self, Page, Verdict};
-use nacre_device::Builder;
+use nacre_device::{Builder, TableMemory};
 use nacre_kernel::{Ledger, LossReport};
 use std::collections::BTreeSet;
 
@@ -42,7 +42,8 @@ pub(crate) fn build(
         true => Carried::new(geometry.numbers(), code.layout().codewords),
         false => Carried::default(),
     };
-    builder.take_memory_as_touched(path, 0, carried.bytes())?;
+    let in_all = carried.bytes();
+    builder.take_memory_as_touched(path, TableMemory { at_once: 0, in_all, in_run: in_all })?;
     Ok(Some(Box::new(Errors {
         error_rate: ErrorRate::of(errors),
         code,

@@ -2,7 +2,6 @@
 
 use crate::config::Config;
 use crate::layout::divisor::Divisor;
-use crate::layout::numbers::is_wide;
 use crate::layout::stripes::Stripes;
 use nacre_kernel::Request;
 use nacre_kernel::state::Value;
@@ -163,16 +162,6 @@ impl Geometry {
         (self.superblocks as usize) << self.shift
     }
 
-    /// Returns the memory in bytes that the tables take after every unit was written, for a drive with
-    /// `blocks` blocks per plane: a number per logical unit, a number and one bit per physical unit, and 16
-    /// bytes per block. A number has four bytes, or 4.25 bytes if there are more than 2^32 units.
-    pub(crate) fn memory_bytes(&self, blocks: u32) -> u64 {
-        let physical = self.numbers() as u64;
-        let units = self.table_units() + physical;
-        let wide = if is_wide(physical + 1) { units / 4 } else { 0 };
-        4 * units + wide + physical / 8 + 16 * u64::from(blocks) * u64::from(self.lanes())
-    }
-
     /// Returns the number of units of the host and of the mapping table.
     pub(crate) fn table_units(&self) -> u64 {
         self.logical_units + u64::from(self.mapping_units)
@@ -188,13 +177,6 @@ impl Geometry {
     #[inline]
     pub(crate) fn place_at(&self, page: u64) -> (u32, u32) {
         ((page >> self.shift) as u32, (page & ((1 << self.shift) - 1)) as u32)
-    }
-
-    /// Returns the memory in bytes that the tables of a new drive take: 64 bytes per superblock and, if
-    /// blocks differ, eight bytes per block.
-    pub(crate) fn memory_bytes_at_once(&self, blocks: u32, blocks_differ: bool) -> u64 {
-        let of_blocks = if blocks_differ { 8 * u64::from(blocks) * u64::from(self.lanes()) } else { 0 };
-        64 * u64::from(self.superblocks) + of_blocks
     }
 
     /// Returns the number of units in all superblocks.

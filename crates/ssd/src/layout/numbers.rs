@@ -5,7 +5,7 @@ use nacre_kernel::state::State;
 use prefetch_index::prefetch_index;
 
 /// Number of entries of a chunk, and number of bytes that hold the highest bits of these entries.
-const CHUNK: usize = 1 << 20;
+pub(crate) const CHUNK: usize = 1 << 20;
 const HIGH: usize = CHUNK / 4;
 
 /// A list of fixed length. All numbers are initially zero, and memory is unused until a number is set.

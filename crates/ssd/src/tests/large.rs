@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::layout::geometry::Geometry;
+use crate::layout::memory;
 use crate::ops::Untimed;
+use nacre_device::UnitsInRun;
 
 /// A drive of about two thousand planes with blocks of 2048 pages of one unit.
 const DRIVE: &str = "channels = 16\nways = 32\nplanes = 4\nblocks = 1960\npages = 2048\npage = \"16 KiB\"\n\
@@ -31,6 +33,31 @@ fn units_beyond_32_bits_are_mapped_with_at_most_ten_bytes_each() {
     let bytes = array.table.bytes() + array.owners.bytes() - before;
     let each = bytes as f64 / written as f64 + 1.0 / 8.0;
     assert!(each <= 10.0, "{each} bytes per written unit");
+}
+
+#[test]
+fn a_run_touches_at_most_the_memory_that_is_checked() {
+    let by_plane = "allocation = { kind = \"static\" }";
+    let slc = "slc_cache = { size = \"64 GiB\", read = \"20 us\", program = \"200 us\" }";
+    for settings in [DRIVE.to_string(), format!("{DRIVE}\n{by_plane}"), format!("{DRIVE}\n{slc}")] {
+        for (count, stride) in [(1, 1), (300_000, 1), (20_000, 7_919_993), (20_000, 1 << 19)] {
+            let mut array = super::array::small(&settings, "greedy");
+            let before = array.table.bytes() + array.owners.bytes();
+            for number in 0..count {
+                assert!(array.write(number * stride % array.geometry.logical_units, &[], &mut Untimed));
+                // Each flush pads an operation.
+                if number % 64 == 0 {
+                    array.flush(&mut Untimed);
+                }
+            }
+            let touched = array.table.bytes() + array.owners.bytes() - before;
+            let units = UnitsInRun { filled: 0, requested: count };
+            let memory = memory::tables(&config(&settings), &array.geometry, 0, Some(units));
+            let fixed = array.geometry.numbers() as u64 / 8;
+            assert!(touched + fixed <= memory.in_run, "{count} {stride}: {touched}, {memory:?} {settings}");
+            assert!(memory.in_run < memory.in_all / 4, "{count} {stride}: {memory:?} {settings}");
+        }
+    }
 }
 
 #[test]

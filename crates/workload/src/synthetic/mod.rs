@@ -48,6 +48,11 @@ pub trait Pattern: State + Send {
 
     /// Adds to `bytes` the addresses that the pattern may access.
     fn footprint(&self, bytes: &mut Ranges);
+
+    /// Upper bound of the number of units of `unit` bytes that one request accesses, if known.
+    fn units_per_request(&self, _unit: u64) -> Option<u64> {
+        None
+    }
 }
 
 /// The family of access patterns.

@@ -107,6 +107,10 @@ impl Workload for Synthetic {
         Some(bytes)
     }
 
+    fn units_per_request(&self, unit: u64) -> Option<u64> {
+        self.pattern.units_per_request(unit)
+    }
+
     fn notes(&self) -> Notes {
         Notes { kind: self.kind, records: self.given, bad_records: 0, notes: Vec::new() }
     }

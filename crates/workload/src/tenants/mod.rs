@@ -340,6 +340,12 @@ impl Workload for Tenants {
         Some(bytes)
     }
 
+    fn units_per_request(&self, unit: u64) -> Option<u64> {
+        // A tenant may start within a unit.
+        let of = |tenant: &Tenant| Some(tenant.workload.units_per_request(unit)? + 1);
+        self.tenants.iter().try_fold(1, |most, tenant| Some(of(tenant)?.max(most)))
+    }
+
     fn notes(&self) -> Notes {
         let mut all = Notes { kind: "tenants", records: 0, bad_records: 0, notes: Vec::new() };
         for tenant in &self.tenants {

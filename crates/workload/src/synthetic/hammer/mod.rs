@@ -85,6 +85,10 @@ impl Pattern for Hammer {
     fn footprint(&self, bytes: &mut Ranges) {
         bytes.insert(self.area.range());
     }
+
+    fn units_per_request(&self, unit: u64) -> Option<u64> {
+        Some(self.area.units_per_request(unit))
+    }
 }
 
 #[cfg(test)]

@@ -185,6 +185,10 @@ impl Pattern for Mix {
     fn footprint(&self, bytes: &mut Ranges) {
         self.parts.iter().for_each(|part| part.pattern.footprint(bytes));
     }
+
+    fn units_per_request(&self, unit: u64) -> Option<u64> {
+        self.parts.iter().try_fold(1, |most, part| Some(part.pattern.units_per_request(unit)?.max(most)))
+    }
 }
 
 #[cfg(test)]
