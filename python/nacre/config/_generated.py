@@ -61,7 +61,7 @@ class ZipfWorkload(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ExponentialWorkload(Table):
-    """Popularity falls by a constant factor per block: rank k is proportional to exp(-k/m)."""
+    """Popularity falls by a constant factor per block: the popularity of rank k is proportional to exp(-k/m)."""
 
     requests: int
     """Total number of requests."""
@@ -143,7 +143,7 @@ class SequentialWorkload(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class LogWorkload(Table):
-    """Zones that are written sequentially, each trimmed before it is written."""
+    """Writes zones sequentially, and trims each zone before writing it."""
 
     requests: int
     """Total number of requests."""
@@ -457,7 +457,7 @@ class TenantsWorkloadTenant(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class TenantsWorkloadWeights(Table):
-    """Weights of the classes below urgent."""
+    """Weights of the priority classes below urgent."""
 
     high: int
     """Weight of the high class."""
@@ -474,9 +474,9 @@ class TenantsWorkload(Table):
     tenant: list[TenantsWorkloadTenant]
     """Tenants that share the stack, at most 256. Add new tenants at the end, so that the addresses and random streams of the others do not change."""
     places: int | None = None
-    """Maximum number of outstanding requests of all tenants. By default, there is no limit. The `queue_depth` of the device should be at least as large."""
+    """Maximum number of outstanding requests of all tenants. Unlimited by default. The `queue_depth` of the device should be at least as large."""
     weights: TenantsWorkloadWeights | None = None
-    """Weights of the classes below urgent. If requests wait because `places` requests are outstanding, these classes take turns by weighted round robin. By default, priority is strict."""
+    """Weights of the priority classes below urgent. If requests wait because `places` requests are outstanding, these classes take turns by weighted round robin. By default, priority is strict."""
     kind: Literal["tenants"] = "tenants"
     """Kind of the model."""
 
@@ -523,7 +523,7 @@ class ZipfPattern(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ExponentialPattern(Table):
-    """Popularity falls by a constant factor per block: rank k is proportional to exp(-k/m)."""
+    """Popularity falls by a constant factor per block: the popularity of rank k is proportional to exp(-k/m)."""
 
     footprint: str
     """Size of the address space used, in bytes; a multiple of the request size."""
@@ -593,7 +593,7 @@ class SequentialPattern(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class LogPattern(Table):
-    """Zones that are written sequentially, each trimmed before it is written."""
+    """Writes zones sequentially, and trims each zone before writing it."""
 
     footprint: str
     """Size of the address space used, in bytes; a multiple of the zone size, at least two zones."""
@@ -1606,7 +1606,7 @@ class SsdDevice(Table):
     erase: str
     """Time to erase a block."""
     endurance: int | None = None
-    """Rated number of erases of a block. Absent means no limit."""
+    """Rated number of erases of a block. Unlimited by default."""
     endurance_spread: str | float | None = None
     """Standard deviation of the endurance of blocks, as a share of `endurance`. Default: 0 %."""
     read_energy: str | None = None
@@ -1632,7 +1632,7 @@ class SsdDevice(Table):
     multi_plane: bool | None = None
     """Whether one multi-plane command programs, erases, or reads (for copies) all planes of a die. With allocation by plane, the die programs waiting pages with equal page numbers together. Default: true."""
     registers: int | None = None
-    """Number of page registers per plane for host reads. A register holds a page that is sensed, transferred, or waiting for the channel. With one register (no cached commands), a die is idle during the transfer. By default, there is no limit."""
+    """Number of page registers per plane for host reads. A register holds a page that is sensed, transferred, or waiting for the channel. With one register (no cached commands), a die is idle during the transfer. Unlimited by default."""
     arbitration: Literal["first_come", "commands_first", "pages_first", "reads_first"] | None = None
     """Order of transfers on a channel. Default: commands_first."""
     over_provisioning: str | float | None = None
@@ -1720,7 +1720,7 @@ class ZnsSsdDevice(Table):
     erase: str
     """Time to erase a block."""
     endurance: int | None = None
-    """Rated number of erases of a block. Absent means no limit."""
+    """Rated number of erases of a block. Unlimited by default."""
     endurance_spread: str | float | None = None
     """Standard deviation of the endurance of blocks, as a share of `endurance`. Default: 0 %."""
     read_energy: str | None = None
@@ -1746,7 +1746,7 @@ class ZnsSsdDevice(Table):
     multi_plane: bool | None = None
     """Whether one multi-plane command programs, erases, or reads (for copies) all planes of a die. With allocation by plane, the die programs waiting pages with equal page numbers together. Default: true."""
     registers: int | None = None
-    """Number of page registers per plane for host reads. A register holds a page that is sensed, transferred, or waiting for the channel. With one register (no cached commands), a die is idle during the transfer. By default, there is no limit."""
+    """Number of page registers per plane for host reads. A register holds a page that is sensed, transferred, or waiting for the channel. With one register (no cached commands), a die is idle during the transfer. Unlimited by default."""
     arbitration: Literal["first_come", "commands_first", "pages_first", "reads_first"] | None = None
     """Order of transfers on a channel. Default: commands_first."""
     over_provisioning: str | float | None = None
@@ -1980,7 +1980,7 @@ class SlowFault(Table):
     """Requests take a multiple of their time."""
 
     factor: float
-    """Factor by which the latency of a request increases."""
+    """Factor by which the latency of a request is multiplied."""
     operations: list[Literal["read", "write", "trim", "flush"]] | None = None
     """Operations that the fault affects, e.g. `["read", "write"]`. By default, the fault affects all operations that this kind of fault can affect."""
     range_start: str | None = None
@@ -2504,7 +2504,7 @@ class NvmeHostInterface(Table):
     flight: str | None = None
     """One-way delay of an idle link, without transfer time. Default: 150 ns."""
     credits: str | None = None
-    """Size of the buffer at each end of the link for packets in flight, including headers. A packet frees its space when it arrives. By default, there is no limit."""
+    """Size of the buffer at each end of the link for packets in flight, including headers. A packet frees its space when it arrives. Unlimited by default."""
     driver: str | None = None
     """CPU time to build a command and submit it. Default: 1 us."""
     reap: str | None = None
@@ -2520,9 +2520,9 @@ class NvmeHostInterface(Table):
     host_memory: str | None = None
     """Host memory latency, from the arrival of a read to its reply. Default: 240 ns."""
     tags: int | None = None
-    """Maximum number of outstanding reads of data from host memory. A read has at most `read_request` bytes. By default, there is no limit."""
+    """Maximum number of outstanding reads of data from host memory. A read has at most `read_request` bytes. Unlimited by default."""
     queue_depth: int | None = None
-    """Maximum number of outstanding commands per queue pair. Absent means no limit."""
+    """Maximum number of outstanding commands per queue pair. Unlimited by default."""
     queue_pairs: int | None = None
     """Number of queue pairs. Commands are distributed over the pairs in turn, and the device fetches one command of each pair at a time. By default, no command waits for the fetch of another command, and all commands share one queue depth and one interrupt."""
     kind: Literal["nvme"] = "nvme"
@@ -2544,7 +2544,7 @@ class MemoryWindowHostInterface(Table):
     flight: str | None = None
     """One-way delay of an idle link, without transfer time. Default: 150 ns."""
     credits: str | None = None
-    """Size of the buffer at each end of the link for packets in flight, including headers. A packet frees its space when it arrives. By default, there is no limit."""
+    """Size of the buffer at each end of the link for packets in flight, including headers. A packet frees its space when it arrives. Unlimited by default."""
     write_combining: bool | None = None
     """Combine stores into packets of 64 B. If off, each packet has 8 B. Default: true."""
     issue: str | None = None
@@ -2631,7 +2631,7 @@ class LognormalLatency(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class QuantilesLatencyPoints(Table):
-    """Points of the cumulative distribution, from share 0 (the smallest latency) to share 1 (the largest)."""
+    """Points of the cumulative latency distribution, from share 0 (smallest latency) to share 1 (largest)."""
 
     share: str | float
     """Share of the requests that take `latency` or less."""
@@ -2644,7 +2644,7 @@ class QuantilesLatency(Table):
     """A latency given by points of its cumulative distribution."""
 
     points: list[QuantilesLatencyPoints]
-    """Points of the cumulative distribution, from share 0 (the smallest latency) to share 1 (the largest)."""
+    """Points of the cumulative latency distribution, from share 0 (smallest latency) to share 1 (largest)."""
     kind: Literal["quantiles"] = "quantiles"
     """Kind of the model."""
 
@@ -2721,7 +2721,7 @@ class ReadPriorityFlashScheduling(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class SuspensionFlashScheduling(Table):
-    """Host reads go first, and they also suspend programs and erases in progress."""
+    """Host reads have priority and also suspend programs and erases in progress."""
 
     suspend: str
     """Time to suspend a program or an erase for a read."""
@@ -2763,7 +2763,7 @@ class SharedQueue(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ByTenantQueue(Table):
-    """Each tenant has separate slots."""
+    """Each tenant has separate request slots."""
 
     depths: list[int]
     """Number of slots of each tenant of a workload, in the order of the tenants. If there are more tenants than entries, the list repeats."""
@@ -2843,7 +2843,7 @@ class StaticAllocation(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class DynamicAllocation(Table):
-    """A page goes to the die that is free first."""
+    """Each page goes to the die that becomes free first."""
 
     copyback: bool | None = None
     """Whether garbage collection copies pages inside their die. Only the commands then cross the channel, and bit errors are not corrected. Copies inside a die require `unit` = `page`. Default: false."""
@@ -2865,7 +2865,7 @@ class InDramMappingTable(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class CachedPagesMappingTable(Table):
-    """The mapping table is in flash, and DRAM holds an LRU cache of the table pages (DFTL)."""
+    """The mapping table is in flash, and DRAM holds an LRU cache of its pages, as in DFTL."""
 
     size: str
     """Size of the DRAM cache of mappings, not including the keys of the mappings. If the cache is larger than the table, it holds the whole table."""
@@ -2879,7 +2879,7 @@ class CachedPagesMappingTable(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class CachedEntriesMappingTable(Table):
-    """The mapping table is in flash, and DRAM holds an LRU cache of single mappings, as in MQSim."""
+    """The mapping table is in flash, and DRAM holds an LRU cache of its entries, as in MQSim."""
 
     size: str
     """Size of the DRAM cache of mappings, not including the keys of the mappings. If the cache is larger than the table, it holds the whole table."""
@@ -2984,7 +2984,7 @@ class ScenarioHost(Table):
     timeout: str | ScenarioHostTimeout | None = None
     """Timeout of a request, and retries after the timeout. By default, the host waits without limit. A duration without a table sets `after`."""
     queue_depth: int | None = None
-    """Maximum outstanding requests of a host at the stack. Further requests wait in the host. Each tenant is a host with a separate queue. By default, there is no limit."""
+    """Maximum outstanding requests of a host at the stack. Further requests wait in the host. Each tenant is a host with a separate queue. Unlimited by default."""
     scheduler: HostScheduler | None = None
     """Scheduler that selects the waiting request for a free slot of `queue_depth`. Default: first_come."""
     zone_writes: Literal["write", "one_per_zone", "append"] | None = None

@@ -418,10 +418,10 @@ def tlc_nvme(**settings: Unpack[SsdSettings]) -> Preset:
 
 
 def tlc_nvme_aged(**settings: Unpack[SsdSettings]) -> Preset:
-    """TLC NVMe SSD of tlc_nvme, aged to 87 % of its rated cycles, with read retries in the tail of its reads."""
+    """TLC NVMe SSD of tlc_nvme, aged to 87 % of its rated cycles, whose slowest reads need read retries."""
     return Preset("tlc_nvme_aged", settings)
 
 
 def tlc_nvme_worn(**settings: Unpack[SsdSettings]) -> Preset:
-    """TLC NVMe SSD of tlc_nvme, worn to its rated cycles, whose bits go wrong as those of 72-layer dies."""
+    """TLC NVMe SSD of tlc_nvme, worn to its rated cycles, with the bit error rates of 72-layer dies."""
     return Preset("tlc_nvme_worn", settings)
