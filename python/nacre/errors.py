@@ -74,7 +74,7 @@ class TransactionError(Error):
 
 
 class TransactionTooLarge(TransactionError):  # noqa: N818
-    """A write exceeds the space of an open transaction. It has no effect."""
+    """A write exceeds the space of an open transaction. The write has no effect."""
 
 
 class SystemLimitError(Error):
@@ -169,7 +169,7 @@ _OF_SYSTEM: Mapping[int | None, Code] = {
 def code_of(error: BaseException) -> tuple[Code, Mapping[str, Any]]:
     """Returns the code and data of any exception.
 
-    For unknown classes, these are the code and data of a bug.
+    An exception of an unknown class has the code of an internal error (`bug`) and no data.
     """
     match error:
         case Error():

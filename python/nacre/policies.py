@@ -57,7 +57,7 @@ class Replacement(Protocol):
         ...
 
     def remove(self, block: int) -> None:
-        """Is called after a block was removed for another reason."""
+        """Is called after a block was removed for a reason other than eviction."""
         ...
 
 

@@ -58,10 +58,10 @@ class Mount(Protocol):
 def nacre_mount(nacre_device: Serve) -> Iterator[Mount]:
     """Returns a function that mounts file systems on served devices without root.
 
-    A test calls it, e.g. `nacre_mount("ssd")`.
+    A test calls the returned function, e.g. `nacre_mount("ssd")`, and gets the mounted folder and
+    the device.
 
-    This function returns the mounted folder and the device. If a required program is not installed,
-    the test is skipped with a reason.
+    If a required program is not installed, the test is skipped with a reason.
     """
     if why := cannot_mount():
         pytest.skip(f"nacre_mount: {why}")

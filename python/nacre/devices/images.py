@@ -46,8 +46,8 @@ class ImageJournal(View):
 
     `records` is the number of records that can be replayed. If the server was killed, the last
     record may be incomplete (`is_torn`), but all flushed data is intact. Damage to a record after
-    the last flush may look the same. `damage` explains why later records cannot be replayed, and
-    `lost` is the number of intact records among these.
+    the last flush may look like such an incomplete record. `damage` explains why later records
+    cannot be replayed, and `lost` is the number of these records that are intact.
     """
 
     records: int

@@ -64,7 +64,7 @@ def open(  # noqa: A001 (as of gzip and shelve: nacre.open)
     If `image` is given, this file stores data and state. If the file does not exist, it is created.
     Every completed operation is in the file, even if the process is killed. If the process is
     killed during a transaction, the transaction is rolled back, as after a power loss. Without
-    `image`, data and state end with the process.
+    `image`, data and state are lost when the process ends.
 
     Every page of a new image has a checksum. Data that the host disk has corrupted is therefore
     detected and never returned (see `nacre.devices.images`). If `checksums` is false, such data is
@@ -171,7 +171,7 @@ class Memory:
         self._core.zone_command("close", zone)
 
     def finish_zone(self, zone: int) -> None:
-        """Sets the zone that begins at address `zone` to full."""
+        """Changes the state of the zone that begins at address `zone` to `"full"`."""
         self._core.zone_command("finish", zone)
 
     def reset_zone(self, zone: int) -> None:
@@ -245,7 +245,7 @@ class Memory:
         self._core.idle(seconds)
 
     def statistics(self) -> Component:
-        """Statistics since the memory was opened, as a component of a record."""
+        """Statistics since the memory was opened, in the form of a component in a record."""
         return Component(json.loads(self._core.statistics()))
 
     def flush(self) -> None:

@@ -67,7 +67,7 @@ def mounted(uri: str, *, make: bool = True) -> Iterator[Path]:
 
 @contextmanager
 def _running(name: str, *arguments: str | Path, at: Path) -> Iterator[None]:
-    """Runs a program that serves a mount point while the block runs, and then unmounts it."""
+    """Runs a program that serves a mount point during the block, and unmounts it afterwards."""
     program = subprocess.Popen(  # noqa: S603  (programs of this module)
         _command(name, arguments),
         stdin=subprocess.DEVNULL,

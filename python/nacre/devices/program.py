@@ -96,13 +96,13 @@ def crash_program(
     which the program creates the file `NACRE_READY`. Then the device is served again from its
     image, and the shell runs `check`. The environment variables `NACRE_URI` and `NACRE_ROUND` of
     both programs hold the address of the device and the number of the round. The first failed check
-    ends the test. If `stop` returns true, program and check are ended, and their round does not
-    count.
+    ends the test. If `stop` returns true, the program and the check are ended, and the current
+    round does not count.
 
     `faults` are injected while the program runs (see `program_faults`). Faults of the medium are
     also injected while the check runs. In the share `recovery` of the rounds, power fails again
-    while the device recovers. In the same share, power fails during the check, in which the program
-    recovers. The device is then served again, and the check restarts.
+    while the device recovers. In an equal share of the rounds, power fails during the check, i.e.
+    while the program recovers its data. The device is then served again, and the check restarts.
 
     Raises `ConfigError` for errors of the scenario. Raises `Error` if the device cannot be served
     for another reason, or if the program is not ready within `ready_timeout_s`. Raises `OSError` if
@@ -164,12 +164,12 @@ class _Recoveries:
         """Duration of the last check in seconds."""
 
     def draw(self) -> float | None:
-        """Returns the share of the recovery after which power fails, or None if it does not."""
+        """Returns the share of the recovery after which power fails, or None for no failure."""
         is_hit, after = self._draws.random() < self._share, self._draws.random()
         return after if is_hit else None
 
     def draw_check_s(self) -> float | None:
-        """Returns the seconds until power fails during the check, or None if it does not."""
+        """Returns the seconds from the start of the check to a power loss, or None without one."""
         after = self.draw()
         return None if after is None or self.check_s is None else after * self.check_s
 
@@ -237,7 +237,7 @@ class _Server:
     def power_fail(self, again: float | None = None) -> tuple[Outage, list[dict[str, Any]]]:
         """Cuts power and restores it.
 
-        Returns the outage, and the effects of the faults until then.
+        Returns the effects of the power loss, and the effects of the faults before it.
         """
         with Control(self.image) as control:
             outage = control.power_fail(again=again)
@@ -297,12 +297,12 @@ class _Moment:
         return time.monotonic() - self._began
 
     def left_s(self) -> float:
-        """Returns the remaining seconds. They are infinite until the program is ready."""
+        """Returns the seconds until the power loss, or infinity if the program is not ready yet."""
         passed_s = self.passed_s()
         return max(0.0, self._after_s - passed_s) if self._ready is None else math.inf
 
     def must_be_ready(self, number: int, ended: int | None) -> None:
-        """Raises `_NotReadyError` if the program ended or the timeout expired without readiness."""
+        """Raises `_NotReadyError` if the program ended or timed out before it was ready."""
         if self._ready is None or self._ready.exists():
             return
         if ended is not None:
@@ -356,7 +356,10 @@ def _pull(
 def _checked(
     check: str, server: _Server, number: int, recoveries: _Recoveries, stop: Callable[[], bool]
 ) -> dict[str, Any] | None:
-    """Runs the check, possibly after a first run with a power loss. Returns None if interrupted."""
+    """Runs the check. If power fails during the check, runs it again.
+
+    Returns None if interrupted.
+    """
     cut_s = recoveries.draw_check_s()
     if cut_s is not None:
         with started(check, server.environment(number), _MARK) as program:

@@ -67,10 +67,10 @@ def _read(text: str) -> ProgramFault:
 class InjectedFaults:
     """Faults of one round.
 
-    Device faults act while the program runs, medium faults also during checks.
+    Device faults act while the program runs. Medium faults act while the program or the check runs.
 
-    If there are several medium faults, the rounds use them in turn. Each round has a separate
-    random stream.
+    If there are several medium faults, each round uses one of them, in rotation. Each round has a
+    separate random stream.
     """
 
     def __init__(self, faults: Sequence[ProgramFault], seed: int, number: int) -> None:
@@ -86,7 +86,7 @@ class InjectedFaults:
             control.add_fault(fault.kind, fault.settings)
 
     def begin_medium(self, control: Control) -> None:
-        """Adds only the fault of the medium."""
+        """Adds the medium fault of this round, if any, but no device faults."""
         if self._medium is not None:
             control.medium_fault(self._medium, seed=self._seed)
 

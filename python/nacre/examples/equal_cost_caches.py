@@ -165,7 +165,7 @@ def share(text: str) -> float:
 
 
 def workloads(options: argparse.Namespace, info: View) -> list[Workload]:
-    """Returns the trace, and a Zipf workload whose other statistics equal those of the trace."""
+    """Returns the trace, and a Zipf workload with its footprint, rate, and share of reads."""
     footprint = info.footprint_bytes // BLOCK * BLOCK
     trace = Workload("trace", {"kind": "trace", "file": options.trace}, footprint)
     if options.theta == 0:
@@ -275,7 +275,7 @@ def write(out: Path, results: Sequence[Result]) -> None:
 
 
 def part_of(name: str, activity: Activity) -> str:
-    """Returns the part of the bar for the cache `name` to which an activity belongs."""
+    """Returns the part to which an activity belongs, in the bar of the cache `name`."""
     if activity.component.startswith("stack.backing"):
         return "network store"
     has_pcm = next(cache.pcm for cache in CACHES if cache.name == name) > 0
