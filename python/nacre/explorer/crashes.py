@@ -1,6 +1,6 @@
-"""Power-loss tests.
+"""Power-loss tests in the explorer.
 
-Starts them, saves their results like `nacre crash --out`, and shows the results.
+Starts power-loss tests, saves results in the format of `nacre crash --out`, and shows them.
 """
 
 from __future__ import annotations

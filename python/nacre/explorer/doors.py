@@ -87,7 +87,10 @@ class Doors:
 
 
 def _needs_token(scope: Scope) -> bool:
-    """Whether a request needs the token; pages need none, so that links can lead to them."""
+    """Whether a request needs the token.
+
+    Pages need no token, so that users can open links to them.
+    """
     return bool(scope["path"].startswith(PROTECTED))
 
 

@@ -155,6 +155,9 @@ def _carry_out(job: Job, work: Work) -> None:
 
 
 def said(error: BaseException) -> tuple[str, list[Mapping[str, Any]]]:
-    """Returns the message that the command line prints for an error, and the error's problems."""
+    """Returns the message that the command line prints for an error, and the error's problems.
+
+    Each problem is a table.
+    """
     failure = failure_of(error)
     return "\n".join(failure.lines), [dict(problem) for problem in failure.problems]

@@ -1,6 +1,6 @@
 """The page on runs.
 
-Starts runs, saves them like `nacre run --out`, shows them, and compares them.
+Starts runs, saves records in the format of `nacre run --out`, shows records, and compares them.
 """
 
 from __future__ import annotations

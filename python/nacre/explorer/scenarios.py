@@ -94,8 +94,8 @@ def words(folder: Folder, tree: Mapping[str, Any], given: Mapping[str, Any]) -> 
     """Returns a scenario as TOML, as a command, and as Python code.
 
     `from` names a built-in scenario, and `changes` lists overrides as pairs of path and value. If
-    the overrides yield the scenario, the command and the code use them. If the run `run` has the
-    scenario, they use the file of this run.
+    the overrides yield the scenario, the command and the code use them. If the run `run` has
+    exactly this scenario, the command and the code use the scenario file of the run.
     """
     name, changes = given.get("from"), given.get("changes")
     whole = {"toml": _document(tree)}
@@ -139,7 +139,7 @@ def _are_pairs(changes: object) -> bool:
 def _same(tree: Mapping[str, Any], name: str, changes: Mapping[str, Any]) -> bool:
     """Returns whether the overrides of the built-in scenario yield the scenario `tree`.
 
-    Errors must also be equal.
+    If the scenario is invalid, the overrides must yield equal errors.
     """
     outcomes = []
     for source, overrides in ((tree, None), (name, changes)):

@@ -69,7 +69,7 @@ def explore(
 
 
 class _Server(uvicorn.Server):
-    """A uvicorn server that stops the jobs when it stops. Connections may wait for jobs."""
+    """A uvicorn server that also stops the jobs, because open connections may wait for jobs."""
 
     def __init__(self, config: uvicorn.Config, explorer: Explorer) -> None:
         super().__init__(config)

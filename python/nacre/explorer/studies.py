@@ -1,6 +1,6 @@
 """The page on studies.
 
-Starts and resumes studies, saves them like `nacre study`, and shows them.
+Starts and resumes studies, saves results in the format of `nacre study`, and shows them.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _text(_request: Request, given: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _study(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the study in a document.
+    """Returns the study that a page has sent in a document.
 
     If `runs` is above 1, each design has this number of runs with different seeds.
     """

@@ -1,4 +1,4 @@
-"""Bundles Vega, Vega-Lite, and vega-embed for the pages, from the package that also renders files.
+"""Bundles Vega, Vega-Lite, and vega-embed for the pages, using the package vl_convert.
 
 Bundling takes two to three seconds and holds the GIL. A separate process therefore bundles while
 the user reads the first page.

@@ -89,7 +89,7 @@ def served(samples: Iterable[Sample] = ()) -> alt.VConcatChart:
 
 
 def _between(chart: alt.Chart) -> alt.Chart:
-    """Adds the preceding sample and the age to each sample."""
+    """Adds to each sample the preceding sample, and its age relative to the latest sample."""
     before: list[Any] = [
         {"op": "lag", "field": field, "as": f"{field}_before"} for field in Sample._fields
     ]

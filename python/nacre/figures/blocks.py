@@ -13,7 +13,10 @@ from nacre.results.tables import owners
 
 
 def blocks(record: Record, component: str | None = None) -> alt.VConcatChart:
-    """A panel per component: valid share of its blocks at the end, by position or number."""
+    """Plots the valid share of each block at the end of the run, in a panel per component.
+
+    The blocks are ordered by position or, if positions are unknown, by number.
+    """
     parts = by_component(record, "valid_share", component, by_position=True)
     has_position = any(path in parts for path in owners(record, "blocks", "position"))
     panels = [

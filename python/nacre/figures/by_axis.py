@@ -36,7 +36,10 @@ def can_be_drawn(result: StudyResult) -> bool:
 
 
 def by_axis(result: StudyResult, of: str | None = None, axis: str | None = None) -> alt.LayerChart:
-    """Plots the objective `of` as a function of `axis`. Bars are 95 % confidence intervals."""
+    """Plots the objective `of` as a function of `axis`.
+
+    Error bars are 95 % confidence intervals.
+    """
     from nacre.words.studies import cell, counted, title
 
     up, across = _objective(result, of), _across(result, axis)
@@ -110,7 +113,7 @@ def _across(result: StudyResult, axis: str | None) -> Axis:
 
 
 def _column(axis: Axis, known: pl.DataFrame | None = None) -> str:
-    """Returns the column with an axis' numbers, or its labels if a value is not a number."""
+    """Returns the column with the numbers of an axis, or with its labels if a number is missing."""
     from nacre.studies.analysis.table import labels
 
     column = labels(axis)[-1]

@@ -31,8 +31,9 @@ def by_component(
 ) -> dict[str, Numbers]:
     """Returns the values of `column` for the blocks of each component, or of one component.
 
-    They are ordered by number or, if `by_position` and known, by position; spare blocks have no
-    position and are omitted. Raises `Error` if there is nothing to draw.
+    The values are ordered by block number. If `by_position` is true and positions are known, they
+    are ordered by position, and spare blocks are omitted, because they have no position. Raises
+    `Error` if there is nothing to draw.
     """
     check_has(record, "blocks", component)
     having = [path for path in owners(record, "blocks", column) if component in (None, path)]
@@ -50,7 +51,7 @@ def by_component(
 
 
 def _by_position(values: Numbers, positions: Numbers) -> Numbers:
-    """Values of blocks that have a position, ordered by it."""
+    """Returns the values of the blocks that have a position, ordered by position."""
     having = np.flatnonzero(positions >= 0)
     found: Numbers = values[having[np.argsort(positions[having], kind="stable")]]
     return found

@@ -19,7 +19,7 @@ _HEIGHT = 320
 def cache_curves(curves: CacheCurves, by: Unit = "block") -> alt.LayerChart:
     """Plots a miss-ratio curve per policy.
 
-    If a sample was used, the figure shows confidence intervals.
+    If the curves are estimated from a sample, the figure shows confidence intervals.
     """
     kind = curves.kinds()[0]
     rows: list[dict[str, Any]] = []

@@ -15,9 +15,10 @@ from nacre.results.record import Record
 
 
 def cleaning(record: Record, component: str | None = None) -> alt.Chart:
-    """Plots pages programmed by garbage collection per reclaimed or host-written page, in steps.
+    """Plots the pages programmed by garbage collection per reclaimed or host-written page.
 
-    If no page was reclaimed in an interval, the figure has a gap.
+    The figure is a step line over time. If no page was reclaimed in an interval, the line has a
+    gap.
     """
     frame = record.cleaning(component)
     if "cost" not in frame.columns or not frame["cost"].count():

@@ -110,7 +110,10 @@ def _several(records: Sequence[Record], names: Sequence[str], ops: Sequence[Op])
 
 
 def fastest(records: Sequence[Record], names: Sequence[str], op: Op) -> tuple[str, str]:
-    """Returns a headline about the record with the lowest mean latency, and a comparison."""
+    """Returns a headline about the record with the lowest mean latency, and text for a subtitle.
+
+    The subtitle compares this record with the record with the highest mean latency.
+    """
     means = {
         name: record.latency[op].mean_ns
         for name, record in zip(names, records, strict=True)

@@ -17,7 +17,10 @@ _BAR = 26
 
 
 def sensitivity(result: StudyResult) -> alt.VConcatChart:
-    """Plots these shares in a panel per objective and a bar per axis."""
+    """Plots the share of each objective's variance that each axis explains.
+
+    There is a panel per objective and a bar per axis.
+    """
     from nacre.words.studies import title
 
     found = result.sensitivity()

@@ -32,7 +32,7 @@ def in_line(parts: Iterable[Row], measure: str, unit: str = "") -> list[Row]:
 class Bars:
     """Horizontal stacked bars of rows from `in_line`.
 
-    There is one bar per name in the field of `y`.
+    There is one bar for each value of the field that `y` encodes.
     """
 
     def __init__(self, rows: Sequence[Row], y: alt.Y, unit: str = "") -> None:
@@ -62,7 +62,7 @@ class Bars:
         return blocks
 
     def inside(self, where: str, text: str | alt.Text) -> alt.Chart:
-        """Plots labels at the `middle` of parts that are wide enough, in the color of `ink`."""
+        """Plots labels at `middle` on parts that match `where`, in the color of the field `ink`."""
         words = self._chart.transform_filter(where).mark_text(baseline="middle", fontSize=11)
         ink = alt.Color("ink:N").scale(None)
         inside: alt.Chart = words.encode(x="middle:Q", text=text, color=ink)

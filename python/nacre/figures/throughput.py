@@ -21,9 +21,9 @@ meaningful rate."""
 def throughput(record: Record) -> alt.VConcatChart:
     """Plots requests per second by kind, bytes per second, and mean latency, in one panel each.
 
-    The run ends within the last interval. The rates of this interval are those of the part before
-    the end, and the step has the width of this part. A part of less than 10 % of an interval is
-    omitted, unless the run has no other interval.
+    The run ends within the last interval. The rates of this interval are computed over the part
+    before the end of the run, and the step has the width of this part. A part of less than 10 % of
+    an interval is omitted, unless the run has no other interval.
     """
     width_s = interval_s(record)
     intervals = _intervals(record, width_s)

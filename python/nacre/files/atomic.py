@@ -124,10 +124,11 @@ _DRAWN = "[a-z0-9_]" * 8
 
 
 def unfinished(directory: Path, *names: str) -> list[Path]:
-    """Returns temporary files in `directory` that remain from a killed `replacing` of these names.
+    """Returns temporary files in `directory` that killed processes left.
 
-    A name may be a pattern of `fnmatch`. Ignores linked directories and names that `tempfile` does
-    not generate, because they belong to other programs.
+    These are files that `replacing` created for targets with one of the `names`. A name may be a
+    pattern of `fnmatch`. Ignores linked directories and names that `tempfile` does not generate,
+    because they belong to other programs.
     """
     if directory.is_symlink():
         return []

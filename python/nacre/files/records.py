@@ -27,7 +27,7 @@ TIME_FILE = "time.parquet"
 def files(record: Record) -> dict[str, bytes]:
     """Returns all files of a record by name. record.json is the last file.
 
-    Its presence means that the others are complete.
+    If this file exists, the other files are complete.
     """
     return {**_columns(record), RECORD_FILE: record.to_json().encode()}
 
@@ -51,7 +51,7 @@ def read(path: Path) -> Record:
 
 
 def save_all(directory: Path, under: str, records: Mapping[str, Record]) -> dict[str, str]:
-    """Saves each record in a directory `under/N`.
+    """Saves each record in a numbered directory, e.g. `under/1`.
 
     Returns the directories by the names of the records.
     """
@@ -69,7 +69,7 @@ def read_all(directory: Path, places: Mapping[str, object]) -> dict[str, Record]
 def files_of_saved(record_file: Path) -> list[str]:
     """Returns the names of the table files of a saved record.
 
-    The list is empty if it is not a record.
+    The list is empty if the file is not a record.
     """
     try:
         names = table_files(json.loads(record_file.read_bytes()))
