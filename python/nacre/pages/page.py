@@ -96,7 +96,7 @@ def shown(*tables: Table) -> list[str]:
 
 
 def headline(sentences: Iterable[str]) -> str:
-    """Headline of a section; empty without sentences."""
+    """Returns the headline of a section as HTML, or an empty string if there are no sentences."""
     text = " ".join(sentences)
     return f"<p class='headline'>{escape(text)}</p>" if text else ""
 

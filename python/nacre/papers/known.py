@@ -71,7 +71,10 @@ class Claim:
 
     @property
     def verdict(self) -> str:
-        """Verdict: `pass`, `miss` (known), `FAIL` (not known), `unclosed`, or `not run`."""
+        """Verdict: `pass`, `miss` (known), `FAIL` (not known), `unclosed`, or `not run`.
+
+        An `unclosed` claim has no criterion.
+        """
         is_told = self.made or self.row["kind"] == "unclosed"
         return verdict(self.row) if is_told else "not run"
 
@@ -117,7 +120,7 @@ class Paper:
         return [Claim(*_merged(row, found.get(row["id"]))) for row in self.rows]
 
     def runs(self, figure: str) -> list[str]:
-        """Runs of a figure that form a study: simulations of a workload."""
+        """Names of the groups of runs of a figure that simulate a workload, and can be studies."""
         plan = self.target.paper.plan
         names = dict.fromkeys(point.group for point in self.target.paper.needed([figure]))
         return [

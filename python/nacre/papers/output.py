@@ -28,7 +28,7 @@ SUFFIXES = ("svg", "png", "html")
 
 
 def write(staging: Staging, reproduction: Reproduction) -> None:
-    """Saves the result of every run, then the rows, a page, and the list of runs.
+    """Saves the result of every run, the rows, a page, and the list of runs.
 
     Removes figures of earlier rows from the directory.
     """

@@ -85,7 +85,7 @@ class Reproduction(base.Result):
     def fits(self) -> list[Fit]:
         """Number of fitted values and of predictions that hold.
 
-        Includes only papers with all figures.
+        Includes only papers of which all figures were reproduced.
         """
         whole = {t.paper.name for t in self.targets if set(t.figures) == set(t.paper.figures)}
         return fits([row for row in self.listed if row["paper"] in whole])
@@ -104,13 +104,13 @@ class Reproduction(base.Result):
     def mixes(self) -> Mapping[str, Mixes]:
         """Scored tier mixes, by point.
 
-        Only points that score mixes instead of simulating have them.
+        Points that are simulated have no scored mixes.
         """
         return {name: of for name, of in self.results.items() if isinstance(of, Mixes)}
 
     @property
     def served(self) -> Mapping[str, Served]:
-        """Results of sysbench, by point. Only points that serve a device have them."""
+        """Results of sysbench, by point. Points that do not serve a device have no such results."""
         return {name: of for name, of in self.results.items() if isinstance(of, Served)}
 
     @property

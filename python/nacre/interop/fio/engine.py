@@ -31,7 +31,7 @@ class Engine:
 
     @property
     def trims_in_turn(self) -> bool:
-        """Whether the job waits for each trim before the next, unlike reads and writes."""
+        """Whether the job waits for each trim to complete before it sends the next trim."""
         return self.name in TRIMS_IN_TURN
 
     @property

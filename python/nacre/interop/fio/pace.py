@@ -31,7 +31,7 @@ class Pace:
 
 
 def pace(job: Reader, asked: Pattern, engine: Engine) -> Pace:
-    """Converts the pace of a job.
+    """Converts the arrivals of a job's requests, their number, and the duration of the run.
 
     If reads and writes have separate rates, the rates determine the shares in `asked`.
     """

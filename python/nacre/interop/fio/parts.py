@@ -107,7 +107,7 @@ def _table(asked: Pattern, zone: _Zone, size: int, ops: dict[int, Fraction]) -> 
 def _distribution(job: Reader, asked: Pattern) -> tuple[dict[str, object], list[_Zone]]:
     """Converts the distribution of random requests.
 
-    Returns the settings of the pattern, and the zones.
+    Returns the settings of the pattern, and the zones with their shares of the requests.
     """
     all_of_it = [_Zone(Fraction(1), 0, asked.bytes)]
     setting = job.take("random_distribution")
@@ -135,7 +135,8 @@ def _distribution(job: Reader, asked: Pattern) -> tuple[dict[str, object], list[
 def _zones(text: str, setting: Setting, total: int, *, absolute: bool) -> list[_Zone] | None:
     """Parses zones from the start of the region.
 
-    For example, `60/10:40/`, or `60/10g:40/` with sizes in bytes. Returns `None` for other text.
+    Zones have the form `60/10:40/`, or, with sizes in bytes, `60/10g:40/`. Returns `None` for other
+    text.
     """
     shares, sizes = [], []
     for entry in text.split(":"):

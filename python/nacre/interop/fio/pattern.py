@@ -68,7 +68,7 @@ class Pattern:
 
     @property
     def only_size(self) -> int | None:
-        """Size of all requests in bytes, or None if requests have different sizes."""
+        """Size of every request in bytes, or None if requests have different sizes."""
         found = {size for at in self.directions for _, size in self.sizes[at]}
         return found.pop() if len(found) == 1 else None
 

@@ -21,7 +21,7 @@ frontier."""
 
 @dataclass(frozen=True)
 class Missing:
-    """An MQSim setting that has no equivalent or another meaning, with the reason."""
+    """An MQSim setting without an equivalent or with another meaning in Nacre, and the reason."""
 
     setting: str
     why: str

@@ -1,4 +1,4 @@
-"""Evidence of a paper: number of rows of each class that hold, and number of fitted values."""
+"""Evidence for the models of a paper: number of rows that hold, and number of fitted values."""
 
 from __future__ import annotations
 

@@ -15,7 +15,10 @@ from nacre.papers.spec.plan import Job
 
 
 class Without(TypedDict):
-    """A row without a fitted value. `without` is None if the model rejects the neutral value."""
+    """A row that was recomputed without one fitted value.
+
+    `without` is None if the model rejects the neutral value.
+    """
 
     id: str
     figure: str

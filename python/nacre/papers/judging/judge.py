@@ -159,7 +159,7 @@ def _error(simulated: float | None, against: float | str | None) -> float | None
 def _over(claim: Claim, results: Results) -> bool:
     """Returns whether the result of a claim can no longer be computed.
 
-    This is the case if a run failed, or if all runs have ended.
+    This is the case if one of the claim's runs failed, or if all of them have ended.
 
     A run that lacks a requirement on this machine counts as neither failed nor ended.
     """

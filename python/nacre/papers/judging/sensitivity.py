@@ -21,7 +21,10 @@ _DOUBTFUL = ("fitted", "assumed")
 
 
 class Moved(TypedDict):
-    """A row with a changed value. `simulated` is None if the model rejects the value."""
+    """A row that was recomputed with a changed value.
+
+    `simulated` is None if the model rejects the changed value.
+    """
 
     given: str
     simulated: float | None
@@ -29,7 +32,7 @@ class Moved(TypedDict):
 
 
 class Doubt(TypedDict):
-    """Effect of changing a value by 20 % up or down on a row."""
+    """Effect on a row if a value changes by 20 % up or down."""
 
     value: str
     confidence: str
@@ -60,9 +63,9 @@ change it."""
 
 
 def sensitivity(target: Target, runs: Runs, watch: Watch | None) -> list[Sensitivity] | None:
-    """Returns an entry for each claim in the figures that has a tolerance, except arithmetic.
+    """Returns an entry for each claim that has a tolerance, except arithmetic claims.
 
-    Returns None if `watch` stopped the runs.
+    Includes only claims about the target's figures. Returns None if `watch` stopped the runs.
     """
     judged = [
         claim
@@ -107,7 +110,7 @@ def _by_run(trial: Trial, uses: Mapping[Value, set[Job]]) -> dict[Job, list[Valu
 def _swaps(trial: Trial, value: Value, changed: Mapping[Job, set[Value]]) -> tuple[Swaps, Swaps]:
     """Maps the runs that a value affects to the runs with the decreased and increased value.
 
-    Repeated runs share the changed runs of the first.
+    Repeats of a run share the changed runs of its first repeat.
     """
     moved = {
         job: value.moved(first)

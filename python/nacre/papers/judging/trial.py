@@ -66,7 +66,7 @@ class Trial:
         return row_of(claim, Results(self._target.paper, Outcomes(ended)))
 
     def numbers(self, job: Job, instead: Job) -> list[float | None]:
-        """Returns the numbers that the claims read from a run, but from the run `instead`."""
+        """Returns the claims' numbers for the run `job`, computed from the result of `instead`."""
         results = Results(self._target.paper, Outcomes({job: self._ended[instead]}))
         found: list[float | None] = []
         for measure, point in self._read[job].items():

@@ -23,9 +23,9 @@ class Value:
     source: str
 
     def times(self, factor: Decimal) -> str | None:
-        """Returns the value times a factor, as text for a scenario, or None if it is not positive.
+        """Returns the value times a factor, as text for a scenario.
 
-        A whole number changes by at least one.
+        A whole number changes by at least one. Returns None if the value is zero or not a number.
         """
         if isinstance(self.given, tuple):
             texts = [_times(text, factor) for text in self.given]

@@ -113,7 +113,7 @@ def _flush_ns(record: Record) -> float:
 
 
 def _restored(found: Transacted) -> float | None:
-    """Percentage of words that have their old value after a rollback."""
+    """Returns the percentage of words that have their old value after a rollback."""
     return None if found.restored is None else 100 * found.restored
 
 

@@ -43,14 +43,14 @@ class Results:
     outcomes: Outcomes
 
     def readings(self, selection: Selection, measure: str) -> list[Reading]:
-        """Returns the number of every selected point. Raises `UnknownError` if a point lacks it.
+        """Returns the value of every selected point. Raises `UnknownError` if a value is missing.
 
         Repeated runs, e.g. with different seeds, are averaged.
         """
         return [self.mean(points, measure) for points in self.repeated(selection)]
 
     def repeated(self, selection: Selection | None) -> list[tuple[Point, ...]]:
-        """Returns the selected points, grouped so that repeats are together."""
+        """Returns the selected points. The repeats of a run form one group."""
         if selection is None:
             return []
         over, points = self.paper.plan[selection.group].over, self.paper.points(selection)
@@ -63,14 +63,14 @@ class Results:
         return [tuple(points) for points in found.values()]
 
     def mean(self, points: Sequence[Point], measure: str) -> Reading:
-        """Returns the mean number of repeated points. Raises the errors of `reading`."""
+        """Returns the mean value of repeated points. Raises the errors of `reading`."""
         values = [self.reading(point, measure).value for point in points]
         return Reading(points[0], sum(values) / len(values))
 
     def reading(self, point: Point, measure: str) -> Reading:
-        """Returns the number of a point.
+        """Returns the value of a point.
 
-        Raises `UnknownError` if the run failed or lacks the number.
+        Raises `UnknownError` if the run failed, or if its record lacks the value.
         """
         result = self.outcomes.result(point)
         own = OF_PAPERS.get(self.paper.name, {}).get(measure)
@@ -83,11 +83,11 @@ class Results:
         return Reading(point, float(value))
 
     def interval(self, points: Sequence[Point], measure: str, within: str) -> dict[str, float]:
-        """Returns the bounds of the 95 % confidence interval of a number.
+        """Returns the bounds of the 95 % confidence interval of a value.
 
         For repeated runs, this is the interval of their mean. For a single run, `within` names the
-        half-width of the interval in percent. If `within` is empty or the run was too short, the
-        result is empty.
+        measure that is the half-width of the interval in percent. If `within` is empty or the run
+        was too short, the result is empty.
         """
         if not within:
             return {}
@@ -101,7 +101,7 @@ class Results:
         return {"low": value - found, "high": value + found}
 
     def half_width(self, points: Sequence[Point], measure: str) -> float | None:
-        """Returns half the 95 % confidence interval of a mean, or None for a single run."""
+        """Returns the half-width of the 95 % interval of a mean, or None for a single run."""
         return half_width([self.reading(point, measure).value for point in points])
 
     def x(self, point: Point, axis: str) -> float:
@@ -160,9 +160,9 @@ def _value(results: Results, claim: Claim) -> float:
 
 
 def _ratios(results: Results, claim: Claim) -> list[float]:
-    """Returns the ratios of corresponding points.
+    """Returns the ratios of the selected points to the corresponding points of `to`.
 
-    One point can be compared with all points of the other side.
+    If `to` selects a single point, all selected points are compared with it.
     """
     ours, theirs = _values(results, claim), _others(results, claim)
     if len(theirs) == 1:
@@ -173,7 +173,7 @@ def _ratios(results: Results, claim: Claim) -> list[float]:
 
 
 def _single(results: Results, claim: Claim) -> list[float]:
-    """Returns the number of every run, including repeats."""
+    """Returns the value of every run. Repeats are not averaged."""
     points = results.paper.points(claim.of)
     return [results.reading(point, claim.measure).value for point in points]
 
@@ -230,7 +230,10 @@ def _highest_at(results: Results, claim: Claim) -> float:
 
 
 def remark(claim: Claim, results: Results) -> str:
-    """Returns the name of the highest point for claims about it, otherwise an empty string."""
+    """Returns a note that names the highest point, if the claim is about the highest point.
+
+    Returns an empty string for other claims.
+    """
     if claim.check not in ("highest_at", "gain"):
         return ""
     try:
@@ -248,7 +251,10 @@ def _gain(results: Results, claim: Claim) -> float:
 
 
 def _gains(results: Results, claim: Claim) -> list[float]:
-    """Returns the ratio for every label of the only axis with several labels on both sides."""
+    """Returns by how many percent `of` exceeds `to`, for every label of an axis.
+
+    This is the only axis on which both selections have several labels.
+    """
     ours = results.readings(claim.of, claim.measure)
     theirs = results.readings(_other(claim), claim.measure)
     (axis,) = (

@@ -82,7 +82,7 @@ def _tables_mw(record: Record) -> float:
 
 
 def _tables_joules_per_unit(record: Record) -> float:
-    """Energy of the tables of a cache in PCRAM for each unit of work."""
+    """Returns the energy of the tables of the PCRAM cache per unit of work, in joules."""
     (cache,) = (part for part in record.components if part.kind == "pcm_disk_cache")
     return float(record.columns[f"{cache.path}.tables.energy_j"][0]) / _units(record)
 
@@ -196,7 +196,7 @@ def _pages_until_slower(record: Record, *, by: float = 0.05) -> float:
 
 
 def _pages_after_half(record: Record) -> float:
-    """Returns the pages written from the loss of half of the flash until the loss of all of it."""
+    """Returns the pages written between the loss of half of the flash and the loss of all of it."""
     return _life("pages_to_end")(record) - _life("pages_to_half")(record)
 
 

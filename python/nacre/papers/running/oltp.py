@@ -48,7 +48,7 @@ _IMAGE_MIB = 700
 def missing() -> list[Missing]:
     """Returns requirements of databases that this machine lacks.
 
-    Does not include `served.missing`.
+    Does not include the requirements of every served device (`served.missing`).
     """
     return absent(_PROGRAMS)
 

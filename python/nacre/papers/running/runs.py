@@ -103,7 +103,7 @@ class Runs:
 def _told(
     watch: Watch | None, seconds: Mapping[str, float], later: set[str], runs: int
 ) -> Callable[[Mapping[str, Task]], End]:
-    """Returns a function that reports progress. The tasks `later` count as remaining work."""
+    """Returns a function that reports progress. Tasks with keys in `later` count as remaining."""
     work = sum(seconds.values()) or 1.0
 
     def tell(left: Mapping[str, Task]) -> End:

@@ -152,8 +152,8 @@ def run(
 ) -> str:
     """Serves a device and runs sysbench on it. Returns a `Served` as JSON text.
 
-    `module` is the module to execute: this module reads files. Temporary files are in a directory
-    within `folder`. Raises `Error` if the run fails.
+    `module` is the module that runs sysbench. By default, it is this module, which reads files.
+    Temporary files are in a directory within `folder`. Raises `Error` if the run fails.
     """
     with tempfile.TemporaryDirectory(prefix="nacre-", dir=folder) as place:
         return caged([*CAGE, sys.executable, "-m", module, place, json.dumps(load)], limit_s)
@@ -162,7 +162,7 @@ def run(
 def caged(command: Sequence[str], limit_s: float = LIMIT_S) -> str:
     """Runs a program and returns its output.
 
-    The program has always ended on return, even after an exception.
+    When this function returns or raises an exception, the program has ended.
     """
     with subprocess.Popen(  # noqa: S603 (our own interpreter)
         command,
@@ -240,7 +240,7 @@ def _measured(folder: Path, load: dict[str, Any]) -> dict[str, Any]:
 
 
 def counted(folder: Path) -> dict[str, Any]:
-    """Returns the statistics of the export of the server in `folder` since the server's start."""
+    """Returns statistics of the device that the server in `folder` has served since its start."""
     server: dict[str, Any] = json.loads(ran(*_nacre("ctl", "stats", "--json", folder / "image")))
     export: dict[str, Any] = server["exports"][0]
     return export
@@ -266,7 +266,7 @@ def since(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]
 def _between(
     before: Mapping[str, float] | None, after: Mapping[str, float] | None
 ) -> dict[str, float] | None:
-    """Returns number and mean of the latencies that are only in `after`, or None."""
+    """Returns number and mean of the latencies since `before`. Returns None if there are none."""
     old, new = before or {"count": 0, "mean_ns": 0.0}, after or {"count": 0, "mean_ns": 0.0}
     count = new["count"] - old["count"]
     if not count:
@@ -315,7 +315,8 @@ def device_file(folder: Path, load: Mapping[str, Any], dilation: float) -> Itera
 def make_ext4(disk: Path) -> None:
     """Creates an ext4 file system with blocks of 4 KiB, so that a read is one block of the device.
 
-    Nothing is initialized later, so there are no such writes during the measurement.
+    ext4 initializes its tables immediately and therefore does not write to them during the
+    measurement.
     """
     made = ["-b", "4096", "-O", "^has_journal", "-E", "nodiscard,lazy_itable_init=0"]
     ran("mkfs.ext4", "-F", "-q", *made, disk)
@@ -342,7 +343,7 @@ def mounted(disk: Path, folder: Path) -> Iterator[Path]:
 def started(command: Sequence[str | Path], ready: Callable[[], bool]) -> Iterator[None]:
     """Runs a program in the background.
 
-    It is ready when the block starts, and terminated afterwards.
+    The program is ready when the block starts, and it is terminated after the block.
     """
     with subprocess.Popen(  # noqa: S603 (its parts are ours)
         list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL

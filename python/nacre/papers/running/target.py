@@ -19,5 +19,5 @@ class Target:
 
     @cached_property
     def points(self) -> list[Point]:
-        """Points of these figures. Each point occurs once."""
+        """Points that the figures need. Each point occurs once."""
         return self.paper.needed(self.figures)

@@ -61,12 +61,15 @@ class Serving(Task):
 
 @dataclass(frozen=True, slots=True)
 class Transacting(Task):
-    """Transactions of a program on a device that is used as a memory."""
+    """Runs transactions of a program on a device that is used as a memory."""
 
     job: Job | None = field(default=None, hash=False)
 
     def carried_out(self, base: Base) -> tuple[str, Columns | None]:
-        """Throughput, and what rollbacks restored."""
+        """Runs the transactions.
+
+        Returns their throughput, and the share of words that were restored.
+        """
         if self.job is None:
             raise TypeError("a program needs its job")
         return compact(transacted.measured(self.job, base.folder)), None
@@ -101,7 +104,7 @@ def task_of(job: Job, source: Source, points: Points) -> Task:
 
 
 def _oltp(job: Job) -> list[int | str]:
-    """Distinguishes runs with transactions from one that reads files."""
+    """Returns the part of a task's key that distinguishes transactions from reads of files."""
     if job.ending:
         return [job.transactions, job.ending]
     return [job.transactions] if job.transactions else []

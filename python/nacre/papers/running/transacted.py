@@ -1,9 +1,9 @@
-"""Transactions of a program on a device that is used as a memory.
+"""Runs transactions of a program on a device that is used as a memory.
 
 The program reads and writes the words of TPC-A: nodes of three B-trees on random pages, then three
-records. A run of the scenario first brings the device into its steady state. With
-`ending = "commit"`, every transaction of TPC-A is a hardware transaction; with `"roll back"`, every
-tenth of them is rolled back; with `"none"`, there are no hardware transactions.
+records. A run of the scenario first brings the device into its steady state. With `ending =
+"commit"`, every transaction of TPC-A is a hardware transaction; with `"roll back"`, every tenth
+transaction is rolled back; with `"none"`, there are no hardware transactions.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ _EVERY = 10
 class Transacted(View):
     """Results of a program with transactions, in simulated time.
 
-    `restored` is the share of rolled-back words that then have their old value, and `rollback_ns`
-    the mean time of a rollback; both are absent without rollbacks.
+    `restored` is the share of rolled-back words that have their old value after the rollback.
+    `rollback_ns` is the mean time of a rollback in nanoseconds. Both are None if there are no
+    rollbacks.
     """
 
     name: str
@@ -62,7 +63,7 @@ class _RolledBackError(Exception):
 
 
 def measured(job: Job, folder: str | None) -> dict[str, Any]:
-    """Runs the transactions of a job; `folder` is for the state of the steady device."""
+    """Runs the transactions of a job. `folder` is for temporary files, i.e. the steady state."""
     with tempfile.TemporaryDirectory(prefix="nacre-", dir=folder) as place:
         steady = run(job.scenario, job.overrides(), save_state=Path(place) / "steady")
         with memory.open(job.scenario, job.overrides(), start=steady) as device:

@@ -34,7 +34,7 @@ Data = list[dict[str, Any]]
 def columns(results: Results, drawing: Drawing) -> alt.LayerChart:
     """Plots a column for every x and label of the series, with its value above the column.
 
-    If the figure has confidence intervals, the figure shows them instead of the values.
+    If the figure has confidence intervals, it shows the intervals instead of the value labels.
     """
     (measure,) = drawing.measures.values()
     rows: Data = []

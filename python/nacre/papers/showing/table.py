@@ -38,7 +38,10 @@ def claims(rows: Sequence[Row]) -> Table:
 
 
 def verdict(row: Row) -> str:
-    """Returns the verdict: `pass`, `miss` (known), `FAIL` (not known), `unclosed`, or `not run`."""
+    """Returns the verdict: `pass`, `miss` (known), `FAIL` (not known), `unclosed`, or `not run`.
+
+    An `unclosed` claim has no criterion.
+    """
     if row["kind"] == "unclosed":
         return "unclosed"
     if failed(row):
@@ -102,7 +105,11 @@ def moves(found: Sequence[Sensitivity]) -> list[Table]:
 
 
 def without(found: Sequence[Held]) -> Table:
-    """Returns a table of rows that a fitted value changes by more than 1 %, or decides."""
+    """Returns a table of the effects of fitted values on rows.
+
+    A row is listed if its result changes by more than 1 % without the fitted value, or if its
+    verdict changes.
+    """
     cells = [
         [held["value"], held["neutral"], row["figure"], row["metric"], *_compared(row)]
         for held in found

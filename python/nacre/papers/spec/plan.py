@@ -25,10 +25,11 @@ ENDINGS = ("none", "commit", "roll back")
 class Job:
     """A run: a scenario and its settings. Equal runs are executed once.
 
-    With `mixes`, nothing is simulated: every mix of its tiers in that many steps is scored. With
-    `dilate`, the device is served, slowed down by that factor, and sysbench reads files on it or,
-    with `transactions`, runs that many per thread on a database. With `ending`, that many
-    transactions run on the device as a memory, and end in this way.
+    If `mixes` is set, nothing is simulated. Instead, every mix of the tiers is scored, in `mixes`
+    steps. If `dilate` is set, the device is served, slowed down by this factor, and sysbench reads
+    files on it. With `transactions`, sysbench instead runs this number of transactions per thread
+    on a database. If `ending` is set, `transactions` run on the device, which is used as a memory,
+    and `ending` states how they end.
     """
 
     scenario: str
@@ -70,9 +71,10 @@ class Selection:
 class Group:
     """Runs of one scenario that differ along axes.
 
-    `seconds` estimates the duration of one run: the longest start first, and progress is weighted
-    by it. `mixes`, `dilate`, `transactions`, and `ending` are those of its `Job`s. `over` is the
-    axis that repeats a run, such as its seed: numbers are means over it.
+    `seconds` is the estimated duration of one run. The longest runs start first, and progress is
+    weighted by this duration. `mixes`, `dilate`, `transactions`, and `ending` have the same meaning
+    as in `Job`. `over` is the axis that repeats a run, e.g. with different seeds. Numbers are means
+    over the repeats.
     """
 
     name: str
@@ -130,7 +132,7 @@ class Group:
 def _only(axis: Axis, labels: Sequence[str] | None) -> Axis:
     """Returns the axis with only these labels, in this order.
 
-    Raises `Error` if it lacks a label.
+    Raises `Error` if the axis lacks one of the labels.
     """
     if labels is None:
         return axis
@@ -240,12 +242,12 @@ def _axis(runs: Entry, table: Mapping[str, Any], number: int) -> tuple[Axis, dic
 
 
 def _without_number(item: Any) -> Any:
-    """Returns the value for a study, without `x`, which is its position in a figure."""
+    """Returns an axis value for a study, without the position in a figure (`x`), if any."""
     return {k: v for k, v in item.items() if k != "x"} if isinstance(item, Mapping) else item
 
 
 def _number(item: Any, runs: Entry) -> float | None:
-    """Returns the position of a label: its `x`, its value if that is a number, or None."""
+    """Returns the position of a label: its `x`, its value if it is a number, or else None."""
     x = item.get("x", item.get("value")) if isinstance(item, Mapping) else item
     if isinstance(item, Mapping) and "x" in item and not isinstance(x, int | float):
         raise runs.error(f'"x" is {x!r}')
