@@ -111,7 +111,10 @@ class MissRatioCurve(Curve):
         return 1 - self.hits(size, kind) / accesses if accesses else math.nan
 
     def ci95(self, size: int, kind: Kind = "all") -> float:
-        """Returns half the 95 % interval of a miss ratio, or 0 if all blocks were tracked."""
+        """Returns the half-width of the 95 % interval of a miss ratio.
+
+        It is 0 if all blocks were tracked.
+        """
         import numpy as np
 
         return float(np.interp(size, self.sizes, self._columns[f"{_kind(kind)}_ci95"]))
@@ -187,7 +190,7 @@ class MissRatioCurve(Curve):
 
 
 def _column(name: str) -> str:
-    """Returns the column name for a name of the core. In the core, half-widths end in `_within`."""
+    """Returns the column name for a name in the core, where half-widths end in `_within`."""
     return name.replace("_within", "_ci95")
 
 
@@ -240,7 +243,10 @@ class CacheCurves(Curve):
         return self._number(policy, size, kind, by)
 
     def ci95(self, policy: str, size: int, kind: Kind = "all", by: Unit = "block") -> float:
-        """Returns half the 95 % interval of a miss ratio, or 0 if all blocks were tracked."""
+        """Returns the half-width of the 95 % interval of a miss ratio.
+
+        It is 0 if all blocks were tracked.
+        """
         return self._number(policy, size, f"{kind}_ci95", by)
 
     def to_polars(self, by: Unit | None = None) -> pl.DataFrame:

@@ -144,14 +144,17 @@ class Record(Result, Tabled):
         return tables.latency_distribution(self, op)
 
     def time_series(self) -> pl.DataFrame:
-        """Returns a row per interval: start, reads, writes, bytes, mean latency (null if none)."""
+        """Returns a row per interval: start, reads, writes, bytes, and mean latency.
+
+        The mean latency is null if no request completed in the interval.
+        """
         return tables.time_series(self)
 
     def blocks(self, component: str | None = None) -> pl.DataFrame:
         """Returns a row per erase block, of one component or of all components with erase blocks.
 
-        `component`, `block` (its number), total `erases`, and other known columns, such as
-        `valid_share`. Raises `Error` for a component without erase blocks.
+        The columns are `component`, `block` (its number), `erases` (over the lifetime), and other
+        known values, e.g. `valid_share`. Raises `Error` for a component without erase blocks.
         """
         return tables.blocks(self, component)
 
@@ -197,7 +200,7 @@ class Record(Result, Tabled):
         return found
 
     def find_hit_ratio(self) -> float | None:
-        """Returns the hit ratio, or None if no cache was read."""
+        """Returns the hit ratio, or None if there is no cache or no block was read."""
         for component in self.components:
             if "read_hits" in component.counters:
                 counters = component.counters

@@ -41,7 +41,7 @@ class Requests(View):
 
 
 class RecordedFault(View):
-    """A fault that was added during a recording. If `settings` is None, it was cleared.
+    """A fault that was added during a recording. If `settings` is None, the fault was cleared.
 
     `at_s` is the time in seconds on the time axis of the trace. It is 0 if the fault was added
     before the recording.
@@ -53,9 +53,9 @@ class RecordedFault(View):
 
 
 class Recorded(View):
-    """Status of the current or last recording. If there is no trace, `error` is the reason.
+    """Status of the current or last recording.
 
-    If the trace is missing or incomplete, `error` is set.
+    If the trace is missing or incomplete, `error` is the reason.
     """
 
     parts: ClassVar[Mapping[str, type[View]]] = {"faults": RecordedFault}

@@ -134,7 +134,7 @@ def frames(record: Tabled) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def by_name(record: Mapping[str, Any]) -> dict[str, list[tuple[str, int, Sequence[str]]]]:
-    """Returns the components that have each table. Includes the number of rows and the columns."""
+    """Returns, for each table, the components that have it, with its number of rows and columns."""
     tables: dict[str, list[tuple[str, int, Sequence[str]]]] = {}
     for part in record.get("components", ()):
         for name, table in part.get("tables", {}).items():

@@ -153,8 +153,8 @@ class Drive:
         """Returns the settings of a drive with fewer pages per block, for a shorter precondition.
 
         The dies are those of the whole drive. Erase times decrease in proportion to the pages, so
-        that erases take an unchanged share of time. Over-provisioning increases, because a larger
-        share of the fewer blocks is erased or open.
+        that erases take an unchanged share of time. Over-provisioning increases, because the number
+        of erased or open blocks is fixed, and is a larger share of fewer blocks.
         """
         die, pages = _DIES[self.sheet.cells], 4
         blocks = max(320, 2 * GIB // (pages * self.row))

@@ -208,7 +208,10 @@ def _given_settings(lines: Sequence[str]) -> set[str]:
 
 
 def _offered(model: Model, given: set[str], preset: Mapping[str, str]) -> Iterator[str]:
-    """Yields the other settings as comments. To set one of them, the user removes the `#`."""
+    """Yields the settings that the scenario does not set, as comments.
+
+    To set one of them, the user removes the `#`.
+    """
     yield "# Other settings with their current values:"
     for setting in model.settings:
         if setting.name not in given and "." not in setting.name:
@@ -274,7 +277,7 @@ def _holds(shape: Mapping[str, Any]) -> str:
 
 
 def _inner(shape: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Returns the settings of a table, of the tables in a list, or of all kinds."""
+    """Returns the settings of a table, of the tables in a list, or of all kinds of a model."""
     if shape["is"] in ("list", "optional"):
         return _inner(shape["of"])
     if shape["is"] == "kinds":

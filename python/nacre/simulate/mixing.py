@@ -85,7 +85,10 @@ def counted(
     steps: int,
     progress: Progress | None = None,
 ) -> tuple[dict[str, Any], Columns]:
-    """Computes tiers, accesses, and the columns of every mix, which are the arguments of `of`."""
+    """Returns the arguments of `of`: a document with tiers and accesses, and the columns.
+
+    The columns have one value per mix.
+    """
     found = source.call(_core.mixes, settings, steps, answering(progress))
     if found is None:
         raise Error("stopped before the whole workload was counted", "stopped")

@@ -43,7 +43,7 @@ done, and the total. If it returns true, the plan stops."""
 
 @dataclass(frozen=True)
 class Plan(Result):
-    """Caches and tier mixes for a trace. Their prices can be changed."""
+    """Caches and tier mixes for a trace. The prices of the devices can be changed."""
 
     trace: str
     """Name of a built-in trace, or path of a trace."""

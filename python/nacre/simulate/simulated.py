@@ -105,7 +105,7 @@ def simulate(
 ) -> Simulated:
     """Simulates the `count` best mixes, with the placement of the scenario.
 
-    `progress` may stop it.
+    `progress` may stop the simulation. Mixes without a complete run are then omitted.
     """
     chosen = mixes.best(count, mixes.ordered_by)
     extent = quantity.parse(check(scenario, overrides).scenario.stack.extent)

@@ -23,7 +23,8 @@ _BYTES_MAX = 2**32 - 1
 class Spent(View):
     """One span of a request's latency: component, activity, stage, and time.
 
-    The stage is None, except for NVRAM cards, e.g. "doorbell", "link to host", or "row activate".
+    Only NVRAM cards have stages, e.g. "doorbell", "link to host", or "row activate". For other
+    devices, `stage` is None.
     """
 
     component: str

@@ -33,7 +33,10 @@ def of_prices(found: Mixes, budget: float | None) -> Table:
 def of_latencies(
     found: Mixes, others: Mapping[tuple[str, str], Mixes], budget: float | None
 ) -> Table:
-    """Returns a table of the best mix if one latency changes. The prices are those of `found`."""
+    """Returns a table of the best mix if one latency changes.
+
+    `others` contains the mixes with changed latencies. The prices are those of `found`.
+    """
     prices = {tier.name: tier.price or 0.0 for tier in found.tiers}
     rows = [
         _row(f"latency of {name}", word, other.repriced(prices, found.bases[0]), budget)
@@ -50,7 +53,7 @@ def with_latencies(
 ) -> dict[tuple[str, str], Mixes]:
     """Scores the mixes again with each constant latency increased and decreased.
 
-    Reads the workload each time.
+    Reads the workload again for each change.
     """
     tried = list(_others(tree, found.names))
     if not tried:

@@ -96,7 +96,10 @@ class StudyResult(Result):
         return self._front.with_columns(column.alias("certain"))
 
     def contenders(self) -> pl.DataFrame:
-        """Returns designs outside the front that no design on it beats significantly (95 %)."""
+        """Returns designs that are not on the front and that no design on it beats significantly.
+
+        The significance level is 95 %.
+        """
         import polars as pl
 
         known = self._noise
@@ -151,7 +154,10 @@ class StudyResult(Result):
         return Record(data, {})
 
     def origins(self, point: int) -> Sequence[View]:
-        """Returns all values of a point with their origins. Empty if the scenario is not saved."""
+        """Returns all values of a point with their origins.
+
+        The result is empty if the scenario is not saved.
+        """
         design = self._questions
         found = self.table.filter(self.table["point"] == point)["settings"]
         if not (isinstance(design, Design) and found.len()):

@@ -144,7 +144,7 @@ def _read_again(source: Source, settings: Sequence[tuple[str, str]]) -> None:
 class Kept:
     """Results of parts by key.
 
-    They are in memory and, if a directory is given, in this directory.
+    The results are in memory and, if a directory is given, also in this directory.
     """
 
     def __init__(self, directory: Path | None) -> None:

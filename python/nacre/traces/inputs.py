@@ -20,8 +20,8 @@ Progress: TypeAlias = Callable[..., bool | None]
 class Options(TypedDict, total=False):
     """Options for reading a trace, for properties that its name and content do not determine.
 
-    `page` is the address distance of objects in an oracleGeneral or lcs trace, or the page size of
-    an arc trace. It is text such as `"512 B"`, or a number of bytes.
+    `page` is the address distance between objects in an oracleGeneral or lcs trace, or the page
+    size of an arc trace. It is text such as `"512 B"`, or a number of bytes.
     """
 
     format: str | None
@@ -116,7 +116,7 @@ def chosen_options(options: Options) -> dict[str, object]:
 
 
 def _page(page: str | int) -> int:
-    """Returns the distance of objects, or the size of a page, in bytes."""
+    """Returns the address distance between objects, or the size of a page, in bytes."""
     known = None if isinstance(page, int) else quantity.maybe(page)
     if known is not None and known.base == "bytes":
         return int(known.value)

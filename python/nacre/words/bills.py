@@ -42,7 +42,7 @@ def _number(value: float | None, unit: str) -> str:
 
 
 def compared(records: Mapping[str, Record]) -> Table:
-    """Returns a table that compares records, with a row for each."""
+    """Returns a table that compares records, with a row for each record."""
     basis = _basis(records)
     rows = []
     for name, record in records.items():

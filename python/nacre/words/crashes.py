@@ -27,7 +27,7 @@ NOT_MEASURED = (
 
 
 def silently(found: Crash) -> str:
-    """Number of silent corruptions, and the faults that caused them."""
+    """Returns the number of silent corruptions, and the faults that caused them, as a sentence."""
     faults = [result.fault.replace("_", " ") for result in found.faults if result.lost_silently]
     return (
         f"In {count(found.silent)} of {_runs(found.device_runs)} the device returned corrupted data"
@@ -36,7 +36,7 @@ def silently(found: Crash) -> str:
 
 
 def crash_facts(found: Crash) -> list[str]:
-    """Sentences about all tests."""
+    """Returns sentences about all tests."""
     guarantee = found.guarantees
     lines = [
         *([silently(found)] if found.silent else []),

@@ -1,4 +1,4 @@
-"""Returns the headline of a result, which consists of two or three sentences."""
+"""Headlines of results. A headline consists of two or three sentences."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def of_caches(curves: CacheCurves, prices: Mapping[str, float], basis: str) -> l
 
 
 def of_plan(plan: Plan, budget: float | None = None) -> list[str]:
-    """Returns sentences about the sufficient cache, and the best mix within the budget."""
+    """Returns sentences about the caches (see `of_caches`), and the best mix within the budget."""
     cache = of_caches(plan.caches, plan.prices, plan.currency)
     return [*cache, *of_mixes(plan.within(budget))]
 

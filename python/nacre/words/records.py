@@ -277,7 +277,7 @@ def _maybe(value: float | None) -> str | None:
 
 
 def _units(record: Record) -> str:
-    """Formats the rate of other events of the workload, e.g. transactions."""
+    """Formats the rate of workload events other than requests, e.g. of transactions."""
     unit, rate = record.workload.get("unit"), record.throughput.get("units_per_s")
     return f", {si(rate)} {unit}/s" if unit and rate is not None else ""
 

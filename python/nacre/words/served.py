@@ -146,8 +146,9 @@ def outage_facts(outage: Outage) -> list[str]:
 def too_late(export: View) -> str | None:
     """Returns a warning if the machine is slower than the model, otherwise None.
 
-    A reply is late if it is delayed by 50 us or more. For faster devices, the medians that clients
-    measure are compared instead.
+    A reply is late if it is delayed by 50 us or more. If few replies are late, e.g. for a device
+    that is much faster than 50 us, the median latencies that clients measure are compared with the
+    modeled medians.
     """
     if export.answered < _FEW:
         return None

@@ -67,7 +67,10 @@ def trace_shape(found: View) -> Table:
 
 
 def missed_by_lru(found: View, part: float) -> tuple[int, float]:
-    """Returns the size of an LRU cache for a share `part` of the blocks, and its miss ratio."""
+    """Returns the size of an LRU cache for a share `part` of the blocks, and its miss ratio.
+
+    The size is in bytes.
+    """
     profile = found.profile
     misses = profile.misses
     # The smallest cache has one block. A share of a few blocks may be smaller.

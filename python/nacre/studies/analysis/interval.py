@@ -23,7 +23,10 @@ def student_t(freedom: int) -> float:
 
 
 def half_width(values: Sequence[float]) -> float | None:
-    """Returns half the 95 % confidence interval of the mean, or None for fewer than two values."""
+    """Returns the half-width of the 95 % confidence interval of the mean.
+
+    Returns None for fewer than two values.
+    """
     if len(values) < 2:
         return None
     import numpy as np

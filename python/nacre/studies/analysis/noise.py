@@ -91,7 +91,11 @@ def _by_seed(points: pl.DataFrame, able: Sequence[int], objective: Objective) ->
 
 
 def _against(values: Numbers, row: int) -> tuple[Flags, Flags, Flags]:
-    """Compares every design with the design of a row: better, worse, or equal for every seed."""
+    """Compares every design with the design of a row.
+
+    Returns whether each design is significantly better, whether it is significantly worse, and
+    whether it is equal for every seed.
+    """
     apart = values - values[row]
     known = ~np.isnan(apart)
     count = known.sum(axis=1)

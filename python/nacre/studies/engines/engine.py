@@ -17,7 +17,8 @@ PATIENCE_S = 0.1
 class Engine(Protocol):
     """Runs points in parallel.
 
-    At its start, the block checks that this is possible; its end stops all work.
+    At the start of the block, the engine checks that it can run points. At the end of the block,
+    all work stops.
     """
 
     def __enter__(self) -> Self: ...

@@ -189,7 +189,7 @@ class _Worker:
 
 
 def _started(folder: str) -> tuple[Connection, subprocess.Popen[bytes]]:
-    """Starts a worker process. Returns this process' end of the pipe, and the worker process."""
+    """Starts a worker process. Returns a pipe to the worker, and its process."""
     ours, theirs = Pipe()
     try:
         with theirs:

@@ -71,7 +71,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Part(Task):
-    """A part of a split run. The texts of all parts are combined to one record."""
+    """A part of a split run. The texts of all parts are combined into one record."""
 
     def carried_out(self, base: Base) -> tuple[str, Columns | None]:  # noqa: ARG002 (none is common)
         """Runs the part. Returns the text of the part."""

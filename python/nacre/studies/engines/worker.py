@@ -1,7 +1,7 @@
 """A worker process: `python -m nacre.studies.engines.worker DESCRIPTOR FOLDER`.
 
-The worker receives chunks of tasks and sends outcomes over the descriptor. If the other process
-exits, the worker exits immediately and removes the shared folder.
+The worker receives chunks of tasks and sends outcomes over the descriptor. If the process that
+started the worker exits, the worker exits immediately and removes the shared folder.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _listen(connection: Connection, folder: str, chunks: queue.SimpleQueue[list[
 
 
 def _leave(folder: str) -> Never:
-    """Exits immediately and removes the folder, because the other process was killed."""
+    """Exits immediately and removes the folder, because the starting process was killed."""
     shutil.rmtree(folder, ignore_errors=True)
     os._exit(0)
 

@@ -75,7 +75,7 @@ class Memory:
     def flush(self, *, at_once: bool = False) -> None:
         """Makes added outcomes durable if they have waited long enough.
 
-        `at_once` does so immediately.
+        If `at_once` is true, makes them durable immediately.
         """
 
     def has(self, key: str) -> bool:
@@ -147,7 +147,7 @@ class Store(Memory):
         self._pending.append(outcome)
 
     def flush(self, *, at_once: bool = False) -> None:
-        """Writes the added outcomes to one file if they are many or have waited long enough."""
+        """Writes the added outcomes to one file if there are many or if they waited long enough."""
         first, later = FLUSH_S
         patience = min(later, first * 2 ** min(self._written, 10))
         waited = time.monotonic() - self._since
@@ -297,7 +297,7 @@ class Store(Memory):
         }
 
     def _remove_made(self) -> None:
-        """Removes everything that was created in a directory in which no store was created."""
+        """If no store was created, removes the lock and the new directories."""
         with suppress(OSError):
             if self._lock is not None and not (self.directory / STUDY_FILE).exists():
                 self._lock.remove()

@@ -88,7 +88,7 @@ def _plain(given: Mapping[str, object]) -> dict[str, object]:
 
 
 def _axis(given: object) -> object:
-    """Returns an axis in which functions are replaced with their names and labeled by them."""
+    """Returns an axis in which each function is replaced with its name, which is its label."""
     if not isinstance(given, Mapping) or not isinstance(given.get("values"), list):
         return by_name(given)
     values = [

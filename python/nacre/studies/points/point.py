@@ -44,7 +44,7 @@ class Point:
 
     @property
     def refused(self) -> dict[str, str | None]:
-        """Row of a point with an error."""
+        """Error and error code of a rejected point, as columns of its row."""
         return {"error": self.error, "error_code": self.code}
 
 
@@ -197,7 +197,7 @@ def _placed(problem: Problem, chosen: Mapping[str, Choice | None], axes: Sequenc
 
 @cache
 def _models_by_kind() -> Mapping[str, Sequence[tuple[str, int]]]:
-    """Families of each kind, with the version of its model."""
+    """Returns, for each kind, the families that have it, and the versions of its models."""
     found: dict[str, list[tuple[str, int]]] = {}
     for family in json.loads(_core.models())["families"]:
         for model in family["models"]:
@@ -225,7 +225,7 @@ def _kinds(values: object) -> Iterable[str]:
 
 
 def _named_files(values: object) -> Iterable[str]:
-    """Yields the values of all keys `file` and `files`."""
+    """Yields the file names in `values`, i.e. the values of all keys `file` and `files`."""
     if isinstance(values, dict):
         if isinstance(name := values.get("file"), str):
             yield name

@@ -116,7 +116,10 @@ _NEITHER = {"simulated_s", "requests"}
 
 
 def column(name: str) -> str | None:
-    """Returns the column for a name without unit, e.g. `p99_ns` for `p99`, or None."""
+    """Returns the column for a name without unit, e.g. `p99_ns` for `p99`.
+
+    Returns None for an unknown name.
+    """
     if name in METRICS:
         return name
     if name in _BY_NAME:
@@ -141,8 +144,6 @@ def unit_of(known: str) -> tuple[str, float] | None:
     """Returns the base unit of a column, and the divisor that converts values to this unit.
 
     Returns None if the column has no unit.
-
-    Returns None if there is no unit.
     """
     if known in _PER_S:
         return _PER_S[known]
