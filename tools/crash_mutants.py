@@ -100,7 +100,7 @@ def build(folder: Path, tree: Path) -> None:
 
 
 def crashed(folder: Path, mutant: Mutant | None, first_seed: int, stacks: int) -> Outcome:
-    """Runs the corpus with a bug, or with none."""
+    """Runs the corpus with a bug, or without bugs."""
     environment = {**os.environ, VARIABLE: mutant.name if mutant else ""}
     program = folder / "target" / "checked" / "xtask"
     began = time.monotonic()

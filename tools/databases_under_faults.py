@@ -162,7 +162,7 @@ def worked(
 ) -> tuple[Seen, bool, int]:
     """Runs the engine with the fault, and cuts power.
 
-    Returns the output of the engine, whether it was hung, and the number of affected requests.
+    Returns the output of the engine, whether the engine hung, and the number of affected requests.
     """
     seen = Seen()
     with mounted(device.uri, folder):
@@ -439,7 +439,7 @@ def outcomes(by: Runs, engines: Sequence[str]) -> list[str]:
 
 
 def stalled(by: Runs, engines: Sequence[str]) -> list[str]:
-    """Returns the lines of the table for the stall."""
+    """Returns the lines of the table of commit times with and without a stall."""
     lines = []
     for engine in engines:
         for name, said in (("none", "power cut alone"), ("stall", "no replies for 5 s")):

@@ -1,4 +1,4 @@
-"""Cleaning policies written in Python."""
+"""Tests garbage-collection policies written in Python."""
 
 import importlib
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""Every command ends soon after Ctrl-C, SIGTERM, or SIGHUP, and its finished results can be read.
-Until then, the command listens only where docs/security.md allows it.
+"""Tests that every command exits soon after Ctrl-C, SIGTERM, or SIGHUP, and that its finished
+results can be read. Before the signal, the command listens only where docs/security.md allows it.
 
-Limits are in processor time, which does not depend on the load of the machine. The tests find
+Limits are in processor time, which does not depend on other load on the machine. The tests find
 commands that continue to work, or that wait for an event that never occurs.
 """
 
@@ -313,7 +313,8 @@ def test_a_signal_ends_the_command_and_keeps_finished_results(
 
 
 def test_closing_the_terminal_keeps_finished_results(inputs: Path, tmp_path: Path) -> None:
-    """The terminal shows the progress bar. After the terminal closes, writes to it fail."""
+    """If the terminal closes during a run, the run stops and saves its record, although writes of
+    its progress bar fail."""
     terminal, its_end = pty.openpty()
     process = subprocess.Popen(
         [NACRE, "run", str(inputs / "endless.toml"), "--out", "out"],

@@ -1,4 +1,4 @@
-"""Output streams and exit statuses of the command line."""
+"""Tests output streams and exit statuses of the command line."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A run that starts from a saved state gives the results of one uninterrupted run."""
+"""Tests that a run which continues from a saved state gives the results of an uninterrupted run."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def _of_preset(path: Path) -> dict[str, Any]:
 
 
 def _is_quickly_saved(path: Path) -> bool:
-    """Returns whether the device is not a full-size flash drive. Built-in scenarios have small
-    drives."""
+    """Returns whether the device of a catalog entry has a small state. A full-size flash drive does
+    not."""
     return str(tomllib.loads(path.read_text())["kind"]) != "ssd"
 
 

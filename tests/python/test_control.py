@@ -1,4 +1,4 @@
-"""Monitors and steps a served device while clients use it."""
+"""Tests monitoring a served device, and single requests to it, while clients use it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Injects media errors and power losses into a served device."""
+"""Tests media errors and power losses that are injected into a served device."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Records requests to a served device. A trace is complete or does not exist, and foreign files are
-not replaced."""
+"""Tests recordings of the requests to a served device. A trace is complete or does not exist, and
+files that are not recordings are not replaced."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def disk(tmp_path: Path) -> str:
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs `nacre crash` with these arguments, and waits for its end."""
+    """Runs `nacre crash` with these arguments, and waits until it exits."""
     return subprocess.run(
         [str(NACRE), "crash", *arguments], text=True, capture_output=True, timeout=250, check=False
     )

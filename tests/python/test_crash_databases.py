@@ -1,4 +1,4 @@
-"""Power-loss tests of databases. Committed rows survive, unless flushes are disabled."""
+"""Tests databases with power losses: committed rows survive, unless flushes are disabled."""
 
 from __future__ import annotations
 

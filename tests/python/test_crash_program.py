@@ -1,5 +1,5 @@
-"""Power losses of the device of a program: interrupts, programs that are never ready, and remaining
-processes."""
+"""Tests `nacre crash` with a program: interrupts, programs that are never ready, and processes that
+outlive the program."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ def test_an_interrupted_check_is_not_a_violation(
 def test_a_check_that_is_ended_by_the_same_signal_is_not_a_violation(
     device: str, tmp_path: Path
 ) -> None:
-    """A service manager sends the signal to every process at once."""
+    """A service manager sends the stop signal to every process at once, so the check may end before
+    `nacre crash`. The ended check does not count as failed."""
     note = tmp_path / "check"
     process = begun(
         device, "--within", "0", "--check", f"echo $$ > {note}; {FOREVER}", "--", "true"
@@ -154,7 +155,8 @@ time.sleep(1 if clears else 0)
 
 @pytest.mark.parametrize("how", ["outlives", "clears", "both"])
 def test_no_process_of_a_program_is_left_running(device: str, tmp_path: Path, how: str) -> None:
-    """A process in a separate session has lost its parent, its environment variables, or both."""
+    """The program leaves a process in a separate session that has lost its parent, its environment
+    variables, or both. This process is killed, too."""
     (tmp_path / "outlives.py").write_text(OUTLIVES)
     note = tmp_path / "survivor"
     program = [sys.executable, str(tmp_path / "outlives.py"), str(note), how]

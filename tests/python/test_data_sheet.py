@@ -1,4 +1,4 @@
-"""A drive that is generated from a data sheet has the performance on the data sheet."""
+"""Checks that a drive generated from a data sheet has the performance on this data sheet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Page counts, times, and energies in the records of disk caches are consistent."""
+"""Checks that page counts, times, and energies in the records of disk caches are consistent."""
 
 from typing import Any
 
@@ -28,8 +28,8 @@ def close(found: float, expected: float) -> None:
 
 
 def check_dram(part: Any, elapsed: float) -> None:
-    """Checks that each page that is hit, filled, or written back crosses the channel once, which
-    keeps a quarter of a chip busy."""
+    """Checks that each page that is hit, filled, or written back is transferred once over the
+    channel. During a transfer, a quarter of a chip is busy."""
     counts, channel, energy = part.counters, busy(part, "channel"), part.energy_j
     taken = counts.read_hits + counts.read_merged + counts.write_hits + counts.write_misses
     close(sum(channel.values()), (taken + counts.fills + counts.written_back) * PAGE / 4e9)
@@ -39,8 +39,8 @@ def check_dram(part: Any, elapsed: float) -> None:
 
 
 def check_pcm(part: Any, elapsed: float, idle: float) -> None:
-    """Checks that reads and writes take the time of pages and codes. Each moved frame is read and
-    written."""
+    """Checks that reads and writes take the time of page accesses and of the error-correcting code,
+    and that wear leveling reads and writes each moved frame."""
     counts, banks, energy = part.counters, busy(part, "banks"), part.energy_j
     reads = round(banks["read"] / 125e-9)
     assert reads == counts.read_hits + counts.written_back
@@ -57,8 +57,8 @@ def check_pcm(part: Any, elapsed: float, idle: float) -> None:
 
 
 def check_flash(part: Any, elapsed: float) -> None:
-    """Checks that each program has a cause, each erase has a journal page, and dies use energy when
-    busy."""
+    """Checks that each program has a cause, that a journal page is programmed for each erase, and
+    that dies use energy when busy."""
     counts, dies, energy = part.counters, busy(part, "dies"), part.energy_j
     programs = {cause: counts[f"{cause}_programs"] for cause in CAUSES}
     assert part.wear.programs == sum(programs.values())
@@ -80,7 +80,7 @@ def check_flash(part: Any, elapsed: float) -> None:
 
 def check_pages(record: nacre.results.Record, part: Any) -> None:
     """Checks that the number of cached pages equals inserted minus removed pages, and that each
-    page read has one of four causes."""
+    page read has one of four outcomes."""
     counts, in_flash = part.counters, part.kind == "flash_disk_cache"
     before, held = (
         int(record.columns[f"{part.path}.{name}"][0])
@@ -105,8 +105,8 @@ def check_disk(part: Any, elapsed: float) -> None:
 
 
 def check_flows(above: Any, below: Any) -> None:
-    """Checks that pages written back are writes to the component below, and that misses are reads
-    from it."""
+    """Checks that the component below receives a write for each page written back, and a read for
+    each miss."""
     up, down = above.counters, below.counters
     if above.kind == "flash_disk_cache":
         sent, asked = up.pages_sent_back, up.read_misses

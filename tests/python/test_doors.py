@@ -1,4 +1,4 @@
-"""Commands listen only on the addresses that docs/security.md lists."""
+"""Tests that commands listen only on the addresses that docs/security.md lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of a drive use memory only for units that were accessed."""
+"""Tests that the tables of a drive use memory only for mapping units that were accessed."""
 
 from __future__ import annotations
 

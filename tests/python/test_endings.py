@@ -1,5 +1,5 @@
-"""A server ends quickly regardless of its clients, and continues with fewer resources if
-necessary."""
+"""Tests that a server exits quickly regardless of its clients, and that it continues with fewer
+resources if necessary."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ CASES: dict[str, tuple[str, dict[str, Any], Code, dict[str, Any]]] = {
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs a command, and waits for its end."""
+    """Runs a command, and waits until it exits."""
     return subprocess.run(
         [str(NACRE), *arguments], capture_output=True, text=True, timeout=60, check=False
     )

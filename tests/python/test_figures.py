@@ -253,8 +253,8 @@ def test_a_record_without_requests_of_a_kind_reports_it() -> None:
 
 
 def test_the_activity_of_a_served_device_is_drawn_from_samples() -> None:
-    """The samples contain a second with 200 reads of 80 us each, and two seconds with 50 reads and
-    30 writes in total."""
+    """Checks the rates and mean latencies in the figure for samples with 200 reads of 80 us in a
+    second, and then with 50 reads and 30 writes in two seconds."""
     samples = [
         Sample(5.0, reads=1000, writes=0, timed_reads=1000, read_ns=9e7),
         Sample(6.0, reads=1200, writes=0, timed_reads=1200, read_ns=9e7 + 200 * 80_000),

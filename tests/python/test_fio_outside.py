@@ -87,7 +87,8 @@ def test_an_imported_job_sends_the_requests_of_fio(tmp_path: Path, name: str) ->
     ],
 )
 def test_rates_are_those_of_fio(tmp_path: Path, job: str, reads: int, writes: int) -> None:
-    """The rates that fio reaches show the meaning of its options. They depend on the host."""
+    """Compares the imported rates with the rates that fio reaches. A busy host reaches lower
+    rates."""
     job = f"{job}norandommap\nsize=64m\ntime_based\nruntime=1\n"
     found = of_fio(tmp_path, job)
     counted = Counter(dict.fromkeys(("read", "write"), 0))

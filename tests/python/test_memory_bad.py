@@ -1,4 +1,4 @@
-"""Tests errors of a simulated memory. They are precise and do not affect data."""
+"""Tests errors of a simulated memory: messages are precise, and errors do not affect data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests `nacre.open` with a drive that writes in place, and losses at a power failure."""
+"""Tests `nacre.open` with a drive that writes in place, and data losses in a power failure."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Tests a simulated memory over restarts, kills, and power failures."""
+"""Tests a simulated memory across restarts, kills, and power failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Pareto figure of thousands of designs is small and has no artificial gaps."""
+"""Tests that the Pareto figure of thousands of designs is small and has no artificial gaps."""
 
 from __future__ import annotations
 

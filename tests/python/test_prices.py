@@ -1,4 +1,4 @@
-"""Tests prices in different currencies, which factors of the user convert."""
+"""Tests prices in different currencies, which are converted with factors of the user."""
 
 from typing import Any
 

@@ -28,7 +28,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def shown(
     clock: Clock, capsys: pytest.CaptureFixture[str], bar: Bar, seconds: int, total: int | None
 ) -> list[str]:
-    """Returns the output of a bar for work with 20 steps per second."""
+    """Returns the output of a progress bar for work with 20 steps per second."""
     with bar:
         for second in range(seconds):
             clock.now = 1000.0 + second

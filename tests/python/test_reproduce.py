@@ -231,7 +231,8 @@ def test_an_unwritable_output_is_reported_before_any_run(
 
 
 def test_a_stopped_reproduction_keeps_finished_runs(folder: Path) -> None:
-    """`watch` stops the runs after the first run. The interrupted run has no verdict."""
+    """`watch` stops the reproduction after the first completed run. This run keeps its verdict, and
+    the interrupted run has none."""
     long = folder / "tiny" / "small.toml"
     long.write_text(SCENARIO.replace("requests = 500", "requests = 100_000_000"))
     plan = PLAN.replace('"workload.arrival.queue_depth" = 1', '"workload.requests" = 500')
@@ -282,7 +283,8 @@ def test_ctrl_c_keeps_finished_runs_and_judges_nothing(folder: Path, tmp_path: P
 def test_an_interrupted_reproduction_of_all_papers_writes_only_finished_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """After Ctrl-C, no run is prepared, loaded, or evaluated."""
+    """After Ctrl-C, the reproduction stops preparing runs, and does not read results for
+    verdicts."""
     planned = []
     task_of = tasks.task_of
 
@@ -309,7 +311,8 @@ def test_an_interrupted_reproduction_of_all_papers_writes_only_finished_runs(
 
 
 def test_runs_have_the_axes_of_a_study(tmp_path: Path) -> None:
-    """The axes are a range, settings that change together, and a condition, as in `nacre study`."""
+    """As in `nacre study`, an axis can be a range, settings that change together, or depend on a
+    condition."""
     other = """
 [[runs]]
 name = "times"

@@ -56,7 +56,8 @@ def test_a_row_without_a_published_number_is_compared_with_a_closed_form(tmp_pat
 def test_as_many_fitted_values_as_predictions_that_hold_fail_the_paper(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Rows of other classes that hold do not count."""
+    """Only predictions that hold are compared with the number of fitted values. Rows of other
+    classes do not count."""
     monkeypatch.setattr(judge, "_fitted", lambda _claim, _results: ["a = 1", "b = 2"])
     assert status(work.targets(None, folder)) == 1
     said = capsys.readouterr()
@@ -117,7 +118,8 @@ def test_sensitivity_changes_values_by_20_percent(
 
 
 def test_values_of_a_default_component_are_moved_without_naming_it() -> None:
-    """The default host interface of the card is NVMe. Its times can be decreased and increased."""
+    """The host interface of the card is the default (NVMe) and is not named in the scenario. Its
+    assumed times can still be decreased and increased."""
     card = {"workload.requests": "100"}
     moved = [
         {origin.path: text}
@@ -139,7 +141,8 @@ PAPERS = ("envy", "nvm-servers", "nvram-cards", "onyx", "pcm-enterprise")
 def test_every_claim_of_a_paper_has_rows_or_a_reason_and_rows_that_assert_are_of_a_claim(
     paper: str,
 ) -> None:
-    """Rows that the page names exist. The page names all predictions, calibrations, and trends."""
+    """Every row that the accuracy page names exists, and the page names all predictions,
+    calibrations, and trends. Each claim of the paper has rows or a reason."""
     page = Path(__file__).parents[2] / "docs" / "accuracy" / f"{paper}.md"
     _, _, table = page.read_text().partition("## Claims of the paper")
     (target,) = work.targets(paper)
@@ -154,7 +157,8 @@ def test_every_claim_of_a_paper_has_rows_or_a_reason_and_rows_that_assert_are_of
 
 
 def test_the_counts_of_the_accuracy_page_are_those_of_the_claims() -> None:
-    """The page lists the number of rows that are not known misses, and of all rows, by class."""
+    """For each class, the accuracy page lists the number of rows that are not known misses, and the
+    number of all rows."""
     page = (Path(__file__).parents[2] / "docs" / "accuracy" / "README.md").read_text()
     for target in work.targets(None):
         name = target.paper.name

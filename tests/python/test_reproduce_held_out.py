@@ -65,7 +65,8 @@ def test_a_rejected_neutral_value_is_reported(
 
 @pytest.mark.parametrize("paper", [target.paper.name for target in work.targets(None)])
 def test_every_fitted_value_of_a_paper_can_be_held_out(paper: str) -> None:
-    """Only runs that rows need count. Additional runs of figures do not affect rows."""
+    """Every fitted value in a run that a row needs has a neutral value. Runs that only figures need
+    do not count."""
     (target,) = work.targets(paper)
     answering = [
         point.job

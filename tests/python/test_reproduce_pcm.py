@@ -142,8 +142,8 @@ def test_results_as_published_pass(found: Reproduction) -> None:
 
 
 def test_every_asserted_claim_can_fail(target: Target) -> None:
-    """In these results, PCM has no benefit, dynamic placement is better, and devices and stores are
-    equal."""
+    """Every asserted claim fails for results in which PCM has no benefit, dynamic placement is
+    better, and devices and stores are equal."""
     made: dict[Job, Any] = {}
     for point in target.points:
         record = made_up(point)

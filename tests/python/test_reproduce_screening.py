@@ -1,4 +1,5 @@
-"""Values without an effect are changed together. Every value with an effect is found."""
+"""Tests the screening of values: values without an effect are changed together, and every value
+with an effect is found."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -16,7 +17,7 @@ JOBS = [Job("a scenario", (("run", str(number)),)) for number in range(5)]
 
 
 class Made:
-    """Runs whose only number is computed from their settings."""
+    """Invented runs. The only number of each run is computed from its settings."""
 
     def __init__(self) -> None:
         self.ran: list[Job] = []

@@ -1,5 +1,5 @@
-"""Tests rows of served devices. Without the requirements they are skipped, otherwise they get a
-verdict, and nothing remains afterwards."""
+"""Tests rows of served devices. If a requirement is missing, the rows are skipped. Otherwise, they
+get a verdict, and no processes, mounts, or files remain."""
 
 import json
 import os
@@ -112,7 +112,8 @@ def reading(latency_us: Callable[[str, int], float]) -> Callable[[Task], dict[st
 
 
 def alike(kind: str, threads: int) -> float:
-    """Returns simulated latencies. Eight concurrent reads wait for the channel of the PCM drive."""
+    """Returns the simulated read latency of a device in microseconds. With several threads, reads
+    of the PCM drive wait for its channel."""
     pcm = 6.7 if threads == 1 else 8.2
     return {"eMLC": 108.0, "cache": 82.7, "PCM": pcm}[kind]
 
@@ -328,7 +329,8 @@ wait
 
 
 def test_a_served_run_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
-    """The namespaces own the processes and mounts of the run, and thus its loop device."""
+    """The processes and mounts of a served run are in namespaces. If the parent is killed, the
+    kernel ends these processes and removes the mounts."""
     if (
         os.geteuid()
         or not all(map(shutil.which, ("setpriv", "unshare", "mount")))

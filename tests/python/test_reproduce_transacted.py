@@ -1,4 +1,4 @@
-"""Transactions of a program on a device that is used as a memory."""
+"""Tests transactions of a program on a device that is used as a memory."""
 
 import pytest
 from nacre.papers.running.transacted import Transacted, measured
@@ -38,6 +38,6 @@ def test_throughput_is_that_of_the_simulated_time(found: dict[str, Transacted]) 
 
 
 def test_a_transaction_takes_at_least_five_accesses_more(found: dict[str, Transacted]) -> None:
-    """One to begin, one to end, and one for each of three pages."""
+    """A transaction takes one access to begin, one to end, and one for each of its three pages."""
     extra_s = found["commit"].simulated_s - found["none"].simulated_s
     assert extra_s > 0.999 * 200 * 5 * 160e-9

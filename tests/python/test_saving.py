@@ -324,7 +324,8 @@ def test_only_files_of_a_killed_write_are_removed(tmp_path: Path) -> None:
 
 
 def test_a_locked_file_is_not_replaced(tmp_path: Path) -> None:
-    """Servers and memories lock their images in this way."""
+    """Servers and memories lock their images with `flock`. A file with such a lock is not
+    replaced."""
     target = tmp_path / "disk.img"
     target.write_text("an image")
     with target.open("rb") as image:

@@ -1,6 +1,6 @@
 """Tests runs that use a second thread to generate requests and compute statistics.
 
-The record equals that of a run with one thread, and a run ends without waiting for the second
+The record equals the record of a run with one thread, and a run ends without waiting for the second
 thread.
 """
 

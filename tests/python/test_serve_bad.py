@@ -1,5 +1,5 @@
-"""Misbehaving clients receive an error of the protocol or are disconnected. Other clients are not
-affected."""
+"""Tests that misbehaving clients receive an error of the protocol or are disconnected, and that
+other clients are not affected."""
 
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ def card(folder: Path, preset: str) -> Path:
 def test_the_requests_of_qemu_to_a_card_are_recorded_and_replayed(
     tmp_path: Path, preset: str
 ) -> None:
-    """The modeled latencies of server and replay are equal, request by request."""
+    """For every request, the modeled latency in the server equals the latency in the replay of the
+    recorded trace."""
     qemu_io = needs("qemu-io", "qemu-utils")
     trace = tmp_path / "qemu.nacre"
     # The device is slowed down 200 times, so that QEMU is faster than the device.

@@ -1,4 +1,5 @@
-"""No client of a served device measures less than the modeled latency, even on a busy machine."""
+"""Tests that no client of a served device measures less than the modeled latency, even on a busy
+machine."""
 
 from __future__ import annotations
 

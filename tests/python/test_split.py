@@ -1,4 +1,4 @@
-"""Tests runs with a split trace, which have one record of all parts, with every engine."""
+"""Tests runs with a split trace. With every engine, the parts are combined into one record."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Tests the output and the exit of `nacre study`."""
+"""Tests the output and the exit status of `nacre study`."""
 
 import json
 from pathlib import Path

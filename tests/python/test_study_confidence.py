@@ -27,7 +27,8 @@ QUEUE: dict[str, Any] = {
 
 
 def mean_us(load: float) -> float:
-    """Returns the mean response time of M/D/1 by the formula of Pollaczek and Khinchine."""
+    """Returns the mean response time of an M/D/1 queue in microseconds by the Pollaczek-Khinchine
+    formula."""
     return SERVICE_US * (1 + load / (2 * (1 - load)))
 
 

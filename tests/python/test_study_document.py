@@ -42,7 +42,7 @@ def of(*axes: dict[str, Any], **rest: Any) -> list[str]:
 
 
 def choices(**form: Any) -> list[Any]:
-    """Returns the labels of an axis in this form."""
+    """Returns the labels of an axis with the settings `form`."""
     errors = Errors("study", None)
     axis = axes.read(Entry({"path": "a.b", **form}, errors, "axis", 0), search=False)
     assert not errors.found

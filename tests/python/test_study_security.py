@@ -1,4 +1,4 @@
-"""Only Nacre can run tasks on its temporary Dask cluster. Other clusters may require
+"""Tests that only Nacre can run tasks on its temporary Dask cluster. Other clusters may require
 certificates."""
 
 import socket
@@ -126,7 +126,8 @@ def test_unusable_certificates_are_reported_before_any_run(
 
 
 def test_a_tls_cluster_without_certificates_is_rejected_in_one_line(tmp_path: Path) -> None:
-    """No server is running. Missing certificates are reported without a connection."""
+    """Missing certificates are reported before a connection is attempted, so the test needs no
+    server."""
     document = tmp_path / "study.toml"
     document.write_text(toml.document(STUDY))
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Tests the address distance of objects in traces that contain object numbers instead of
+"""Tests the address distance between objects in traces that contain object numbers instead of
 addresses."""
 
 from __future__ import annotations

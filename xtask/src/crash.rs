@@ -16,7 +16,7 @@ use std::time::Instant;
 const POINTS: u64 = 2_000;
 /// A stack is also tested in an image if its seed is a multiple of this value.
 const IMAGES: u64 = 8;
-/// Number of host crashes of each such image.
+/// Number of host crashes for each tested image.
 const POINTS_OF_IMAGE: u64 = 100;
 
 /// Results of the tests so far.
@@ -29,13 +29,14 @@ struct Done {
     images: Crashed,
 }
 
-/// Numbers of test points by fault and by component.
+/// Numbers of tested points by fault and by kind of device. A point is one power loss.
 #[derive(Default)]
 struct Points {
-    /// Number of points with each media fault, or without one.
+    /// Number of points with each media fault, and number of points without a media fault.
     of_medium: BTreeMap<&'static str, u64>,
-    /// Number of points in stacks with each fault of a `faulty` device, and in stacks with each component.
+    /// Number of points in stacks with each fault of a `faulty` device.
     of_devices: BTreeMap<&'static str, u64>,
+    /// Number of points in stacks with each kind of device.
     of_components: BTreeMap<&'static str, u64>,
     /// Number of points with a media fault or a fault of a `faulty` device.
     faulty: u64,

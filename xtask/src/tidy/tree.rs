@@ -49,7 +49,7 @@ impl Tree {
         tree
     }
 
-    /// Creates a tree that exists only in a test.
+    /// Creates a tree for a test from paths and texts, without files on disk.
     #[cfg(test)]
     pub(crate) fn of(files: &[(&str, &str)]) -> Tree {
         let files: Vec<File> =
