@@ -90,9 +90,9 @@ this number of segments. The function then sees one partition at a time. The fun
 `(index, lower, higher)`. Then `lower` valid pages from the end of the segment move to the previous
 partition. `higher` valid pages from its start move to the next partition.
 
-If the function has an attribute `keeps_erased`, this second function determines when an `ssd`
-starts garbage collection. Nacre calls `keeps_erased(view, erased, least, most)` whenever the host
-opens a superblock. Garbage collection starts if the number of erased superblocks is below the
-returned number. The number must be from `least`, the setting `reserve`, to `most`, with which the
-other superblocks can still hold all data.
+If the function has an attribute `keeps_erased`, this attribute is a second function, which
+determines when an `ssd` starts garbage collection. Nacre calls `keeps_erased(view, erased, least,
+most)` whenever the host opens a superblock. Garbage collection starts if the number of erased
+superblocks is below the returned number. The number must be between `least` (the setting `reserve`)
+and `most`. With `most` erased superblocks, the other superblocks can still hold all data.
 """

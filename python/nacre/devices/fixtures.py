@@ -16,7 +16,7 @@ from nacre.scenario.source import Scenario
 
 
 class Serve(Protocol):
-    """Serves the stack of a scenario until the test ends, like `nacre.devices.served`."""
+    """Like `nacre.devices.served`, serves the stack of a scenario, but until the test ends."""
 
     def __call__(
         self,

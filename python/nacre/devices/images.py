@@ -12,7 +12,10 @@ from nacre.base.view import View
 
 
 class Superblocks(View):
-    """Whether each of the two copies of the superblock is intact. One intact copy is sufficient."""
+    """Whether each of the two copies of the superblock is intact.
+
+    One intact copy is sufficient to open the image.
+    """
 
     first: bool
     second: bool
@@ -86,8 +89,8 @@ class ImageCheck(View):
 def check(path: str | os.PathLike[str]) -> ImageCheck:
     """Checks the image at `path`. The scenario is not needed.
 
-    Raises `Error` if the file is not an image, if another process has opened it, or if no
-    superblock is intact.
+    Raises `Error` if the file is not an image, if another process has opened it, or if no copy of
+    the superblock is intact.
     """
     return ImageCheck(json.loads(_core.check_image(os.fspath(path))))
 
@@ -96,7 +99,7 @@ def repair(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> ImageCh
     """Writes a usable image with the intact data to `out`. The original is not changed.
 
     Damaged pages keep their current bytes, and the journal ends before the first damaged record.
-    Returns the result of the check. Raises `Error` for the same reasons as `check`, if `out`
-    exists, or if the state of the device is lost.
+    Returns the result of the check. Raises `Error` for the same reasons as `check`, and also if
+    `out` exists or the state of the device is lost.
     """
     return ImageCheck(json.loads(_core.repair_image(os.fspath(path), os.fspath(out))))

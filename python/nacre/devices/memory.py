@@ -180,7 +180,7 @@ class Memory:
 
     @property
     def word_size(self) -> int:
-        """Size of a word in bytes, i.e. of one access of the memory."""
+        """Word size in bytes, i.e. the size of one access to the memory."""
         return self._core.word_bytes
 
     def read_word(self, address: int) -> int:

@@ -23,7 +23,7 @@ _NEEDED = {
 _WITHIN_S = 30.0
 """Timeout in seconds for mounting and unmounting."""
 _SBIN = ("/usr/sbin", "/sbin")
-"""Directories of mkfs that the PATH of ordinary users lacks."""
+"""Directories that contain mkfs, but are not in the PATH of ordinary users."""
 
 
 def cannot_mount() -> str | None:

@@ -43,9 +43,9 @@ class Round(View):
     `at_s` is the time of the power loss in seconds since the program started, or since it was
     ready. If the program ended before the power loss, `ended` is its exit status. `check` is the
     exit status of the check, or None without a check. `recovering` is true if power failed again
-    during the recovery. If power failed during the check, `check_cut_s` is the time in seconds
-    since its start, otherwise None. In this case, the check was repeated. `faults` lists the
-    effects of each fault.
+    during the recovery. If power failed during the check, the check was repeated, and `check_cut_s`
+    is the time of the failure in seconds since the start of the check. Otherwise, it is None.
+    `faults` lists the effects of each fault.
     """
 
     parts = {"outage": Outage, "faults": Struck}  # noqa: RUF012
@@ -62,7 +62,7 @@ class Round(View):
 class Pulled(View):
     """Result of power-loss tests with a program.
 
-    If a check failed, `kept` is the folder with the image.
+    If a check failed, `kept` is the folder with the image, otherwise None.
     """
 
     parts = {"rounds": Round}  # noqa: RUF012
@@ -164,12 +164,18 @@ class _Recoveries:
         """Duration of the last check in seconds."""
 
     def draw(self) -> float | None:
-        """Returns the share of the recovery after which power fails, or None for no failure."""
+        """Returns the share of the recovery after which power fails again.
+
+        Returns None if power does not fail again.
+        """
         is_hit, after = self._draws.random() < self._share, self._draws.random()
         return after if is_hit else None
 
     def draw_check_s(self) -> float | None:
-        """Returns the seconds from the start of the check to a power loss, or None without one."""
+        """Returns the seconds from the start of the check until power fails.
+
+        Returns None if power does not fail during the check.
+        """
         after = self.draw()
         return None if after is None or self.check_s is None else after * self.check_s
 
@@ -229,7 +235,10 @@ class _Server:
         return {**os.environ, **about}
 
     def inject(self, faults: InjectedFaults) -> None:
-        """Injects these faults into the device. Medium faults remain until the server ends."""
+        """Injects the faults of a round into the device.
+
+        Medium faults remain until the server ends.
+        """
         self._injected = faults
         with Control(self.image) as control:
             faults.begin(control)

@@ -88,9 +88,9 @@ def serve(
     """Serves the stack of a scenario over NBD until `stop` returns true.
 
     `image` is the file for data and state. If it does not exist, it is created. `listen` is
-    `unix:PATH` or `tcp:HOST:PORT`. Without `options.tls`, the folder of certificates, HOST must be
-    this machine. `exports` maps the names of further devices at this address to their scenario and
-    image.
+    `unix:PATH` or `tcp:HOST:PORT`. If `options.tls` (the folder of certificates) is not set, HOST
+    must be this machine. `exports` maps the names of further devices at this address to their
+    scenario and image.
 
     With `timing="emulated"`, a reply is sent when the modeled latency, multiplied by `dilate`, has
     passed since the arrival of its request. Clients therefore measure at least the modeled latency

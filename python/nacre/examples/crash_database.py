@@ -7,7 +7,7 @@ database:
         --check "python crash_database.py sqlite check /tmp/crash" \
         -- python crash_database.py sqlite work /tmp/crash
 
-If they do not exist, `work` creates an ext4 file system and a database on the device. Then it
+`work` creates an ext4 file system and a database on the device, unless both already exist. Then it
 commits one row after another, and stores the number of acknowledged commits in a file on the host.
 After the power loss, `check` mounts the file system, and fails if a row is missing or the database
 is corrupted. Use `postgresql` instead of `sqlite` to test PostgreSQL. `--without-barriers` mounts

@@ -55,7 +55,7 @@ class Crashes(Resource):
         return self._jobs.start("crash", f"Power losses of {name}", work, noun="points").report()
 
     def load(self, path: Path) -> nacre.results.Crash:
-        """Loads the result in a directory."""
+        """Loads the result from a directory."""
         return nacre.results.Crash.load(path)
 
     def line(self, path: Path) -> dict[str, Any]:

@@ -66,7 +66,7 @@ class Folder:
 
 
 def slug(name: str) -> str:
-    """Returns a similar name that is valid as a file name on all file systems."""
+    """Returns a name similar to `name` that is a valid file name on all file systems."""
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     return plain[:_LENGTH].strip("-") or "unnamed"
 

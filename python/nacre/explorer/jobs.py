@@ -155,9 +155,6 @@ def _carry_out(job: Job, work: Work) -> None:
 
 
 def said(error: BaseException) -> tuple[str, list[Mapping[str, Any]]]:
-    """Returns the message that the command line prints for an error, and the error's problems.
-
-    Each problem is a table.
-    """
+    """Returns an error message as on the command line, and the list of the error's problems."""
     failure = failure_of(error)
     return "\n".join(failure.lines), [dict(problem) for problem in failure.problems]

@@ -99,7 +99,7 @@ class Papers:
         return f"/papers?paper={paper}" + (f"&figure={figure}" if figure else "")
 
     def _latest_rows(self) -> dict[str, tuple[Row, Made]]:
-        """Returns the latest row of each reproduced claim, with date and version of Nacre."""
+        """Returns the latest row of each reproduced claim, with the date and version of its run."""
         known: dict[str, tuple[Row, Made]] = {}
         for path in self._folder.listed("papers"):
             with suppress(OSError, ValueError, TypeError, KeyError):
@@ -113,7 +113,7 @@ class Papers:
         return known
 
     def _latest_figures(self, paper: str) -> dict[str, Path]:
-        """Returns the latest file that contains each figure of a paper."""
+        """Returns, for each figure of a paper, the latest file that contains it."""
         found: dict[str, Path] = {}
         for path in self._folder.listed("papers"):
             with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):

@@ -61,7 +61,7 @@ class Plans(Resource):
         return self._jobs.start("plan", f"Plan for {name}", work).report()
 
     def load(self, path: Path) -> nacre.simulate.Plan:
-        """Loads the plan in a directory. The latest plan is cached."""
+        """Loads the plan from a directory. The latest plan is cached."""
         _request_of(path)
         return self._load(path)
 

@@ -49,7 +49,7 @@ class Resource(ABC):
 
     @abstractmethod
     def load(self, path: Path) -> Result:
-        """Loads the result in a directory."""
+        """Loads the result from a directory."""
 
     @abstractmethod
     def line(self, path: Path) -> dict[str, Any]:

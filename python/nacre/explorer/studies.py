@@ -40,7 +40,7 @@ class Studies(Resource):
         self._live: dict[str, nacre.studies.LiveStudy] = {}
 
     def more(self) -> list[Route]:
-        """Returns the endpoints for the study file, the status of a running study, and resuming."""
+        """Returns the endpoints for the text, the live status, and the resumption of a study."""
         answering = answers.answering
         return [
             Route("/api/study-text", answering(_text, takes_document=True), methods=["POST"]),
@@ -63,7 +63,7 @@ class Studies(Resource):
         return self._jobs.start("study", f"Study {path.name}", work, noun="points").report()
 
     def load(self, path: Path) -> nacre.studies.StudyResult:
-        """Loads the results of a study for the points so far."""
+        """Loads the results of the completed points of a study."""
         return nacre.studies.StudyResult.load(path / RUNS)
 
     def line(self, path: Path) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class Studies(Resource):
         return {"running": any(self._is_under_way(path))}
 
     def details(self, path: Path, _request: Request) -> dict[str, Any]:
-        """Returns the summary of a study for the points so far."""
+        """Returns the summary of the completed points of a study."""
         about: dict[str, Any] = {
             "asked": _request_of(path),
             "toml": (path / STUDY_FILE).read_text(),

@@ -27,7 +27,8 @@ figure starts empty."""
 
 _SAID_WIDTH = 150
 _LABELS = 44
-"""Width in pixels that is reserved for axis labels, so that a live figure does not move."""
+"""Width in pixels that is reserved for axis labels, so that the plot area of a live figure stays in
+place."""
 
 
 class _Panel(NamedTuple):
@@ -35,7 +36,7 @@ class _Panel(NamedTuple):
 
     title: str
     least: int
-    """Lowest value at which the axis may end."""
+    """Minimum value for the upper end of the axis."""
     value: str
     label: str
     """Vega expression that formats `datum.value` on the axis."""

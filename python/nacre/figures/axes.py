@@ -1,4 +1,4 @@
-"""Axes for figures: log axes of times, and axes of shares on which tails are visible."""
+"""Axes for figures: log axes of times, and axes of cumulative shares that show the tails."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def deviate(share: float) -> float:
 
 
 def clock(span_s: float) -> tuple[float, str]:
-    """Returns the unit for a time axis of length `span_s`, as its seconds and its name."""
+    """Returns the unit for a time axis of length `span_s`: its length in seconds, and its name."""
     for above, scale, unit in (*_CLOCKS, *_SHORT_CLOCKS):
         if span_s >= above:
             return scale, unit
@@ -60,7 +60,7 @@ def latency_axis(low_ns: float, high_ns: float) -> alt.X:
 
 
 def share_axis(highest: float, title: str) -> alt.Y:
-    """Creates an axis of shares on a probit scale, so that tails are visible."""
+    """Creates an axis of cumulative shares on a probit scale, so that tails are visible."""
     shares = [s for s in _SHARES if _LOWEST <= s <= highest]
     label = " : ".join(
         f"abs(datum.value - {deviate(s):.4f}) < 0.001 ? '{100 * s:.6g} %'" for s in shares

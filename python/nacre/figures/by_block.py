@@ -17,7 +17,7 @@ from nacre.results.tables import check_has, owners
 from nacre.results.tables import column as table_column
 
 _APART = 64
-"""Maximum number of columns that are separated by gaps."""
+"""Maximum number of columns in a panel with gaps between the columns."""
 
 MOST = 310
 """Maximum number of columns in a panel. Each column is two pixels wide."""

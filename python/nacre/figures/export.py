@@ -59,7 +59,7 @@ def _encoded(drawing: str, suffix: str) -> bytes:
 
 
 def save(chart: alt.TopLevelMixin, path: str | os.PathLike[str]) -> None:
-    """Saves a figure in the format of the suffix of `path`: svg, png, pdf, or html.
+    """Saves a figure in the format that the suffix of `path` selects: svg, png, pdf, or html.
 
     If the path has none of these suffixes, saves PATH.svg and PATH.png. Each file is written
     completely or not at all.

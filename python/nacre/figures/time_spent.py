@@ -16,7 +16,7 @@ from nacre.figures.stacked import Bars, Row, in_line
 from nacre.results.record import Activity, Op, Record
 
 _SMALL = 0.01
-"""Parts below this share are combined into the part "other"."""
+"""Share of a bar below which a part is combined into the part "other"."""
 _LABELED = 0.09
 _OTHER = "other"
 

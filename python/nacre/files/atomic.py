@@ -20,7 +20,7 @@ TAKEN = "the file already exists; choose another name, or overwrite it with --fo
 
 
 def look(target: Path, *, replace: bool = True) -> bool:
-    """Returns whether a file exists at `target`. If it does, it may be replaced.
+    """Returns whether a file exists at `target`, and checks that such a file may be replaced.
 
     Raises `OSError` for a link, for anything other than a regular file, and for a file that must
     not be replaced. Without `replace`, no existing file may be replaced.
@@ -43,7 +43,7 @@ def look(target: Path, *, replace: bool = True) -> bool:
 def look_apart(target: Path, inputs: Iterable[str | os.PathLike[str]]) -> None:
     """Raises `OSError` if an output file is also an input file, even under another name.
 
-    Otherwise `--force` would replace the input with the output.
+    Without this check, `--force` would replace the input with the output.
     """
     place = _identity(target)
     if place is not None and place in map(_identity, inputs):
@@ -83,7 +83,7 @@ def _locked(target: Path) -> Iterator[None]:
 def replacing(target: Path, *, replace: bool = True) -> Iterator[Path]:
     """Gives the block a temporary path next to `target`.
 
-    If the block succeeds, this file replaces `target`.
+    If the block succeeds, the file at this path replaces `target`.
 
     Raises `OSError` if the directory does not exist or if the target must not be replaced.
     """

@@ -42,10 +42,10 @@ _FOREIGN = "it holds a file of this name but no results; choose another director
 class Staging:
     """A directory for results. Its files appear together at `commit`, or when the block succeeds.
 
-    At its start, the block checks that the directory is writable, and that the files `names` do not
-    exist. With `replace`, they may exist if they belong to an earlier result. If the block raises
-    an exception, the staged files are removed. New directories are also removed if nothing was
-    committed.
+    At the start of the block, the directory must be writable, and files called `names` must not
+    exist. With `replace`, these files may exist if they belong to an earlier result. If the block
+    raises an exception, the staged files are removed. New directories are also removed if nothing
+    was committed.
     """
 
     def __init__(self, directory: Path, names: Iterable[str] = (), *, replace: bool = True) -> None:

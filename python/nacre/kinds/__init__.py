@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Known(NamedTuple):
-    """A class of results, the module of its kind, and marks that identify a saved result."""
+    """A class of results, the module of its kind, and the names that identify a saved result."""
 
     result: str
     place: str

@@ -80,7 +80,7 @@ def _html(result: Comparison) -> str:
 
 
 def _write(staging: Staging, result: Comparison) -> None:
-    """Commits the records, each in a separate directory, and then their names."""
+    """Commits the records, each in a separate directory, and then the file that lists them."""
     named = zip(result.names, result.records, strict=True)
     places = files.save_all(staging.directory, "records", dict(named))
     document = json.dumps({"schema": SCHEMA, "records": places}, indent=2, ensure_ascii=False)

@@ -39,7 +39,10 @@ def _plots() -> Plots:
 
 
 def write(staging: Staging, found: Crash) -> None:
-    """Commits the results: an HTML page, JSON, and, if there was a violation, its steps as text."""
+    """Commits the results as an HTML page and as JSON.
+
+    If a guarantee was violated, also commits the steps that lead to the violation, as text.
+    """
     from nacre.pages.page import page
 
     staging.write("crash.html", page(found.name, _section(found.name, found)).encode())

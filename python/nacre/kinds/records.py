@@ -56,8 +56,8 @@ CHARTS: Mapping[str, Callable[[Record], bool]] = {
     "tiers": lambda record: bool(tables.owners(record, "epochs", "fastest_share")),
 }
 """Figures of a record. Each has a function that returns whether the record has data for the figure.
-A figure is plotted by the module of its name in `nacre.figures`, with its function `of_record` or
-the function of its name."""
+The module of `nacre.figures` with the name of the figure plots it, with the function `of_record` or
+a function with the name of the figure."""
 FIGURE_FILES = tuple(f"{name}.{suffix}" for name in CHARTS for suffix in ("svg", "png"))
 RECORD_FILES = (files.RECORD_FILE, *FIGURE_FILES)
 

@@ -132,7 +132,7 @@ def drawn(chart: alt.TopLevelMixin) -> str:
 
 
 def runs(title: str, records: Mapping[str, Record]) -> str:
-    """Returns a part that compares runs and lists their assumed values."""
+    """Returns the part of a report that compares runs and lists their assumed values."""
     from nacre.words.bills import bills
 
     tables = "".join(shown(*bills(records)))

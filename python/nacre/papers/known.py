@@ -104,7 +104,7 @@ class Paper:
     def seconds(self) -> float:
         """Approximate run time in seconds on one core, from the reproduction in the package.
 
-        If that reproduction does not include the paper, this is the estimate of the plan.
+        If that reproduction does not include the paper, the estimate is that of the plan.
         """
         took = _took(REPRODUCED).get(self.name)
         return sum(jobs_of([self.target]).values()) if took is None else took
@@ -144,7 +144,7 @@ def published() -> Mapping[str, Paper]:
 
 
 def said(claims: Iterable[Claim]) -> tuple[list[str], list[str]]:
-    """Returns a line per paper with numbers of rows that hold, and notes about single rows."""
+    """Returns a line per paper with the number of rows that hold, and notes about single rows."""
     claims = list(claims)
     return summed([c.row for c in claims]), notes([c.row for c in claims if c.is_known])
 

@@ -108,7 +108,7 @@ def _point_of(run: Mapping[str, Any]) -> tuple[str, str, tuple[tuple[str, str], 
 
 
 def _ended(folder: Path, run: Mapping[str, Any]) -> Result | Exception | None:
-    """Returns the result or the error of a saved run, or None if the run did not end."""
+    """Returns the result or the error of a saved run, or None if the run has not ended."""
     if "not_run" in run:
         return NotRunError(run["not_run"])
     if "failed" in run:

@@ -1,4 +1,7 @@
-"""Creates an HTML page with the rows of a reproduction, which requires no network or script."""
+"""Creates an HTML page with the rows of a reproduction.
+
+The page requires no network or script.
+"""
 
 from __future__ import annotations
 

@@ -55,8 +55,8 @@ class Curve(Result):
 class MissRatioCurve(Curve):
     """Miss ratios of reads, writes, and all accesses as functions of the LRU cache size.
 
-    `about` describes the trace. If a sample was used, the curve is an estimate. `ci95` returns the
-    half-width of each 95 % confidence interval.
+    `about` describes the trace. If only a sample of the blocks was tracked, the curve is an
+    estimate. `ci95` returns the half-width of each 95 % confidence interval.
     """
 
     def __init__(self, name: str, about: Mapping[str, Any], columns: Mapping[str, Array]) -> None:

@@ -171,7 +171,7 @@ class Mixes(Result):
         return self._of(self.tiers, self._frame.filter(pl.col("cost") <= cost), cost)
 
     def repriced(self, prices: Mapping[str, float], basis: str) -> Mixes:
-        """Returns the mixes with other prices per GiB of all tiers, in the currency `basis`.
+        """Returns the mixes with a new price per GiB for every tier, in the currency `basis`.
 
         Raises `ConfigError` if a tier lacks a price, or if a price is for an unknown tier.
         """

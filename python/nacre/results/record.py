@@ -159,7 +159,7 @@ class Record(Result, Tabled):
         return tables.blocks(self, component)
 
     def cleaning(self, component: str | None = None) -> pl.DataFrame:
-        """Returns a row per time interval, for one component or all with garbage collection.
+        """Returns a row per time interval, for one or all components with garbage collection.
 
         The columns are `component`, `end_s`, `cost`, and others. `cost` is the number of pages
         programmed by garbage collection per page of host data, or null if no host data was

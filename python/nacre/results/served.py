@@ -179,7 +179,7 @@ class Statistics(Result, View):
     exports: tuple[ExportStatistics, ...]
 
     def export(self, name: str | None = None) -> ExportStatistics:
-        """Returns the device with this name, or the first device.
+        """Returns the device with this name or, without a name, the first device.
 
         Raises `Error` if it does not exist.
         """

@@ -74,7 +74,7 @@ def cleaning(record: Tabled, component: str | None) -> pl.DataFrame:
 
 
 def epochs(record: Tabled, component: str | None) -> pl.DataFrame:
-    """Returns a row per epoch of a tiered store: `component`, `end_s`, and its other columns."""
+    """Returns a row per epoch of a tiered store: `component`, `end_s`, and the other columns."""
     return _table(record, "epochs", component)
 
 
@@ -127,14 +127,18 @@ def column(record: Tabled, name: str, component: str, field: str) -> np.ndarray[
 def frames(record: Tabled) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yields all tables by name, with the rows of all components.
 
-    Their first column is `component`.
+    The first column of each table is `component`.
     """
     for name in by_name(record):
         yield name, _table(record, name, None)
 
 
 def by_name(record: Mapping[str, Any]) -> dict[str, list[tuple[str, int, Sequence[str]]]]:
-    """Returns, for each table, the components that have it, with its number of rows and columns."""
+    """Returns, for each table, the components that have the table.
+
+    Each entry contains the path of the component, and the number of rows and the column names of
+    the table.
+    """
     tables: dict[str, list[tuple[str, int, Sequence[str]]]] = {}
     for part in record.get("components", ()):
         for name, table in part.get("tables", {}).items():

@@ -21,7 +21,8 @@ _BUSES = {1.2e9: "1,200 MT/s of ONFI 4.1 and Toggle 4.0", 2.4e9: "2,400 MT/s of 
 _CHANNELS = 16
 """Maximum number of channels with 1,200 MT/s. Faster drives have faster channels."""
 _KEPT = 3.5
-"""Average number of superblocks that are erased or open. Garbage collection starts at four."""
+"""Average number of superblocks that are erased or open. Garbage collection starts at four erased
+superblocks."""
 PROCESSORS = 4
 READ_SIZE = 4 * KIB
 """Size of a random read in bytes in all data sheets."""

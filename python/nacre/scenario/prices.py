@@ -68,7 +68,10 @@ def priced(source: Source, settings: list[tuple[str, str]], prices: Prices | Non
 
 
 def given(texts: list[str] | None) -> dict[str, str]:
-    """Parses the options `--prices`, e.g. "USD 2009=1.42 USD 2023". Raises `ConfigError`."""
+    """Parses the options `--prices`, such as `USD 2009=1.42 USD 2023`.
+
+    Raises `ConfigError` for invalid text.
+    """
     found = {}
     for text in texts or []:
         basis, equals, factor = text.partition("=")

@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class Configuration(Protocol):
-    """A typed configuration, e.g. of a class in `nacre.config`."""
+    """A typed configuration, e.g. an object of a class in `nacre.config`."""
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the configuration as a table for TOML."""
@@ -305,7 +305,7 @@ def _files_from_here(name: str, item: object) -> object:
 
 
 def _whole(name: str) -> str | None:
-    """Returns the absolute path of a file in the working directory, or None if missing."""
+    """Returns the absolute path of a file in the working directory, or None if there is none."""
     if not name or "\0" in name or Path(name).is_absolute() or not Path(name).is_file():
         return None
     return str(Path(name).absolute())

@@ -52,7 +52,7 @@ def run(
     record of a run that saved its state. The new run starts from this state, with the next request
     of the same workload, or with another workload when the stack is idle. `start` can also be the
     image of a memory or of a served device, unless it is open. The stack and the seed must be
-    unchanged. If `save_state` exists, it is replaced only if it is an earlier state.
+    unchanged. If the file `save_state` exists, it is replaced only if it contains a saved state.
 
     Raises `ConfigError` with all errors at once, `TypeError` for an invalid type of scenario, and
     any exceptions of your functions.

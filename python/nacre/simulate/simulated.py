@@ -89,7 +89,10 @@ class Simulated:
 
 
 def mean_ns(record: Record) -> float | None:
-    """Returns the mean latency of reads and writes together in nanoseconds, or None."""
+    """Returns the mean latency of all reads and writes in nanoseconds.
+
+    Returns None if there are no reads or writes.
+    """
     kinds = [of for of in (record.latency.read, record.latency.write) if of]
     requests = sum(of.count for of in kinds)
     return sum(of.count * of.mean_ns for of in kinds) / requests if requests else None

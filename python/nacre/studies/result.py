@@ -55,7 +55,7 @@ class StudyResult(Result):
 
     @property
     def directory(self) -> Path | None:
-        """Directory in which the points are saved, or None."""
+        """Directory in which the points are saved, or None if they are only in memory."""
         return self._directory
 
     @property
@@ -132,9 +132,9 @@ class StudyResult(Result):
     def sensitivity(self) -> pl.DataFrame:
         """Returns the share of each objective that each axis explains.
 
-        The columns are `objective`, `axis`, `share`, and `method`. Shares are shares of the
-        variance. For a search, they are those of PED-ANOVA. If the study has no objectives, the
-        shares refer to IOPS, p99, and cost.
+        The columns are `objective`, `axis`, `share`, and `method`. For a study of axes, the shares
+        are shares of the variance. For a search, they are those of PED-ANOVA. If the study has no
+        objectives, the shares refer to IOPS, p99, and cost.
         """
         from nacre.studies.analysis import pareto
 

@@ -163,7 +163,7 @@ class Kept:
         return self._texts[key]
 
     def has(self, key: str) -> bool:
-        """Returns whether a part was completed in this run or in a stopped run."""
+        """Returns whether a part was completed in this run or in an earlier, stopped run."""
         if key not in self._texts and self._directory is not None:
             with suppress(FileNotFoundError, zlib.error, UnicodeDecodeError):
                 packed = (self._directory / f"{key}{_SUFFIX}").read_bytes()
@@ -180,7 +180,8 @@ class Kept:
     def clear(self, plan: Plan) -> None:
         """Removes the saved parts of a completed run.
 
-        Also removes the directory if it is empty and was created by this run or a stopped run.
+        Also removes the directory if it is empty and was created by this run or by an earlier,
+        stopped run.
         """
         if self._directory is not None:
             for key in plan.keys:
@@ -194,7 +195,7 @@ class Kept:
 
 
 def conduct(plan: Plan, engine: Engine, kept: Kept, watch: Progress | None = None) -> Record | None:
-    """Runs the parts without a result.
+    """Runs the parts that have no result yet.
 
     Returns the merged record, or None if `watch` stopped the run.
     """

@@ -159,7 +159,7 @@ def conduct(
     kept: Memory,
     watch: Progress | None = None,
 ) -> tuple[StudyResult, End]:
-    """Runs the points without a result.
+    """Runs the points that have no result yet.
 
     Returns the result and the reason for the end of the study.
     """
@@ -252,7 +252,7 @@ def _row(point: Point, rows: Mapping[str, Mapping[str, Value]]) -> Mapping[str, 
 
 
 class _Clock:
-    """Measures the time limit of a study."""
+    """Clock that determines whether the time limit of a study is exceeded."""
 
     def __init__(self, seconds: float | None) -> None:
         self._ends = None if seconds is None else time.monotonic() + seconds

@@ -155,7 +155,7 @@ def fit(
 
 
 def _named(policy: CachePolicy, functions: dict[str, type]) -> list[str]:
-    """Returns the names of a policy for the core. "all" stands for all replacement models.
+    """Returns the names by which the core finds a policy. "all" stands for all built-in policies.
 
     A class is added to `functions` under a name.
     """

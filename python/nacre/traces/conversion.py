@@ -74,11 +74,11 @@ def sample(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> View:
-    """Writes a sample of the blocks of a trace, which preserves reuse, or of its requests.
+    """Writes a sample of a trace: the requests to sampled blocks, or sampled requests.
 
-    If a request accesses selected and other blocks, only the part with the selected blocks is
-    written. With `by="first"`, the first `limit` requests are written. If `replace` is false, an
-    existing file is not replaced.
+    A sample of blocks preserves reuse. If a request accesses sampled and other blocks, only the
+    part with the sampled blocks is written. With `by="first"`, the first `limit` requests are
+    written. If `replace` is false, an existing file is not replaced.
     """
     chosen = chosen_options(options) | {"fraction": fraction, "by": by, "seed": seed_in_range(seed)}
     target, kind = _target(output, replace, paths), _writable(to, Path(output))
@@ -100,7 +100,7 @@ def sample(
 def _target(output: str | os.PathLike[str], replace: bool, paths: Paths) -> Path:
     """Returns the absolute output path.
 
-    Raises `TraceError` or `OSError` if it must not be replaced.
+    Raises `TraceError` or `OSError` if an existing file must not be replaced.
     """
     if not os.fspath(output):
         raise TraceError("the name of the file to write is empty", "missing-setting")

@@ -61,7 +61,7 @@ def crash_facts(found: Crash) -> list[str]:
 
 
 def finding_facts(found: Crash) -> list[str]:
-    """Returns sentences about a violated guarantee, or none."""
+    """Returns sentences about a violated guarantee, or an empty list."""
     finding = found.finding
     if finding is None:
         return []

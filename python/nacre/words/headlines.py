@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 
 _NS = 1e9
 _SMALL = 0.1
-"""A cache is small if its share of the footprint is at most this value."""
+"""Capacity of the small cache whose hit ratio a headline reports, as a share of the footprint."""
 _ALIKE = 0.01
-"""Smaller relative differences are not mentioned."""
+"""Relative differences between records or caches that are smaller than this value are not
+mentioned."""
 _ENOUGH = 0.9
-"""A cache is sufficient if it has this share of the savings of the largest cache."""
+"""A cache is sufficient if it has at least this share of the hits of the largest cache."""
 _IDLE = 0.1
 """Minimum utilization of a component to be mentioned as the bottleneck."""
 

@@ -60,7 +60,7 @@ def facts(record: Record) -> list[str]:
 
 
 def _silent(record: Record) -> list[str]:
-    """Returns sentences about silent corruption by faults, which is reported first."""
+    """Returns sentences about silent corruption by faults. Summaries start with these sentences."""
     return [
         f"{numbered(fault.silent_bytes, 'byte')} corrupted without an error by {fault.path}"
         f" ({fault.kind})"

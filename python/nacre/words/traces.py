@@ -67,9 +67,9 @@ def trace_shape(found: View) -> Table:
 
 
 def missed_by_lru(found: View, part: float) -> tuple[int, float]:
-    """Returns the size of an LRU cache for a share `part` of the blocks, and its miss ratio.
+    """Returns the size in bytes of an LRU cache for the share `part` of the blocks.
 
-    The size is in bytes.
+    Also returns the miss ratio of this cache.
     """
     profile = found.profile
     misses = profile.misses

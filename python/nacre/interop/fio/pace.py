@@ -59,7 +59,7 @@ def pace(job: Reader, asked: Pattern, engine: Engine) -> Pace:
 
 
 def check_limits(job: Reader) -> None:
-    """Records errors in the pace settings of a job whose pattern is invalid."""
+    """Records errors in the arrival settings of a job whose pattern is invalid."""
     for key in ("numjobs", "iodepth", "loops", "number_ios", "thinktime_blocks"):
         job.count(key, 1)
     job.time("runtime", "s")

@@ -239,7 +239,7 @@ def _region(job: Reader, engine: Engine, align: int) -> tuple[int, int] | None:
 
 
 def _all(job: Reader, file: int | None, *, on_device: bool) -> int | None:
-    """Returns the default size of a job in bytes, which is that of its files or of its device."""
+    """Returns the default size of a job in bytes, i.e. the size of its files or of its device."""
     filename = job.settings["filename"].value.strip() if "filename" in job.settings else ""
     on_device = job.flag("fill_device") or on_device or filename.startswith("/dev/")
     if file is not None:

@@ -3,7 +3,7 @@
 The workload resets and fills zones sequentially.
 
 Sources: `zonemode`, `zonesize`, and `max_open_zones` in the fio manual, and `zbd.c`. fio starts
-each write at a write pointer, and resets a full zone before it rewrites the zone.
+each write at the write pointer of a zone, and resets a full zone before it rewrites the zone.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ def _of_children() -> float:
 def _by_row(said: Mapping[str, float], flow: Flow) -> dict[str, float]:
     """Returns MQSim's results by row.
 
-    If a time limit ends the flow, divides by whole seconds as MQSim does.
+    If a time limit ends the flow, rates refer to whole seconds, as in MQSim.
     """
     ends = 0 if flow.is_trace else flow.settings["Stop_Time"]
     if ends and not flow.settings["Total_Requests_To_Generate"]:

@@ -360,9 +360,9 @@ def _suspension(drive: Settings, stack: dict[str, object], missing: list[Missing
 
 
 def _always(drive: Settings, flow: Flow, missing: list[Missing]) -> None:
-    """Records settings that have no equivalent regardless of their value.
+    """Records the settings that have no equivalent for any of their values.
 
-    A note describes a substitute, if any.
+    If there is a substitute, the note describes it.
     """
     whole = {
         "Channel_IDs": "Flash_Channel_Count",

@@ -64,7 +64,7 @@ def held_out(target: Target, runs: Runs, watch: Watch | None) -> list[Held] | No
 
 
 def _used(target: Target, trial: Trial) -> dict[HeldOut, list[Job]]:
-    """Returns fitted values for which there is a neutral value, and the runs that used them."""
+    """Returns fitted values for which there is a neutral value, and the runs that use them."""
     known = {(held.path, held.fitted): held for held in target.paper.held_out}
     found: dict[HeldOut, list[Job]] = {}
     for job, origin in trial.origins():

@@ -1,4 +1,4 @@
-"""Numbers of data sheets that are not fields of a record."""
+"""Computes the numbers of data sheets that are not fields of a record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of the eNVy paper that are not fields of a record."""
+"""Computes the numbers of the eNVy paper that are not fields of a record."""
 
 from __future__ import annotations
 

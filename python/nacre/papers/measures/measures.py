@@ -1,4 +1,4 @@
-"""Computes numbers of records by name, and results of claims from several records."""
+"""Reads numbers from records by name, and computes results of claims from several records."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ OF_PAPERS: Mapping[str, Mapping[str, Callable[[Any], float | None]]] = {
     "onyx": onyx.MEASURES,
     "pcm-enterprise": pcm_enterprise.MEASURES,
 }
-"""Numbers of each paper that are not fields of a record."""
+"""Functions that compute the numbers of each paper that are not fields of a record."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Number that was read from one point."""
+    """A number, and the point whose record contains the number."""
 
     point: Point
     value: float

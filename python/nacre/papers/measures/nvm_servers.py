@@ -1,4 +1,4 @@
-"""Numbers of Roberts et al. that are not fields of a record."""
+"""Computes the numbers of Roberts et al. that are not fields of a record."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ _TABLES = ("hash", "page_status", "block_status", "global_status")
 
 
 def _tables_mw(record: Record) -> float:
-    """Returns the idle power in milliwatts of the DRAM with the tables of the flash cache."""
+    """Returns the idle power in milliwatts of the DRAM that holds the flash cache's tables."""
     path = _flash(record).path
     tables = sum(float(record.columns[f"{path}.tables.{name}_bytes"][0]) for name in _TABLES)
     return tables / _CHIP * _IDLE_MW_PER_CHIP
@@ -88,9 +88,9 @@ def _tables_joules_per_unit(record: Record) -> float:
 
 
 def _memory_watts(kind: str) -> Callable[[Record], float]:
-    """Returns a function for the mean power of memories in watts, by kind of activity.
+    """Returns a function for the mean power of all memories in watts, for one kind of activity.
 
-    The kinds are read, idle, and write.
+    The kinds are `read`, `idle`, and `write`. All other activities count as `write`.
     """
 
     def is_of(activity: str) -> bool:
@@ -166,8 +166,8 @@ def _pages_until_left(share: float) -> Callable[[Record], float]:
 
 
 _NEW = (4_000, 20_000)
-"""Number of requests of lifetime runs after the new flash is full. Both numbers are multiples of
-the time interval."""
+"""Numbers of requests that lifetime runs send after the new flash is full. Each number is a
+multiple of the time interval."""
 
 _SPAN = 0.05
 """Share of the requests in a lifetime over which throughput is averaged."""

@@ -1,4 +1,4 @@
-"""Numbers of the NVRAM card paper that are not fields of a record."""
+"""Computes the numbers of the NVRAM card paper that are not fields of a record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of the Onyx paper that are not fields of a record."""
+"""Computes the numbers of the Onyx paper that are not fields of a record."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def _counter(record: Record, name: str) -> int:
 
 
 def _worn_out_s(record: Record) -> float:
-    """Returns the seconds until the first row is worn out. Raises `KeyError` if no row is."""
+    """Returns the seconds until the first row is worn out.
+
+    Raises `KeyError` if no row is worn out.
+    """
     if record.worn_out is None:
         raise KeyError("worn_out")
     return record.worn_out.seconds

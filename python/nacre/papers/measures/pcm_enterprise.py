@@ -1,4 +1,4 @@
-"""Numbers of Kim et al. that are not fields of a record.
+"""Computes the numbers of Kim et al. that are not fields of a record.
 
 Scores are computed as in the paper: requests are serial, IOPS is the inverse of the mean latency,
 and the cost is the mean price per GiB.
@@ -83,7 +83,10 @@ def _transaction_ns(found: Served) -> float | None:
 
 
 def _gain(found: Mixes) -> float:
-    """Returns by how many percent the best mix with the first tier beats the best without it."""
+    """Returns by how many percent the best mix with the first tier beats the best other mix.
+
+    Other mixes do not use this tier.
+    """
     first = found.names[0]
     best = found.best(1)["iops_per_cost"][0]
     without = found.without(first).best(1)["iops_per_cost"][0]

@@ -23,8 +23,8 @@ and the completed share of all work. If it returns true, the reproduction stops 
 results so far."""
 
 _PLANNED = 16
-"""Number of runs to prepare between two calls of `watch`, which takes some hundredths of a
-second."""
+"""Number of runs to prepare between two calls of `watch`. The preparation of these runs takes some
+hundredths of a second."""
 
 
 class Runs:

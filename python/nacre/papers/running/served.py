@@ -134,7 +134,10 @@ def _forbidden() -> list[Missing]:
 
 
 def check_here(more: Sequence[Missing] = ()) -> None:
-    """Raises `NotRunError` if this machine lacks a requirement, or if `more` is not empty."""
+    """Raises `NotRunError` if this machine lacks a requirement.
+
+    `more` lists missing requirements that were already detected.
+    """
     found = [*missing(), *more]
     if not found:
         return
@@ -247,7 +250,7 @@ def counted(folder: Path) -> dict[str, Any]:
 
 
 def since(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns replies and latencies between two statistics of an export.
+    """Returns replies and latencies between two samples of an export's statistics.
 
     Latencies are given as numbers and means, because the difference of quantiles is not defined.
     """

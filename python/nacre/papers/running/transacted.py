@@ -23,13 +23,13 @@ from nacre.simulate.running import run
 
 TRANSACTED_FILE = "transacted.json"
 _NODES = 10
-"""Nodes of the three trees on the path to an account, with 2, 3, and 5 levels."""
+"""Number of nodes that a search visits in the three trees, which have 2, 3, and 5 levels."""
 _WORDS_PER_NODE = 7
 _RECORDS = 3
 _PAGE = 256
 _WORD = 4
 _EVERY = 10
-"""Transactions per rollback."""
+"""Number of transactions per rollback."""
 
 
 class Transacted(View):

@@ -129,7 +129,7 @@ def _simulated(results: Results, drawing: Drawing) -> Data:
 def _marks(results: Results, drawing: Drawing, claims: Sequence[Claim]) -> Data:
     """Returns marks for the published numbers.
 
-    A number about one point has an x value, other numbers have none.
+    Only a number about a single point has an x value.
     """
     found: Data = []
     for claim in claims:

@@ -157,7 +157,7 @@ def _shares(
 def _steps(rows: Data, series: list[str], drawing: Drawing, label: str) -> alt.LayerChart:
     """Plots the lines of one panel.
 
-    Later lines are thinner and dashed, so that earlier ones stay visible.
+    Later lines are thinner and dashed, so that earlier lines stay visible.
     """
     low, high = (end(row["x"] for row in rows) for end in (min, max))
     room = max(0.1 * (high - low), 0.01 * high)

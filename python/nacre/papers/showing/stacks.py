@@ -23,7 +23,8 @@ Data = list[dict[str, Any]]
 def stacks(results: Results, drawing: Drawing) -> alt.LayerChart:
     """Plots a stacked bar of all measures for every x and label of the series.
 
-    Diamonds on the right axis are `second_axis` relative to the first bar of their group.
+    Diamonds on the right axis show the measure `second_axis`, relative to its value for the first
+    bar of the group.
     """
     bars, diamonds = _rows(results, drawing)
     if not bars:

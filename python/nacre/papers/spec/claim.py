@@ -21,7 +21,7 @@ _BOUNDS = ("above", "at_least", "at_most", "below")
 class Tolerance:
     """Tolerance of a simulated number.
 
-    It consists of a maximum distance to the published or closed-form value, and of bounds.
+    It consists of a maximum difference from the published or closed-form value, and of bounds.
     """
 
     relative: float | None = None

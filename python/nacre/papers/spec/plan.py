@@ -18,7 +18,7 @@ from nacre.studies.spec import axis as study_axis
 from nacre.studies.spec.axis import Axis, Chosen
 
 ENDINGS = ("none", "commit", "roll back")
-"""Endings of transactions on a memory: no hardware transactions; commits; some are rolled back."""
+"""Values of `ending`: no hardware transactions; all transactions commit; some are rolled back."""
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ def pareto(
 
 
 def _undominated(values: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[Any]]:
-    """Returns whether each row is dominated by no other row."""
+    """Returns, for each row, whether no other row dominates it."""
     kept = np.zeros(len(values), dtype=bool)
     front: list[int] = []
     # In this order, no row dominates an earlier row.

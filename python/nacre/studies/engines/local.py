@@ -29,7 +29,8 @@ SHORT_S = 0.05
 """If a task takes less than this time in seconds, the next chunk is sent before the previous chunk
 is finished."""
 PLENTY = 4
-"""If there are more tasks per worker than this, long tasks are also sent ahead."""
+"""If there are more tasks per worker than this number, long tasks are also sent before the previous
+chunk is finished."""
 DEATHS = 2
 """A task fails if its worker crashes this number of times while it runs the task alone."""
 

@@ -22,10 +22,10 @@ LOOPBACK = "127.0.0.1"
 
 
 class _WithoutHttp:
-    """A part of a cluster without its HTTP pages (dashboard, metrics, health)."""
+    """A scheduler or worker of a cluster without HTTP pages (dashboard, metrics, health)."""
 
     def start_http_server(self, routes: Any, *_: Any, **__: Any) -> None:
-        """Creates a server that does not listen, because other parts of Dask require one."""
+        """Creates an HTTP server that does not listen, because other parts of Dask require it."""
         from distributed.http.routing import RoutingApplication
 
         self.http_application = RoutingApplication(routes)  # type: ignore[no-untyped-call]

@@ -43,7 +43,8 @@ class Task:
     source: Source
     settings: tuple[tuple[str, str], ...]
     is_prepared: bool = False
-    """Whether to save the state after the precondition, because other tasks have an equal one."""
+    """Whether to save the state after the precondition, because other tasks have an equal
+    precondition."""
 
     def carried_out(self, base: Base) -> tuple[str, Columns | None]:
         """Runs the task. Returns the document as JSON text, and the requested columns."""

@@ -1,4 +1,4 @@
-"""Lock of a directory of points. It is a locked file with the process ID of the writer."""
+"""Lock on a directory of points. It is a locked file with the process ID of the writer."""
 
 from __future__ import annotations
 

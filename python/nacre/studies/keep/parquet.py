@@ -69,7 +69,10 @@ def outcomes(rows: pl.DataFrame) -> Iterator[Outcome]:
 
 
 def record(directory: Path, key: str) -> dict[str, Any] | None:
-    """Returns the record stored under a key, without origins of values, or None."""
+    """Returns the record stored under a key, without origins of values.
+
+    Returns None if there is no such record.
+    """
     import polars as pl
 
     for part in reversed(parts(directory)):

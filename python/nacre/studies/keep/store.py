@@ -56,8 +56,8 @@ class Memory:
     def __init__(self, paths: Mapping[str, str] | None) -> None:
         self.rows: dict[str, Row] = {}
         self.found: frozenset[str] = frozenset()
-        """Keys of points that were completed in an earlier session, for this version of the study
-        or another."""
+        """Keys of points that were completed in an earlier session, for this or another version of
+        the study."""
         self._paths = paths
         self._ended: dict[str, Outcome] = {}
 

@@ -159,8 +159,8 @@ def problems(
 ) -> list[Problem]:
     """Returns the errors of settings. Each error is reported once, with the axis that causes it.
 
-    `ask` raises the errors. It is `Points.resolved`, or `Points.built`, which also builds the
-    stack.
+    `ask` is the function that raises the errors: `Points.resolved`, or `Points.built`, which also
+    builds the stack.
     """
     found: dict[tuple[str, str, str, str], Problem] = {}
     for chosen, axes in trials:

@@ -137,7 +137,7 @@ def importances(
 
     The values add up to 1.
 
-    Uses PED-ANOVA. `rows` contain a column for each axis. Axes that are missing in some points are
+    Uses PED-ANOVA. `rows` contains a column for each axis. Axes that are missing in some points are
     omitted.
     """
     optuna = _optuna()

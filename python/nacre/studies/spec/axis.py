@@ -94,7 +94,7 @@ class Axis:
 
     @cached_property
     def by_label(self) -> Mapping[Label, Choice]:
-        """First choice with each label."""
+        """For each label, the first choice that has this label."""
         return {choice.label: choice for choice in reversed(self.samples)}
 
     @cached_property

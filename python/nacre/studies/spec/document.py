@@ -108,7 +108,10 @@ def read(given: Given) -> Reading:
 
 
 def _document(given: Given) -> tuple[Mapping[str, Any], str, str | None, Path]:
-    """Returns the table of a study, its name for messages, its text or None, and its folder."""
+    """Returns the table of a study, its name for messages, its TOML text, and its folder.
+
+    The text is None if the study was given as a table.
+    """
     if isinstance(given, Mapping):
         to_dict = getattr(given.get("scenario"), "to_dict", None)
         own = {"scenario": to_dict()} if callable(to_dict) else {}
