@@ -50,7 +50,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of the corpus: the violation, its stack, and the number of points until then."""
+    """Result of the corpus: the violation, its stack, and the number of points before it."""
 
     finding: str
     stack: int | None

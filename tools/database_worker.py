@@ -102,7 +102,7 @@ class Leveldb:
             yield int(key), value.decode(errors="replace")
 
     def whole(self) -> str:
-        """Returns an empty string, because LevelDB's only check is that of checksums in `rows`."""
+        """Returns an empty string, because `rows` already does LevelDB's only check."""
         return ""
 
 

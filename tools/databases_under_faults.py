@@ -273,7 +273,7 @@ def checked(
 
 
 def outcome(of: Mapping[str, Any]) -> str:
-    """Returns the worst result for the rows."""
+    """Returns the worst outcome of the rows, e.g. `corrupted`, `lost`, or `survived`."""
     if of["failed"] or of["wrong"]:
         return "corrupted"
     if of["missing"]:

@@ -65,7 +65,7 @@ def plan(page: Page, _folder: Path) -> None:
 
 
 def device(page: Page, folder: Path) -> None:
-    """Shows a served drive under the load of fio, for the whole time range of the page."""
+    """Loads a served drive with fio until the time axis of the page is full. Saves a picture."""
     (folder / "ssd.toml").write_text(DEVICE)
     served = subprocess.Popen(
         [NACRE, "serve", "ssd.toml", "ssd.img"], cwd=folder, stdout=subprocess.PIPE, text=True

@@ -145,7 +145,7 @@ def _camel(words: str) -> str:
 
 
 def _linked(text: str) -> str:
-    """Returns the text in which public names link to their entries."""
+    """Returns the text with links from public names to their entries."""
 
     def link(found: re.Match[str]) -> str:
         name = found[1].removesuffix("()")

@@ -94,7 +94,7 @@ class Seen(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """Results of one run of fio with one server."""
+    """Results of one run of fio with one server, and the processor time of the server."""
 
     seen: Seen
     used_us: float

@@ -129,7 +129,10 @@ def target(page: str, to: str) -> Path:
 
 
 def _on_site(page: str, to: str, sources: set[Path]) -> str:
-    """Returns the link on the site. Adds a linked source to `sources`."""
+    """Returns the form of a link on the site.
+
+    If it leads to a source, adds the source to `sources`.
+    """
     anchor = to.partition("#")[2]
     end = target(page, to)
     if end.is_dir():
@@ -194,7 +197,10 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_context: Any) -> str:
-    """Replaces links with links on the site."""
+    """Replaces links to the source tree with links on the site.
+
+    Sets the search rank of the page.
+    """
     uri = page.file.src_uri
     boost = next((factor for start, factor in BOOSTS if uri.startswith(start)), 1.0)
     page.meta.setdefault("search", {"boost": boost})

@@ -24,7 +24,7 @@ SMALL: dict[str, object] = {
     }
 }
 CAPACITY = 192
-"""Capacity in bytes, which is half of the three segments that hold data."""
+"""Capacity in bytes, i.e. half the size of the three segments that hold data."""
 
 
 def small(

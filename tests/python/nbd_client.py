@@ -168,7 +168,8 @@ class Client:
             self.export = self._about(GO)
 
     def option(self, number: int, data: bytes = b"") -> list[tuple[int, bytes]]:
-        """Sends an option. Returns the replies before the acknowledgment. Raises `OptionError`."""
+        """Sends an option. Returns the replies before the acknowledgment. Raises `OptionError` for
+        an error reply."""
         self.wire.send(struct.pack(">QII", _OPTION, number, len(data)) + data)
         replies: list[tuple[int, bytes]] = []
         while True:
@@ -257,7 +258,7 @@ class Client:
     def ask(
         self, command: int, offset: int = 0, length: int = 0, data: bytes = b"", flags: int = 0
     ) -> Answer:
-        """Sends a request and waits for the reply. Raises `NbdError`."""
+        """Sends a request and waits for the reply. Raises `NbdError` for an error reply."""
         cookie = self.send(command, offset, length, data, flags)
         answer = self.answer()
         assert answer.cookie == cookie

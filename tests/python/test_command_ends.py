@@ -43,7 +43,7 @@ from typer.testing import CliRunner
 BEGAN = 128166372003061629
 """Time of the first request of a trace in the Microsoft format, in units of 100 ns."""
 WORKED_S = 0.7
-"""Processor time in seconds after which a command has finished its start."""
+"""Processor time in seconds after which a command counts as started."""
 ENDS_S = 1.0
 """Maximum processor time in seconds per processor from the signal to the exit."""
 

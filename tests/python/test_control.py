@@ -1,4 +1,5 @@
-"""Tests monitoring a served device, and single requests to it, while clients use it."""
+"""Tests the monitoring of a served device, and single requests to the device, while clients use
+it."""
 
 from __future__ import annotations
 

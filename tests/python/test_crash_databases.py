@@ -37,7 +37,8 @@ write_cache = "1 MiB"
 
 @pytest.fixture
 def work() -> Iterator[Path]:
-    """Creates a folder that the database's user may enter, unlike folders of pytest."""
+    """Creates a folder that the user of the database server may enter. This user may not enter the
+    folders of pytest."""
     with tempfile.TemporaryDirectory(prefix="nacre-") as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)

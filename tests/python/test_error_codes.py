@@ -1,4 +1,4 @@
-"""Tests errors for programs, which have a stable code and data."""
+"""Tests that errors have a stable code and data for programs."""
 
 from __future__ import annotations
 

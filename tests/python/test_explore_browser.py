@@ -31,15 +31,16 @@ PICTURE_MAX = 160_000
 """Maximum size of a picture in bytes, because documents contain many pictures."""
 _KEPT_WIDTHS = """[...document.querySelectorAll("figure svg")].map((each) =>
     each.getBoundingClientRect().width / Math.min(600, each.viewBox.baseVal.width))"""
-"""JavaScript that returns the scale of each figure on a phone, relative to at most 600 px. If the
-scale is too small, text cannot be read."""
+"""JavaScript that returns the displayed width of each figure on a phone, relative to its natural
+width (at most 600 px). If this ratio is too small, text cannot be read."""
 
 _CUT_WORDS = """[...document.querySelectorAll("figure")].flatMap((figure) => {
     const { left } = figure.getBoundingClientRect();
     return [...figure.querySelectorAll("svg text")]
         .filter((each) => each.getBoundingClientRect().left < left).map((each) => each.textContent);
 })"""
-"""JavaScript that returns the texts to the left of their figure. Users cannot scroll to them."""
+"""JavaScript that returns the texts that start to the left of their figure. Users cannot scroll to
+these texts."""
 
 
 @pytest.fixture(scope="module")

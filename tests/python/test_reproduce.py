@@ -311,8 +311,8 @@ def test_an_interrupted_reproduction_of_all_papers_writes_only_finished_runs(
 
 
 def test_runs_have_the_axes_of_a_study(tmp_path: Path) -> None:
-    """As in `nacre study`, an axis can be a range, settings that change together, or depend on a
-    condition."""
+    """As in `nacre study`, an axis can consist of a range or of settings that change together, and
+    it can depend on a condition."""
     other = """
 [[runs]]
 name = "times"

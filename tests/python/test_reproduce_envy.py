@@ -15,8 +15,8 @@ from nacre.results.record import Record
 
 LOCALITIES = ("50/50", "40/60", "30/70", "20/80", "10/90", "5/95")
 FIFO = (1.69, 1.72, 1.85, 2.03, 2.53, 3.07)
-"""Cleaning cost of one FIFO with hot and cold data at 80 % utilization, in closed form. Greedy has
-the same limit."""
+"""Cleaning cost of a single FIFO with hot and cold data at 80 % utilization, in closed form. The
+greedy policy has the same limit."""
 GATHERED = (4.0, 3.84, 3.37, 2.56, 1.44, 0.98)
 """Cleaning cost of perfectly separated data at 80 % utilization, in closed form."""
 HYBRID = (1.9, 1.88, 1.8, 1.7, 1.2, 0.9)
@@ -134,8 +134,8 @@ def test_records_as_published_pass(target: Target) -> None:
 
 
 def test_every_claim_can_fail(target: Target) -> None:
-    """Multiplies every number of a record by a random factor that differs between points. The
-    expected claims fail."""
+    """Multiplies every number of a record by a random factor that differs between points. Every
+    claim with a criterion must fail for at least one seed."""
     missed: set[str] = set()
     for seed in range(1, 40):
         found = judged(target, partial(distorted, seed))

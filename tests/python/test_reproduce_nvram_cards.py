@@ -73,8 +73,8 @@ def test_records_as_published_pass(target: Target) -> None:
 
 
 def test_every_claim_can_fail(target: Target) -> None:
-    """Multiplies every number of a record by a random factor that differs between points. The
-    expected claims fail."""
+    """Multiplies every number of a record by a random factor that differs between points. Every
+    claim with a criterion must fail for at least one seed."""
     missed: set[str] = set()
     for seed in range(1, 40):
         found = judged(target, partial(distorted, seed))

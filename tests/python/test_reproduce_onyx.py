@@ -21,7 +21,8 @@ STANDS = {"none": 87.0, "one domain": 87.0, "64 domains": DAY, "64 domains, adap
 DRIVES = {"onyx": 1.0, "onyx, late": 1.0, "moneta": 2.0}
 SMALL_WRITES = {512: 2.2, 1024: 1.72}
 CPU = {"1 KiB": 0.8, "2 KiB": 0.49}
-"""CPU time of a request to Onyx relative to the ioDrive. For other sizes, it is 2/3."""
+"""CPU time of a request to Onyx, relative to that of a request to the ioDrive. For other request
+sizes, it is 2/3."""
 FASTEST = {"onyx": 4, "iodrive": 1, "moneta": 2}
 TRANSACTIONS = {"hash": {"onyx": 1.21}, "btree": {"onyx": 1 / 1.48}}
 
@@ -117,8 +118,8 @@ def test_records_as_published_pass(target: Target) -> None:
 
 
 def test_every_claim_can_fail(target: Target) -> None:
-    """Multiplies every number of a record by a random factor that differs between points. The
-    expected claims fail."""
+    """Multiplies every number of a record by a random factor that differs between points. Every
+    claim with a criterion must fail for at least one seed."""
     missed: set[str] = set()
     for seed in range(1, 40):
         found = judged(target, partial(distorted, seed))

@@ -151,7 +151,7 @@ def test_a_failed_assertion_of_the_model_is_one_line(tmp_path: Path, failure: st
 
 
 NO_STACK = "threading.stack_size(1 << 46); threading.Thread(target=print).start()"
-"""Requests a thread stack that is larger than any address space."""
+"""Code that requests a thread stack that is larger than any address space."""
 BEGUN_TWICE = "thread = threading.Thread(target=print); thread.start(); thread.start()"
 
 

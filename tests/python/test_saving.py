@@ -231,7 +231,7 @@ RESULTS = (
     (("mixes", "tiers", "--steps", "4", "--set", "workload.requests=100"), "mixes.json"),
     (("crash", "small.toml", "--points", "20"), "crash.json"),
 )
-"""Commands that save results in a directory, with a file of each result."""
+"""Commands that save results in a directory. Each has the name of a file of its result."""
 
 
 @pytest.mark.parametrize(("command", "sealed"), RESULTS, ids=lambda given: given[0])
@@ -269,7 +269,7 @@ READERS = (
     ("report", "io.csv", "-o"),
     ("run", "disk-15k", "--from", "io.csv", "--save-state"),
 )
-"""Commands that read `io.csv` and write the last file."""
+"""Commands that read `io.csv`. The path of the output file follows the last option."""
 
 
 @pytest.mark.parametrize("command", READERS, ids=lambda command: " ".join(command[:2]))

@@ -1,4 +1,4 @@
-"""Tests the forms of scenarios, and their errors."""
+"""Tests all forms in which a scenario can be given, and errors in scenarios."""
 
 import os
 from pathlib import Path

@@ -48,7 +48,7 @@ import os, sys
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 os.execv(sys.argv[1], sys.argv[1:])
 """
-"""Runs a command on a single processor."""
+"""Program that runs a command on a single processor."""
 
 
 def test_a_record_is_the_same_on_one_processor_and_on_several(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def server(folder: Path) -> Iterator[Server]:
 
 @pytest.fixture(autouse=True)
 def unharmed(server: Server) -> Iterator[None]:
-    """Checks that clients before and after the block read the device unchanged."""
+    """Checks that clients read unchanged data from the device before and after the block."""
     with Client(server.uri) as witness:
         yield
         assert witness.read(0, MIB) == DATA

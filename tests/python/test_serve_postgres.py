@@ -66,7 +66,8 @@ class Database:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Runs the server, which must start. Ends it even if its disk has failed."""
+        """Runs the server during the block, and ends it even if its disk has failed. Fails if the
+        server does not start."""
         log = self._socket / "log"
         options = f"-k {self._socket} -h '' -c shared_buffers=16MB"
         start = ("-w", "-t", "50", "-l", log, "-o", options, "start")

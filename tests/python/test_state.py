@@ -73,7 +73,8 @@ def test_another_stack_is_rejected_with_the_differences(tmp_path: Path) -> None:
 
 
 def logged(folder: Path, micros: int) -> dict[str, Any]:
-    """Returns a scenario of a device with latencies from a log, which is written to the folder."""
+    """Writes a latency log to the folder. Returns a scenario of a device with the read latencies of
+    this log."""
     log = folder / "lat.log"
     log.write_text("".join(f"{at}, {micros * 1000}, 0, 4096, 0\n" for at in range(10)))
     read_ = {"kind": "latency_log", "file": str(log), "direction": "read"}
