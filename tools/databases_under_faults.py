@@ -3,10 +3,10 @@
     python tools/databases_under_faults.py docs/databases.md [--engines sqlite,leveldb,postgresql]
 
 Requires root, /dev/fuse, loop devices, nbdfuse (libnbd-bin), e2fsprogs, PostgreSQL, and, for
-Debian's Python, python3-plyvel. Each engine has a separate ext4 file system. It commits rows of 480
-B one after another, and records acknowledged rows. After 40 rows, the fault is added. After another
-10 s, power is cut. The fault is cleared, unless it affects reads. The file system is mounted again,
-and every acknowledged row is read.
+Debian's Python, python3-plyvel. Each engine has a separate ext4 file system. The engine commits
+rows of 480 B one after another, and acknowledged rows are recorded. After 40 rows, the fault is
+added. After another 10 s, power is cut. The fault is cleared, unless it affects reads. The file
+system is mounted again, and every acknowledged row is read.
 """
 
 from __future__ import annotations

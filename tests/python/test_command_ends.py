@@ -62,8 +62,9 @@ BRIEF = {
 """Commands that read a few lines and finish immediately."""
 
 BETWEEN_PARTS = {"image check", "image repair"}
-"""Commands that take long only for images of gigabytes, and stop between two parts (see the test
-`what_is_ended_leaves_the_image_and_no_copy` in the crate of images)."""
+"""Commands that take long only for images of several gigabytes. A signal stops these commands
+between two parts of the image (see the test `what_is_ended_leaves_the_image_and_no_copy` in the
+crate `nacre-image`)."""
 
 TIERS = {
     "workload": ENDLESS["workload"],

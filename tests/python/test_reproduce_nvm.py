@@ -1,5 +1,5 @@
 """Tests the claims about disk caches in servers: every result has rows, published results pass, and
-others fail."""
+other results fail."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
-"""Tests the claims of the NVRAM cards: they are complete, the plan answers them, and each can
-fail."""
+"""Tests the claims of the NVRAM cards: they are complete, the plan has their runs, and each claim
+can fail."""
 
 import math
 from functools import partial

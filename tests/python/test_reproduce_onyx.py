@@ -1,4 +1,4 @@
-"""Tests the claims of Onyx: they are complete, the plan answers them, and each can fail."""
+"""Tests the claims of Onyx: they are complete, the plan has their runs, and each claim can fail."""
 
 import math
 from collections.abc import Callable

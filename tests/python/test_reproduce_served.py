@@ -96,7 +96,7 @@ def reading(latency_us: Callable[[str, int], float]) -> Callable[[Task], dict[st
     """Returns a function that invents results of served devices. Their modeled latency depends on
     the kind of device and the number of threads.
 
-    The latencies that the client measures are much longer, and no row depends on them.
+    The latencies that the client measures are much longer, and no row depends on these latencies.
     """
 
     def made(task: Task) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def cannot_mount() -> str | None:
 def mounted(uri: str, *, make: bool = True) -> Iterator[Path]:
     """Mounts the file system of the device at `uri` in a temporary folder while the block runs.
 
-    With `make`, an ext4 file system is created first. Its creation discards nothing, so a full
+    With `make`, an ext4 file system is created first. The creation discards nothing, so a full
     drive stays full. Without `make`, the existing file system is mounted. fuse2fs does not replay
     the journal of ext4. Therefore run `e2fsck -fy` after a power loss, before mounting again.
 

@@ -89,7 +89,7 @@ class Doors:
 def _needs_token(scope: Scope) -> bool:
     """Whether a request needs the token.
 
-    Pages need no token, so that users can open links to them.
+    Pages need no token, so that users can follow links to pages.
     """
     return bool(scope["path"].startswith(PROTECTED))
 

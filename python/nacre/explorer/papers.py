@@ -1,4 +1,4 @@
-"""The page on papers: claims, published and simulated results, and runs that reproduce them."""
+"""The page on papers: claims, published and simulated results, and runs of reproductions."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class Plans(Resource):
         return answers.figure_of(_priced(plan, request).mixes, request)
 
     def caches(self, request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Starts simulations of server caches of equal cost in front of a network store."""
+        """Starts simulations of equally expensive server caches in front of a network store."""
         path = self.directory_of(request)
         plan = self.load(path)
         currency, prices = _tiers(given)

@@ -144,7 +144,7 @@ def _title(records: Sequence[Record], names: Sequence[str], ops: Sequence[Op]) -
 
 
 def _most(record: Record, op: Op) -> str:
-    """Returns text about the component that takes most of the time of requests of a kind.
+    """Returns text about the component in which requests of one kind spend most of their time.
 
     The sum includes the small parts that the figure combines.
     """

@@ -113,7 +113,7 @@ class MissRatioCurve(Curve):
     def ci95(self, size: int, kind: Kind = "all") -> float:
         """Returns the half-width of the 95 % interval of a miss ratio.
 
-        It is 0 if all blocks were tracked.
+        The half-width is 0 if all blocks were tracked.
         """
         import numpy as np
 
@@ -245,7 +245,7 @@ class CacheCurves(Curve):
     def ci95(self, policy: str, size: int, kind: Kind = "all", by: Unit = "block") -> float:
         """Returns the half-width of the 95 % interval of a miss ratio.
 
-        It is 0 if all blocks were tracked.
+        The half-width is 0 if all blocks were tracked.
         """
         return self._number(policy, size, f"{kind}_ci95", by)
 

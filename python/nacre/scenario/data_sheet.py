@@ -19,7 +19,7 @@ PAGE = 16 * KIB
 _BUSES = {1.2e9: "1,200 MT/s of ONFI 4.1 and Toggle 4.0", 2.4e9: "2,400 MT/s of ONFI 5.0"}
 """Bandwidths of channel interfaces in bytes per second, with their names."""
 _CHANNELS = 16
-"""Maximum number of channels with 1,200 MT/s. Faster drives have faster channels."""
+"""Maximum number of channels at 1,200 MT/s. For faster drives, 2,400 MT/s is assumed."""
 _KEPT = 3.5
 """Average number of superblocks that are erased or open. Garbage collection starts at four erased
 superblocks."""

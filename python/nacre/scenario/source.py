@@ -188,7 +188,7 @@ def assignments(overrides: Mapping[str, object] | None) -> list[tuple[str, str]]
 def with_functions(
     overrides: Mapping[str, object] | None,
 ) -> tuple[list[tuple[str, str]], list[tuple[str, Policy]]]:
-    """Converts overrides to the form of `--set`, and returns the functions in them by name.
+    """Converts overrides to the form of `--set`, and returns the overrides' functions by name.
 
     A function becomes a policy `{ kind = "external", function = NAME }` for garbage collection or
     placement. A class becomes such a policy for a cache. A table may contain a function as

@@ -126,8 +126,8 @@ class Plan(Result):
     ) -> list[dict[str, Any]]:
         """Returns a scenario for each device.
 
-        It has a server cache of this device, as large as `money` allows, in front of a network
-        store.
+        In each scenario, a server cache on one of the devices is in front of a network store. The
+        cache is as large as `money` allows.
 
         `prices` maps devices to prices per GiB. By default, these are the prices of the plan.
         """

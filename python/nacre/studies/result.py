@@ -73,7 +73,7 @@ class StudyResult(Result):
         """Table with a row per combination: means over its seeds, and whether all constraints hold.
 
         `runs` is the number of seeds. For each number `x`, `x_ci95` is the half-width of the 95 %
-        confidence interval. It is null for a single run.
+        confidence interval. The half-width is null for a single run.
         """
         from nacre.studies.analysis import table
 

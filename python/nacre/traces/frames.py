@@ -90,7 +90,7 @@ def read_parquet(file: str) -> pl.DataFrame:
 
 
 def frame_of(columns: dict[str, np.ndarray[Any, Any]]) -> pl.DataFrame:
-    """Converts the columns that the core returns to a table."""
+    """Creates a table from the columns that the core returns."""
     import polars as pl
 
     frame = pl.DataFrame({name: columns[name] for name in COLUMNS})

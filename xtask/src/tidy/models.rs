@@ -76,8 +76,8 @@ fn missing_tests(tree: &Tree, model: &Model<'_>) -> Option<Problem> {
     (!tested).then(|| Problem::new(&model.file.path, 1, "a model without tests"))
 }
 
-/// Returns the error for a component that is missing in the table of its family. The table is in the parent
-/// module and contains `<model>::MODEL`.
+/// Returns an error if the component is missing in the table of its family. The table is in the parent module
+/// and contains `<model>::MODEL`.
 fn missing_in_table(tree: &Tree, model: &Model<'_>) -> Option<Problem> {
     let (family_folder, kind) = model.file.folder().rsplit_once('/').expect("a model is in a folder of src");
     let family = ["mod.rs", "lib.rs"].iter().find_map(|name| tree.file(&format!("{family_folder}/{name}")));
@@ -89,7 +89,7 @@ fn missing_in_table(tree: &Tree, model: &Model<'_>) -> Option<Problem> {
     })
 }
 
-/// Returns the error for a component whose name differs from that of its folder.
+/// Returns an error if the name of the component differs from the name of its folder.
 fn other_kind(model: &Model<'_>) -> Option<Problem> {
     let (_, descriptor) = model.file.text.split_once(model.before_kind)?;
     let kind = descriptor.split('"').nth(1)?;

@@ -6,7 +6,7 @@ use super::tree::Tree;
 /// Folders at the root of a developer's computer.
 const ROOT_FOLDERS: [&str; 5] = ["home", "root", "work", "Users", "mnt"];
 
-/// Reports absolute paths to these folders in any text file.
+/// Reports absolute paths to [`ROOT_FOLDERS`] in any text file.
 pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
     let folders = ROOT_FOLDERS.map(|folder| format!("/{folder}/"));
     let mut problems = Vec::new();

@@ -96,7 +96,7 @@ def _problem(asked: Pattern, request: int | None, zone: int | None) -> str:
 def _open_zones(job: Reader, asked: Pattern) -> int:
     """Returns the number of zones that are written at the same time.
 
-    It is one for a sequential job, and `max_open_zones` for other jobs.
+    This number is one for a sequential job, and `max_open_zones` for other jobs.
     """
     limit = job.count("max_open_zones", 0, least=0)
     if asked.kind == "sequential":

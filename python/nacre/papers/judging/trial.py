@@ -24,7 +24,7 @@ Swaps: TypeAlias = Mapping[Job, Job]
 
 
 class Trial:
-    """Runs of some claims, and runs that replace them."""
+    """Runs that some claims need, and runs that replace these runs."""
 
     def __init__(self, target: Target, claims: Sequence[Claim], runs: Runs) -> None:
         self._target, self._runs = target, runs

@@ -253,7 +253,7 @@ def _gain(results: Results, claim: Claim) -> float:
 def _gains(results: Results, claim: Claim) -> list[float]:
     """Returns by how many percent `of` exceeds `to`, for every label of an axis.
 
-    This is the only axis on which both selections have several labels.
+    The axis is the only one on which both selections have several labels.
     """
     ours = results.readings(claim.of, claim.measure)
     theirs = results.readings(_other(claim), claim.measure)
@@ -277,9 +277,9 @@ def _percent_above(values: Sequence[float], others: Sequence[float]) -> float:
 
 
 def _crossing(results: Results, claim: Claim) -> float:
-    """Returns the intersection of the curves through the points of `of` and of `to`.
+    """Returns the position at which the curve of `of` crosses the curve of `to`.
 
-    The curves have the same axis and are interpolated linearly.
+    The curves have a common axis and are interpolated linearly between points.
     """
     ours = results.readings(claim.of, claim.measure)
     theirs = results.readings(_other(claim), claim.measure)
@@ -299,7 +299,7 @@ def _varies(readings: Sequence[Reading], axis: str, label: str) -> bool:
 
 
 def _steepening(results: Results, claim: Claim) -> float:
-    """Returns the mean slope over the points of `of`, relative to that over the points of `to`.
+    """Returns the mean slope of the points of `of`, relative to the mean slope of those of `to`.
 
     Both selections have several labels on one axis.
     """

@@ -54,13 +54,13 @@ def _joules_per_unit(record: Record) -> float:
 
 
 def _disk_accesses_per_unit(record: Record) -> float:
-    """Returns the number of reads and writes of the disk per unit of work."""
+    """Returns the number of disk reads and writes per unit of work."""
     (disk,) = (component for component in record.components if component.kind == "hdd")
     return float(disk.counters["reads"] + disk.counters["writes"]) / _units(record)
 
 
 def _pages_growth(record: Record) -> float:
-    """Returns the ratio of pages in the secondary cache at the end to those at the start."""
+    """Returns the pages in the secondary cache at the end, as a multiple of those at the start."""
     path = record.components[1].path
     names = ("flash.pages_valid", "pages.held")
     (name,) = (f"{path}.{name}" for name in names if f"{path}.{name}_before" in record.columns)
@@ -232,7 +232,7 @@ def _least_endurance(_: object) -> float:
 
 
 def _slc_over_mlc_erases(record: Record) -> float:
-    """Returns the ratio of the rated erases of SLC to those of MLC."""
+    """Returns the number of rated erases of SLC, as a multiple of that of MLC."""
     stack = record.scenario.stack
     return float(stack.slc_endurance) / float(stack.mlc_endurance)
 

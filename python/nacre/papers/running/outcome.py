@@ -26,7 +26,10 @@ class UnmadeError(UnknownError):
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Results and exceptions by run. A run without either has not ended."""
+    """Results and exceptions by run.
+
+    A run without a result and without an exception has not ended.
+    """
 
     ended: Mapping[Job, Result | Exception]
 

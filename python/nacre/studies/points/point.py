@@ -129,7 +129,7 @@ class Points:
     def _key(self, resolved: dict[str, Any]) -> str:
         """Returns the key of a point, a hash of all inputs that determine its record.
 
-        These are values, files, versions of models, and the version of Nacre.
+        The inputs are values, files, versions of models, and the version of Nacre.
         """
         values = {key: value for key, value in resolved.items() if key not in _NOT_OF_THE_MODEL}
         identity = {

@@ -228,7 +228,7 @@ def _parameter(axis: Axis, label: Value) -> Any:
 
 
 def _mean(rows: Sequence[Row], column: str) -> float | None:
-    """Returns the mean over the seeds, or None if the value is missing for one of them."""
+    """Returns the mean over the seeds, or None if the value is missing for a seed."""
     values = [row[column] for row in rows if row["error"] is None]
     numbers = [float(v) for v in values if isinstance(v, int | float) and math.isfinite(v)]
     return sum(numbers) / len(numbers) if len(numbers) == len(rows) else None
