@@ -1,8 +1,9 @@
-"""Makes the pictures of Plan, Device, and Crash in docs/pictures, which take too long for tests.
+"""Makes the pictures of Plan, Device, and Crash in docs/pictures.
 
     .venv/bin/python tools/pictures.py
 
-Requires chromium, and fio with libnbd. Tests of the explorer make its other pictures.
+Requires chromium, and fio with libnbd. These pictures take too long for tests. Tests of the
+explorer make its other pictures.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ def _of_preset(path: Path) -> dict[str, Any]:
 
 
 def _is_quickly_saved(path: Path) -> bool:
-    """Returns whether the device of a catalog entry has a small state. A full-size flash drive does
-    not."""
+    """Returns whether the device of a catalog entry has a small state. The state of a full-size
+    flash drive is large."""
     return str(tomllib.loads(path.read_text())["kind"]) != "ssd"
 
 

@@ -1,4 +1,4 @@
-"""Tests power-loss tests of devices, called from Python and from the command line."""
+"""Tests the power-loss tests of devices, from Python and from the command line."""
 
 from __future__ import annotations
 

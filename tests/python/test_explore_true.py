@@ -1,4 +1,4 @@
-"""Checks that pages of the explorer show correct values, in a browser."""
+"""Checks in a browser that pages of the explorer show correct values."""
 
 from __future__ import annotations
 

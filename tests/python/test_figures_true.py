@@ -1,4 +1,4 @@
-"""Checks that titles and axes of figures are true for their runs."""
+"""Checks that the titles and axes of figures describe their runs correctly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests checks of images, and copies with recovered data."""
+"""Tests that images are checked, and that intact data is copied from damaged images."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tests `nacre.open` with a drive that writes in place, and data losses in a power failure."""
+"""Tests `nacre.open` with a drive that writes in place, and data losses after a power failure."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Tests a memory with zones: commands, appends, and rejected commands."""
+"""Tests a memory with zones: zone management commands, appends, and rejected commands."""
 
 from __future__ import annotations
 

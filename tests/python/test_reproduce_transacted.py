@@ -38,6 +38,7 @@ def test_throughput_is_that_of_the_simulated_time(found: dict[str, Transacted]) 
 
 
 def test_a_transaction_takes_at_least_five_accesses_more(found: dict[str, Transacted]) -> None:
-    """A transaction takes one access to begin, one to end, and one for each of its three pages."""
+    """A hardware transaction needs one additional access to begin, one to end, and one for each of
+    its three pages."""
     extra_s = found["commit"].simulated_s - found["none"].simulated_s
     assert extra_s > 0.999 * 200 * 5 * 160e-9

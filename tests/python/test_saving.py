@@ -25,7 +25,7 @@ def names(directory: Path) -> list[str]:
 def small_files() -> Iterator[None]:
     """Limits the size of files to 4 KiB, which has the effect of a full disk.
 
-    Not a fixture, because the limit would also apply to files of pytest.
+    This function is not a fixture, because the limit would then also apply to files of pytest.
     """
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))

@@ -149,7 +149,7 @@ def remounted(place: Path) -> Iterator[None]:
 
 
 def running(name: str, argument: str) -> list[int]:
-    """Returns the IDs of processes of a program with this argument."""
+    """Returns the IDs of the processes of a program that have this argument."""
     found = []
     for process in Path("/proc").iterdir():
         with suppress(OSError):

@@ -325,7 +325,7 @@ def _log_name(command: int, flags: int) -> str | None:
 
 
 def _nbd_error(number: int | None) -> int:
-    """Returns the protocol's number for an error. The protocol has only a few numbers."""
+    """Returns the protocol's number for an error. The protocol has only a few error numbers."""
     if number in (errno.ENOSPC, errno.EDQUOT):
         return errno.ENOSPC
     return number if number in (errno.EPERM, errno.ENOMEM) else errno.EIO

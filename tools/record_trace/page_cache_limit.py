@@ -51,7 +51,7 @@ _syscall.restype = ctypes.c_long
 def cached_bytes(fd: int, offset: int = 0, length: int = 0) -> int:
     """Returns the number of bytes of a range that are in the page cache.
 
-    Length 0 means to the end of the file.
+    With length 0, the range extends to the end of the file.
     """
     counts = _Counts()
     window = _Range(offset, length)
@@ -91,7 +91,7 @@ class Clock:
         self._offset = 0
 
     def sweep(self, paths: list[str]) -> None:
-        """Drops pieces of files from the cache until it is below the limit.
+        """Drops pieces of files from the cache until the cache is below the limit.
 
         Starts at the position of the clock hand. Stops after one round at the latest.
         """

@@ -26,7 +26,7 @@ from nacre.results.served import Outage
 PATIENCE_S = 10.0
 """Maximum time in seconds for a program to exit after its device has disconnected."""
 READY_TIMEOUT_S = 60.0
-"""Default timeout in seconds until a program must be ready."""
+"""Default time in seconds within which a program must be ready."""
 RECOVERY_SHARE = 0.3
 """Share of recoveries during which power fails again, as in power-loss tests without a program."""
 _SAID = 4_000

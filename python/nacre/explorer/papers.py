@@ -62,7 +62,7 @@ class Papers:
         return found
 
     def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Starts to reproduce a paper, or one of its figures."""
+        """Starts the reproduction of a paper, or of one of its figures."""
         name, figure = answers.text(given, "paper"), answers.text(given, "figure", "")
         paper = _paper(name)
         if figure and figure not in paper.figures:

@@ -53,7 +53,7 @@ class Resource(ABC):
 
     @abstractmethod
     def line(self, path: Path) -> dict[str, Any]:
-        """Returns the row of a result in the list.
+        """Returns the row for a result in the list of results.
 
         Raises `Error` if the directory has no result.
         """

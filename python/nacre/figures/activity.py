@@ -14,7 +14,7 @@ from nacre.results.served import Sample
 SAMPLES = "samples"
 """Name of the data set into which a page inserts rows. The rows have the fields of `Sample`."""
 SPAN_S = 120
-"""Length of the time axis in seconds, which ends at the last sample."""
+"""Length in seconds of the time axis, which ends at the last sample."""
 
 _ERRORS_ONLY = 1
 _FOR_PAGES = {
@@ -32,7 +32,7 @@ place."""
 
 
 class _Panel(NamedTuple):
-    """Panel with one line per kind of request. The expressions contain `{0}` for the kind."""
+    """Panel with one line per kind of request. In the expressions, `{0}` stands for the kind."""
 
     title: str
     least: int

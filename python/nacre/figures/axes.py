@@ -38,7 +38,7 @@ def clock(span_s: float) -> tuple[float, str]:
 
 
 def whole_ticks(low: float, high: float, about: int) -> list[int]:
-    """Returns about `about` round integers from `low` to `high` as ticks."""
+    """Returns approximately `about` round integers from `low` to `high` as ticks."""
     least = max(1.0, (high - low) / about)
     scale = 10 ** math.floor(math.log10(least))
     step = next(m * scale for m in (1, 2, 5, 10) if m * scale >= least)

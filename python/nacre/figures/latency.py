@@ -15,8 +15,8 @@ from nacre.results.record import Op, Record
 
 _LOWEST = 0.001
 _CELL = 0.02
-"""Points of a curve that are closer than this distance, in standard deviations, are merged because
-the difference is not visible."""
+"""Distance in standard deviations below which adjacent points of a curve are merged, because the
+difference is not visible."""
 
 Point = dict[str, float | str]
 

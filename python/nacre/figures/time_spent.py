@@ -146,7 +146,7 @@ def _title(records: Sequence[Record], names: Sequence[str], ops: Sequence[Op]) -
 def _most(record: Record, op: Op) -> str:
     """Returns text about the component in which requests of one kind spend most of their time.
 
-    The sum includes the small parts that the figure combines.
+    The time of a component includes the small parts that the figure combines.
     """
     spent: Sequence[Activity] = record.time_spent[op]
     by_component: dict[str, float] = {}

@@ -16,7 +16,7 @@ SUFFIXES = ("csv", "parquet", "json", "svg", "png", "html")
 
 
 def suffix_of(path: Path) -> str:
-    """Returns the suffix of a file name, which determines the format.
+    """Returns the suffix that determines the format of a file.
 
     Raises `TraceError` for an unknown suffix.
     """

@@ -109,7 +109,10 @@ def report(results: Mapping[str, Result], title: str = "Nacre report") -> str:
 
 
 def _others_side_by_side(results: Mapping[str, Result]) -> str:
-    """Returns a table for each kind with several results, except records. Each result is a row."""
+    """Returns a table for each kind with several results, except the kind of records.
+
+    Each result is a row.
+    """
     shown = []
     for known in kinds.KINDS:
         alike = {

@@ -120,7 +120,10 @@ class Paper:
         return [Claim(*_merged(row, found.get(row["id"]))) for row in self.rows]
 
     def runs(self, figure: str) -> list[str]:
-        """Names of the groups of runs of a figure that simulate a workload, and can be studies."""
+        """Names of a figure's groups of runs that simulate a workload.
+
+        Each group can be a study.
+        """
         plan = self.target.paper.plan
         names = dict.fromkeys(point.group for point in self.target.paper.needed([figure]))
         return [

@@ -124,7 +124,10 @@ def _ended(folder: Path, run: Mapping[str, Any]) -> Result | Exception | None:
 
 
 def _places(targets: Sequence[Target]) -> dict[Job, Path]:
-    """Returns a directory for each run, named after the first point of the run."""
+    """Returns a directory for each run.
+
+    The name of a directory is derived from the first point of the run.
+    """
     places: dict[Job, Path] = {}
     for target in targets:
         for point in target.points:

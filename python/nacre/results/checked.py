@@ -21,7 +21,7 @@ class CheckedScenario(Result, View):
     __slots__ = ()
 
     def table(self) -> Table:
-        """Returns a table with a row per value, which includes the origin of the value."""
+        """Returns a table with a row per value. Each row includes the origin of the value."""
         rows = [
             [o.path, setting(o.value), o["from"], o.confidence, o.source or o.place]
             for o in self.origins

@@ -40,7 +40,7 @@ class Tier:
 
 
 class Mixes(Result):
-    """All mixes of some tiers in equal steps, with optimal static placement of extents.
+    """All mixes of some tiers in equal steps of the shares, with optimal static placement.
 
     Accesses are serial, and each takes the idle latency for its size. `iops` is the inverse of the
     mean latency, without queueing. A request that spans several extents counts as one access to

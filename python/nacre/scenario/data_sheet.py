@@ -86,9 +86,9 @@ class DataSheet:
 
     capacity: float
     read_iops: float
-    """Random reads of 4 KiB per second at a high queue depth."""
+    """Number of random reads per second at a high queue depth. Each read has 4 KiB."""
     write_iops: float
-    """Random writes of `unit` bytes per second in the steady state."""
+    """Number of random writes per second in the steady state. Each write has `unit` bytes."""
     sequential_read: float
     sequential_write: float
     read_latency: float | None = None

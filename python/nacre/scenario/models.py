@@ -122,7 +122,7 @@ arrival = {{ kind = "closed", queue_depth = 1 }}
 """
 _FOOTPRINT = "1 GiB"
 _SMALL = {"envy_prototype": "64 MiB"}
-"""Footprints for catalog devices that are smaller than the default footprint."""
+"""Footprints for catalog devices whose capacity is less than the default footprint."""
 _CACHE = 'kind = "{kind}"\n{size}\nbacking = {{ preset = "disk_15k" }}'
 _STACKS = {
     "measured": 'preset = "pcm_ssd"',

@@ -93,7 +93,7 @@ class Source(NamedTuple):
 
 @lru_cache(maxsize=8)
 def parsed(source: Source) -> _core.Parsed:
-    """Parses the scenario, with a cache. Raises `ConfigError` for invalid TOML."""
+    """Parses the scenario, and caches the result. Raises `ConfigError` for invalid TOML."""
     return _core.Parsed(source)
 
 
@@ -132,7 +132,7 @@ def names_host(source: Source, settings: Sequence[tuple[str, str]]) -> bool:
 
 
 def warn_of_host(source: Source, settings: Sequence[tuple[str, str]], why: str) -> None:
-    """Warns that `[host]` has no effect if the scenario contains it."""
+    """If the scenario contains a table `[host]`, warns that this table has no effect."""
     if names_host(source, settings):
         warnings.warn(f"{HOST_OF_RUNS}: {why}", stacklevel=3)
 
@@ -359,7 +359,7 @@ STDIN = "<stdin>"
 
 @cache
 def standard_input() -> str:
-    """Reads standard input once and caches it, because several functions read a scenario."""
+    """Reads standard input once and caches the text, because several functions read it."""
     return _utf8(sys.stdin.read(), "standard input")
 
 

@@ -23,12 +23,12 @@ _NS = 1e9
 _SMALL = 0.1
 """Capacity of the small cache whose hit ratio a headline reports, as a share of the footprint."""
 _ALIKE = 0.01
-"""Relative differences between records or caches that are smaller than this value are not
-mentioned."""
+"""Differences between records or caches are not mentioned if they are relatively smaller than this.
+"""
 _ENOUGH = 0.9
 """A cache is sufficient if it has at least this share of the hits of the largest cache."""
 _IDLE = 0.1
-"""Minimum utilization of a component to be mentioned as the bottleneck."""
+"""Minimum utilization at which a component is mentioned as the bottleneck."""
 
 
 def of_record(record: Record) -> list[str]:
@@ -41,7 +41,7 @@ def of_record(record: Record) -> list[str]:
 
 
 def of_records(records: Mapping[str, Record]) -> list[str]:
-    """Returns sentences about the fastest record by mean latency, and saturated records."""
+    """Returns sentences about the record with the lowest mean latency and the saturated records."""
     known = {
         name: latency.mean_ns
         for op in ("write", "read")

@@ -294,7 +294,7 @@ def cell(name: str, value: Any) -> str:
 
 
 def title(name: str) -> str:
-    """Returns the title of a column, without the unit, which is in the cells."""
+    """Returns the title of a column without its unit, because the cells contain the unit."""
     special = {
         "iops": "IOPS",
         "iops_per_cost": "IOPS per cost",

@@ -31,8 +31,8 @@ _LISTS = {
     "Die_IDs": "Die_No_Per_Chip",
     "Plane_IDs": "Plane_No_Per_Die",
 }
-"""Maps the lists of resources of a flow to the settings with the number of such resources in the
-drive."""
+"""Maps each setting of a flow that lists resources to the drive's setting with the number of these
+resources."""
 
 _ASKED = {
     "Average_Request_Size": "requests need at least one byte",

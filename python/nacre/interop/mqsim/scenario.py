@@ -26,7 +26,7 @@ class Missing:
     setting: str
     why: str
     value: str = ""
-    """Value of the setting to which the note applies. Empty for all values."""
+    """Value of the setting to which the note applies. Empty if the note applies to all values."""
 
     def __str__(self) -> str:
         return f"{f'{self.setting} {self.value}'.strip()}: {self.why}"
@@ -54,7 +54,7 @@ class Translation:
 def translate(
     drive: Settings, flows: list[Flow], *, flow: int | None = None, folder: Path = Path()
 ) -> Translation:
-    """Converts the drive and one flow, numbered from 1, or all flows, into a scenario.
+    """Converts the drive and all flows, or one flow (a number from 1), into a scenario.
 
     Several flows become tenants. Each tenant has an equal part of the drive.
     """
@@ -387,7 +387,7 @@ def _always(drive: Settings, flow: Flow, missing: list[Missing]) -> None:
 
 
 def _memory(drive: Settings) -> Missing:
-    """Returns a note about the DRAM bandwidth of MQSim's cache, which Nacre does not model."""
+    """Returns a note that Nacre does not model the DRAM bandwidth of MQSim's cache."""
     burst = drive.get("Data_Cache_DRAM_Data_Busrt_Size") or drive.get(
         "Data_Cache_DRAM_Data_Burst_Size"
     )

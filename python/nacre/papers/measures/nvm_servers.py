@@ -137,7 +137,7 @@ def _hits_over_held(record: Record) -> float:
 
 
 def _collections_per_write(record: Record) -> float:
-    """Returns the pages that garbage collection moves per page that the host writes."""
+    """Returns the number of pages moved by garbage collection per page written by the host."""
     return _counter("collected_programs")(record) / _counter("host_programs")(record)
 
 

@@ -56,7 +56,7 @@ def missing() -> list[Missing]:
 def _measured(folder: Path, load: Mapping[str, Any]) -> dict[str, Any]:
     """Creates the database in real time and queries it in dilated time.
 
-    Must run in its own namespaces.
+    This function must run in separate mount and process namespaces.
     """
     ran("mount", "-t", "tmpfs", "-o", f"size={_IMAGE_MIB}M", "nacre", folder)
     table = ["--tables=1", f"--table-size={_ROWS}"]

@@ -155,8 +155,9 @@ def run(
 ) -> str:
     """Serves a device and runs sysbench on it. Returns a `Served` as JSON text.
 
-    `module` is the module that runs sysbench. By default, it is this module, which reads files.
-    Temporary files are in a directory within `folder`. Raises `Error` if the run fails.
+    `module` is the module that runs sysbench. By default, it is this module, in which sysbench
+    reads files. Temporary files are in a directory within `folder`. Raises `Error` if the run
+    fails.
     """
     with tempfile.TemporaryDirectory(prefix="nacre-", dir=folder) as place:
         return caged([*CAGE, sys.executable, "-m", module, place, json.dumps(load)], limit_s)
@@ -223,7 +224,7 @@ def load_of(job: Job) -> dict[str, Any]:
 def _measured(folder: Path, load: dict[str, Any]) -> dict[str, Any]:
     """Creates files in real time, and reads them in dilated time.
 
-    Must run in its own namespaces.
+    This function must run in separate mount and process namespaces.
     """
     size = _IMAGE_TIMES * load["bytes"] + (_FILE_SYSTEM_MIB << 20)
     ran("mount", "-t", "tmpfs", "-o", f"size={size}", "nacre", folder)
@@ -243,7 +244,7 @@ def _measured(folder: Path, load: dict[str, Any]) -> dict[str, Any]:
 
 
 def counted(folder: Path) -> dict[str, Any]:
-    """Returns statistics of the device that the server in `folder` has served since its start."""
+    """Returns the statistics of the served device since the start of the server in `folder`."""
     server: dict[str, Any] = json.loads(ran(*_nacre("ctl", "stats", "--json", folder / "image")))
     export: dict[str, Any] = server["exports"][0]
     return export

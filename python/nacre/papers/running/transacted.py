@@ -63,7 +63,7 @@ class _RolledBackError(Exception):
 
 
 def measured(job: Job, folder: str | None) -> dict[str, Any]:
-    """Runs the transactions of a job. `folder` is for temporary files, i.e. the steady state."""
+    """Runs the transactions of a job. Temporary files, e.g. the steady state, are in `folder`."""
     with tempfile.TemporaryDirectory(prefix="nacre-", dir=folder) as place:
         steady = run(job.scenario, job.overrides(), save_state=Path(place) / "steady")
         with memory.open(job.scenario, job.overrides(), start=steady) as device:

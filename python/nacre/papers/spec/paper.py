@@ -125,7 +125,7 @@ def figure_of(paper: Paper, name: str) -> str:
 
 
 def read(folder: Path) -> Paper:
-    """Reads the paper in a folder. Checks every reference from a claim to the plan."""
+    """Reads a paper from its folder. Checks every reference from a claim to the plan."""
     groups = plan.read(folder / "plan.toml")
     document = entry.file(folder / "claims.toml")
     title = document.value("title", str)

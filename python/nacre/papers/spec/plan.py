@@ -88,7 +88,7 @@ class Group:
     ending: str = ""
     over: str = ""
     numbers: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """Position of each label on each axis in a figure, which may differ from the label."""
+    """Position of each label on each axis in a figure. The position may differ from the label."""
 
     def axis(self, name: str) -> Axis:
         """Returns the axis called `name`. Raises `Error` if there is none."""

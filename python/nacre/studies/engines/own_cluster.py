@@ -1,4 +1,4 @@
-"""Temporary Dask cluster on this machine, which only this run can use.
+"""Temporary Dask cluster on this machine. Only the run that starts the cluster can use it.
 
 All parts listen on the loopback address and require TLS certificates from both sides. The key is
 generated for the run, and only processes of the run have it. Dask's HTTP servers are disabled,

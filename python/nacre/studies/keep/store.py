@@ -1,6 +1,6 @@
 """Stores the results of a study's points by key, in Parquet files that are never changed.
 
-A directory contains `study.json`, which describes the study, and derived files. Each file in
+A directory contains derived files, and `study.json`, which describes the study. Each file in
 `points/*.parquet` contains the results of several points, and is written completely or not at all.
 Only one process can write at a time. If this process is killed, the points of the last seconds are
 lost, and a resumed study runs them again.

@@ -89,7 +89,7 @@ class Axis:
 
     @cached_property
     def first(self) -> Choice | None:
-        """First choice, or the lower end of the range. None if there is none."""
+        """First choice, or the lower end of the range. None if there are no choices."""
         return next(iter(self.samples), None)
 
     @cached_property
@@ -142,7 +142,7 @@ def read(entry: Entry, *, search: bool, taken: Collection[str] = ()) -> Axis | N
 
 
 def _extent(entry: Entry, path: str, *, search: bool) -> tuple[tuple[Choice, ...], Span | None]:
-    """Parses the values of an axis, which can have several forms."""
+    """Parses the values of an axis, given in one of several forms."""
     values = entry.take("values", (list, tuple), "a list")
     moving = entry.take("zip", Mapping, "a table of paths and lists of one length")
     linear = entry.take("range", Mapping, "a table such as { from = 1, to = 8, step = 1 }")
@@ -409,7 +409,7 @@ def _unlike(entry: Entry, choices: Sequence[Choice]) -> None:
 def _name_of(path: str, taken: Collection[str]) -> str:
     """Returns a short name for a path.
 
-    This is e.g. `capacity`, or `device_capacity` if the shorter name is taken.
+    The name is e.g. `capacity`, or `device_capacity` if `capacity` is taken.
     """
     *before, last = _PLACE.sub("", path).split(".")
     return "_".join([*before[-1:], last]) if last in taken else last
