@@ -23,13 +23,17 @@ Form: TypeAlias = Literal["lines", "columns", "bars", "surface", "distribution",
 class Drawing:
     """Form and content of a figure.
 
-    The forms are: `lines`: a line for each label of `series`, over `x`; `columns`: a column for
-    each label of `series` at every `x`; `bars`: the published and simulated values of the figure's
-    claims; `surface`: the measures `x`, `y`, and `value` of every point as a heat map;
-    `distribution`: the cumulative distribution of latencies, with a panel for every `x`. The
-    `measure` is `read` or `write`; `stacks`: at every `x`, for each label of `series`, a stacked
-    bar of all measures, with `second_axis` on a separate axis; `course`: a column of every point's
-    record over the column `x`.
+    The forms are:
+
+    - `lines`: a line for each label of `series`, over `x`
+    - `columns`: a column for each label of `series` at every `x`
+    - `bars`: the published and simulated values of the figure's claims
+    - `surface`: the measures `x`, `y`, and `value` of every point as a heat map
+    - `distribution`: the cumulative distribution of latencies (`measure` is `read` or `write`), with
+      a panel for every `x`
+    - `stacks`: a stacked bar of all measures for each label of `series` at every `x`, with
+      `second_axis` on a separate axis
+    - `course`: a column of every point's record over the column `x`
 
     `stated` is the paper's statement about the figure. `ordinal` spaces the labels on x evenly.
     `log` makes the value axis logarithmic. `join` connects the published numbers. `interval` names
