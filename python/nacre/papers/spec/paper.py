@@ -29,8 +29,8 @@ class Drawing:
     - `columns`: a column for each label of `series` at every `x`
     - `bars`: the published and simulated values of the figure's claims
     - `surface`: the measures `x`, `y`, and `value` of every point as a heat map
-    - `distribution`: the cumulative distribution of latencies (`measure` is `read` or `write`), with
-      a panel for every `x`
+    - `distribution`: the cumulative distribution of latencies (`measure` is `read` or `write`),
+      with a panel for every `x`
     - `stacks`: a stacked bar of all measures for each label of `series` at every `x`, with
       `second_axis` on a separate axis
     - `course`: a column of every point's record over the column `x`
