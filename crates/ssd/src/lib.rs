@@ -3,7 +3,7 @@
 //! # Model
 //! The drive has `channels` channels with `ways` dies each. Each die has `planes` planes. The flash
 //! translation layer maps host addresses to flash in *mapping units* of `unit` bytes. A flash page holds one
-//! or more of these *units*.
+//! or more mapping units, which this page also calls *units*.
 //!
 //! ## Requests
 //! - *Host side*: A request takes CPU time in the host driver and then crosses the link to the drive. The
@@ -14,9 +14,9 @@
 //! - *Write*: A write completes when its data is in the DRAM buffer. While the buffer is full, writes wait. A
 //!   later write to a buffered unit overwrites the unit in the buffer. The drive groups buffered data into
 //!   program operations. With multi-plane commands, an operation programs one page of every plane of a die.
-//!   The drive sends complete operations to the dies round robin: each operation uses the next channel, and
-//!   each round over the channels uses the next die of every channel. When a program ends, the drive frees
-//!   the buffer space of its data.
+//!   When an operation has all its data, the drive sends it to a die. Consecutive operations use consecutive
+//!   channels. After each round over the channels, the drive continues with the next die of every channel.
+//!   After the program, the drive frees the buffer space of the data.
 //! - *Read*: The command crosses the channel, the die senses the page, and the page crosses the channel. If a
 //!   unit is still in the write buffer, the drive reads the unit from the buffer.
 //!
@@ -25,20 +25,21 @@
 //! The drive never makes these decisions earlier.
 //!
 //! ## Channels and dies
-//! *Channels* carry read commands, pages from reads, and data for programs and copies. According to
-//! `arbitration`, the drive selects the oldest transfer, or gives priority to commands, to pages, or to all
-//! transfers for reads. Transfers are not preempted. If several transfers become ready at the same time, the
-//! transfer of the oldest request goes first.
+//! *Channels* carry read commands, the pages that reads return, and the data of programs and copies.
+//! According to `arbitration`, the drive selects the oldest transfer, or gives priority to commands, to
+//! pages, or to all transfers for reads. Transfers are not preempted. If several transfers become ready at
+//! the same time, the transfer of the oldest request goes first.
 //!
 //! *Registers*: A die has `registers` page registers per plane. A read holds a register from the start of its
-//! command to the end of its transfer. With one register, the die is idle until its page has crossed the
-//! channel. With two registers, the die senses the next page during the transfer (cached commands). A die
-//! with more than one register per plane accepts the data of its next program while its cell array is busy.
+//! command to the end of its transfer. With one register, the die is idle after it has sensed a page until
+//! the page has crossed the channel. With two registers, the die senses the next page during the transfer
+//! (cached commands). A die with more than one register per plane accepts the data of its next program while
+//! its cell array is busy.
 //!
 //! *Erases*: All dies of a superblock start to erase at the same time. With `erases_at_once`, at most this
 //! number of dies erase at once, and the other dies continue to program. With this setting, the drive writes
-//! to the most recently erased superblock only if no other superblock is erased. If the drive must write to a
-//! block whose erase has not started, this erase starts immediately.
+//! to the most recently erased superblock only if no other erased superblock is left. If the drive must write
+//! to a block whose erase has not started, this erase starts immediately.
 //!
 //! *Buffer space* (`buffer_places`): With `ring`, the drive frees buffer space in the order of allocation.
 //! With `pool`, the drive frees the buffer space of a program as soon as this program ends, so writes
@@ -52,15 +53,15 @@
 //!
 //! ## Garbage collection
 //! Garbage collection (GC, `garbage_collection`) works on superblocks. A superblock consists of one block of
-//! every plane of every die. The drive writes a superblock in stripes, and each stripe uses all dies at once.
-//! One page of a stripe can hold parity. A superblock can have thousands of blocks, but the drive stores only
-//! one erase count and one list of valid units for all of them. The disadvantage is that GC can select only
-//! whole superblocks as victims.
+//! every plane of every die. The drive writes a superblock in stripes, each of which by default uses all dies
+//! at once. One page of a stripe can hold parity. A superblock can have thousands of blocks, but the drive
+//! stores only one erase count and one list of valid units for all of them. The disadvantage is that GC can
+//! select only whole superblocks as victims.
 //!
 //! - Data from the host and data that GC moves go to different open superblocks.
 //! - When fewer than `reserve` superblocks are erased, GC selects a victim. If no full or closed superblock
-//!   has an invalid unit, GC waits. GC copies valid units in step with host writes: it has copied all of them
-//!   when the host has written as much data as the erase of the victim will free.
+//!   has an invalid unit, GC waits. GC copies the valid units of the victim in step with host writes. It
+//!   copies the last unit when the host has written as much data as the erase of the victim will free.
 //! - With `idle_reserve`, GC also runs while the host and the flash are idle. Idle GC works one stripe at a
 //!   time until `idle_reserve` superblocks are erased in addition to `reserve`. A host request stops idle GC.
 //!   GC resumes when the host is idle again or when fewer than `reserve` superblocks are erased.
@@ -73,9 +74,9 @@
 //!
 //! *SLC cache* (`slc_cache`): While more than `reserve` superblocks are erased, host writes use SLC mode for
 //! up to `size` bytes of data. In SLC mode, programs and reads are faster, but a block holds less data. All
-//! other host writes directly program all bits of a cell. GC moves data from SLC mode to superblocks with all
-//! bits per cell. An SLC superblock holds little data for the flash that it occupies, so policies such as
-//! greedy select it first.
+//! other host writes directly program all bits of a cell. GC moves data from SLC mode to superblocks that use
+//! all bits of a cell. An SLC superblock holds less data than other superblocks, so policies such as greedy
+//! select it first.
 //!
 //! ## Flexible data placement
 //! If `fdp` is set, the drive supports flexible data placement (FDP; NVMe TP4146). The model represents the
@@ -97,7 +98,7 @@
 //! - A group is full when it has no space left beyond its `reserve`. A write to a full group goes to the
 //!   group with the least data, and `units_redirected` counts the units of such writes. The page number of a
 //!   mapping table page determines its group.
-//! - If the blocks that remain in a plane do not fill a reclaim unit, they are spare blocks.
+//! - Blocks of a plane that are left over after the division into reclaim units become spare blocks.
 //!
 //! Three counters correspond to the FDP statistics log page of NVMe: `host_bytes_with_metadata_written`
 //! (HBMW), `media_bytes_with_metadata_written` (MBMW), and `media_bytes_erased` (MBE). HBMW counts whole
@@ -111,12 +112,13 @@
 //! that the drive moved. In NVMe, event 80h (media reallocated) reports such moves.
 //!
 //! ## Mapping
-//! The mapping table (`mapping`) is in DRAM, or in flash with an LRU cache of its pages or of single
-//! mappings. A drive can have up to 2^34 units of flash, e.g. 131 TB of flash with units of 8 KiB. The
-//! simulator takes about ten bytes of memory for each unit that was written.
+//! The mapping table (`mapping`) is in DRAM or in flash. If it is in flash, DRAM holds an LRU cache of table
+//! pages or of single mappings. A drive can have up to 2^34 - 1 units of flash, i.e. 140 TB of flash with
+//! units of 8 KiB. The simulator takes about ten bytes of memory for each unit that was written.
 //!
 //! ## Wear and lifetime
-//! - *Dynamic wear leveling*: The drive first writes the erased superblock with the fewest erases.
+//! - *Dynamic wear leveling*: Among the erased superblocks, the drive first writes to the one with the fewest
+//!   erases.
 //! - *Static wear leveling* (`wear_spread` of `garbage_collection`): If a superblock with data has far fewer
 //!   erases than an erased superblock, the data of the less worn superblock moves to the most worn erased
 //!   superblock.
@@ -128,7 +130,7 @@
 //!   If the drive became read-only during the run, the lifetime is the time until then. If the drive is still
 //!   writable at the end of the run, the lifetime is an estimate. The estimate ignores differences in erase
 //!   counts that are within the random variation of a Poisson process. With `wear_spread`, the estimate
-//!   assumes even wear.
+//!   assumes that all superblocks wear equally.
 //!
 //! The lifetime estimate is an upper bound, for two reasons:
 //!
@@ -215,11 +217,11 @@
 //! - Superblocks that always use SLC mode, and folding, which moves data out of SLC mode while the host is
 //!   idle. A full SLC cache stays full until GC needs its space. Host writes use the cache again when more
 //!   than `reserve` superblocks are erased.
-//! - The effect of wear on program times. The pages of a word line are programmed in order, and each takes
-//!   its nominal time.
+//! - The effect of wear on program times. The pages of a word line are programmed in order, and each program
+//!   takes its nominal time.
 //! - The channel time of erase commands.
-//! - The order of read and write in a partial write. A write of a part of a unit completes before the drive
-//!   has read the rest of the unit. The drive may also program the unit before this read ends.
+//! - The order of the read and the program in a partial write. A write of a part of a unit completes before
+//!   the drive has read the rest of the unit. The drive may also program the unit before this read ends.
 //! - The order of reads and erases. The drive may erase a superblock while a read of one of its old pages
 //!   still waits for the die.
 //! - Exact dependencies of copies. A program or an erase waits for all copies that were issued earlier, even
@@ -267,7 +269,7 @@
 //! - desnoyers-2012: cost of garbage collection.
 //! - tavakkol-2018: the components of the SSD simulator MQSim.
 //! - wu-he-2012: suspension of programs and erases.
-//! - cobham-1954: waiting times under priority.
+//! - cobham-1954: waiting times in queues with priorities.
 //! - tseng-2011: power loss.
 //! - mielke-2008, hetzler-2012: bit errors that depend on cycles and time.
 //! - cai-2015: bit errors that depend on reads.
@@ -280,9 +282,9 @@
 //! - Write amplification equals the closed forms for FIFO and greedy garbage collection at five spare
 //!   factors. The tests include drives with trimmed space and planes with separate garbage collection. With
 //!   parity, write amplification equals the same closed forms for the spare space that remains.
-//! - Read and write bandwidths equal the values computed from the rates of channels and dies. This includes
-//!   writes in SLC mode. The tests cover a strided workload under each allocation, multi-plane programs, and
-//!   the channel time of copies inside a die.
+//! - Read and write bandwidths equal the values computed from the rates of channels and dies. The tests cover
+//!   writes in SLC mode, a strided workload under each allocation, multi-plane programs, and the channel time
+//!   of copies inside a die.
 //! - The miss ratio of the mapping cache equals its closed form.
 //! - Waiting times of reads, programs, copies, and erases equal the closed forms for queues with
 //!   non-preemptive priority and with suspension.
@@ -292,17 +294,16 @@
 //! - A step-by-step simulation of a die with independent plane reads gives the same completion times. The
 //!   waiting times of these reads equal the closed form for a queue with one server per plane.
 //! - Tests check the longest write latency while dies erase.
-//! - Tests check that a burst of writes after garbage collection in idle time is as fast as on an empty
-//!   drive.
+//! - Tests check that a burst of writes after idle garbage collection is as fast as on an empty drive.
 //! - The drive reaches its end of life at the time that follows from the endurance, the number of blocks, and
 //!   the write amplification.
-//! - Tenants with separate handles have the write amplification of separate drives. Tenants that share a
-//!   handle have the write amplification of one drive.
+//! - Tenants with separate handles have the same write amplification as tenants on separate drives. Tenants
+//!   that share a handle have the same write amplification as one tenant on the whole drive.
 //! - If FDP separates data with two different lifetimes, the write amplification of each handle equals the
 //!   closed form for FIFO garbage collection. The test covers both types of isolation. For data that is
 //!   written as a log, the write amplification is 1.
 //! - The FDP statistics agree with the numbers of programs and erases of the dies. A reclaim group has the
-//!   write amplification of a separate drive with the same dies, and data never leaves its group.
+//!   same write amplification as a separate drive with these dies, and data never leaves its group.
 //! - The numbers of read retries and lost units, and the retry latency, agree with the tail probabilities of
 //!   a binomial distribution. The tests include parity and copies inside a die. On an idle drive, the latency
 //!   of a read with a rebuild equals the sum of the times of its commands, senses, transfers, and decodings.

@@ -8,12 +8,12 @@ pub enum Allocation {
     /// The drive distributes writes round robin over the dies, in superblocks that span all dies.
     ///
     /// A superblock consists of one block of every plane of every die. With multi-plane commands, an
-    /// operation programs one page of every plane of a die. The drive sends complete operations to the dies
-    /// round robin: each operation uses the next channel, and each round over the channels uses the next die
-    /// of every channel. A stripe spans all dies, and one parity page can protect the stripe. A superblock
-    /// can have thousands of blocks, but the drive stores only one erase count and one list of valid units
-    /// for all of them. The disadvantage is that garbage collection can select only whole superblocks as
-    /// victims.
+    /// operation programs one page of every plane of a die. When an operation has all its data, the drive
+    /// sends it to a die. Consecutive operations use consecutive channels. After each round over the
+    /// channels, the drive continues with the next die of every channel. By default, a stripe spans all dies.
+    /// One page of a stripe can hold parity. A superblock can have thousands of blocks, but the drive stores
+    /// only one erase count and one list of valid units for all of them. The disadvantage is that garbage
+    /// collection can select only whole superblocks as victims.
     ///
     /// *Parity* (`parity`; Micron's RAIN, SandForce's RAISE): `stripe` consecutive operations of a superblock
     /// form a stripe. Each operation of a stripe is on a different die. One operation of a stripe programs
@@ -22,9 +22,9 @@ pub enum Allocation {
     /// amount.
     ///
     /// - The drive programs the parity of a stripe after the last data of the stripe. The program of the
-    ///   parity takes time and energy, causes wear, and counts in write amplification. Until it is
-    ///   programmed, the parity is in a separate memory. The capacitors that protect the buffer also protect
-    ///   this memory. A superblock that is closed early ends with a shorter stripe.
+    ///   parity takes time and energy, causes wear, and counts toward write amplification. Until the parity
+    ///   is programmed, the drive holds it in a separate memory. The capacitors that protect the buffer also
+    ///   protect this memory. If a superblock is closed early, its last stripe is shorter.
     /// - The drive rebuilds an uncorrectable unit from the units at the same position in the other operations
     ///   of the stripe. The drive reads the other units from their dies in parallel, with read retries if
     ///   necessary, and decodes them. Units that are still in the drive's memory are not read from flash. If
@@ -58,7 +58,8 @@ pub enum Allocation {
     /// A page is programmed when all its units have data. With `multi_plane`, the die also programs waiting
     /// pages of its other planes in the same command. Such pages must have the same page number and must not
     /// depend on unfinished operations. With `copyback`, garbage collection copies pages within their die.
-    /// Only the commands of such copies cross the channel, and the drive does not correct bit errors.
+    /// Only the commands of such copies cross the channel, and the drive does not correct the bit errors of
+    /// the copied pages.
     ///
     /// Not modeled:
     ///
@@ -77,7 +78,8 @@ pub enum Allocation {
     /// A page is programmed when all its units have data. With `multi_plane`, the die also programs waiting
     /// pages of its other planes in the same command. Such pages must have the same page number and must not
     /// depend on unfinished operations. With `copyback`, garbage collection copies pages within their die.
-    /// Only the commands of such copies cross the channel, and the drive does not correct bit errors.
+    /// Only the commands of such copies cross the channel, and the drive does not correct the bit errors of
+    /// the copied pages.
     ///
     /// Not modeled:
     ///

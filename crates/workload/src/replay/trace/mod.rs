@@ -6,13 +6,14 @@
 //! mapped to one address space:
 //!
 //! - `as_recorded`: volume k starts at k times 16 TiB, and addresses within a volume do not change.
-//! - `compact`: extents of 1 MiB are stored contiguously in the order of their first access. The trace then
-//!   fits a device that is only slightly larger than the footprint of the trace. If the extents of a request
-//!   are no longer contiguous, the request is split. This mapping uses about 32 B of memory per extent.
+//! - `compact`: extents of 1 MiB are placed one after another in the order of their first access. The trace
+//!   then fits a device that is only slightly larger than the footprint of the trace. If the extents of a
+//!   request are not adjacent after this mapping, the request is split. This mapping uses about 32 B of
+//!   memory per extent.
 //!
-//! All requests go to volume 0. Nacre reads a trace during the replay, so memory use does not depend on the
-//! length of the trace. A `part` of a trace consists of the requests to some of its volumes or extents. The
-//! requests of a part arrive at the same times as in the whole trace.
+//! In the simulation, all requests go to volume 0. Nacre reads a trace during the replay, so memory use does
+//! not depend on the length of the trace. A `part` of a trace consists of the requests to some of its volumes
+//! or extents. The requests of a part arrive at the same times as in the whole trace.
 //!
 //! # Not modeled
 //! The model omits the dependencies between requests in the recorded system, and the contents of writes. With

@@ -9,8 +9,8 @@
 //! The model omits locality. To combine requests of several sizes, use a `mix`.
 //!
 //! # Sources
-//! desnoyers-2012: Desnoyers, "Analytic modeling of SSD write performance", first analyzes uniform access. By
-//! default, all requests are reads, as in fio (option `readwrite`).
+//! desnoyers-2012: Desnoyers, "Analytic modeling of SSD write performance", derives closed forms for uniform
+//! access. By default, all requests are reads, as in fio (option `readwrite`).
 //!
 //! # Checks
 //! A chi-square test checks that the addresses are uniform. The numbers of reads and trims agree with
