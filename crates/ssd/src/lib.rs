@@ -291,17 +291,18 @@
 //! - With `programs_at_once`, tests check the number of programs per second and the end time of each program.
 //! - The times that transfers wait for a channel equal closed forms, for each arbitration policy. Whole
 //!   drives are compared with a step-by-step simulation of a channel and its dies.
-//! - A step-by-step simulation of a die with independent plane reads gives the same completion times. The
-//!   waiting times of these reads equal the closed form for a queue with one server per plane.
-//! - Tests check the longest write latency while dies erase.
+//! - A step-by-step simulation of a die with independent plane reads gives the same completion times as the
+//!   model. The waiting times of these reads equal the closed form for a queue with one server per plane.
+//! - If dies erase one at a time and the buffer space is a pool, no write waits for an erase. Otherwise, the
+//!   longest write latency is about the time of an erase.
 //! - Tests check that a burst of writes after idle garbage collection is as fast as on an empty drive.
 //! - The drive reaches its end of life at the time that follows from the endurance, the number of blocks, and
 //!   the write amplification.
 //! - Tenants with separate handles have the same write amplification as tenants on separate drives. Tenants
 //!   that share a handle have the same write amplification as one tenant on the whole drive.
 //! - If FDP separates data with two different lifetimes, the write amplification of each handle equals the
-//!   closed form for FIFO garbage collection. The test covers both types of isolation. For data that is
-//!   written as a log, the write amplification is 1.
+//!   closed form for FIFO garbage collection. The test covers both types of isolation. If a log has a
+//!   separate handle, the write amplification of this handle is 1.
 //! - The FDP statistics agree with the numbers of programs and erases of the dies. A reclaim group has the
 //!   same write amplification as a separate drive with these dies, and data never leaves its group.
 //! - The numbers of read retries and lost units, and the retry latency, agree with the tail probabilities of

@@ -15,10 +15,10 @@
 //! Zipf-like distributions", INFOCOM 1999.
 //!
 //! # Checks
-//! Chi-square tests compare the access counts of the blocks with the exact probabilities, for values of theta
-//! from 0 to 3, below and above 1. For 2^40 blocks, the probabilities of the first ranks equal values
-//! computed with the Euler-Maclaurin formula. For 10,000 blocks at theta 0.8, the hit ratio of an LRU cache
-//! of 1,000 blocks equals Che's approximation, 0.4367.
+//! Chi-square tests compare the access counts of the blocks with the exact probabilities, for several values
+//! of theta from 0 to 3. For 2^40 blocks, the probabilities of the first ranks equal values computed with the
+//! Euler-Maclaurin formula. For 10,000 blocks at theta 0.8, the hit ratio of an LRU cache of 1,000 blocks
+//! equals Che's approximation, 0.4367.
 
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use super::{ranks::Ranks, scatter::Scatter};
