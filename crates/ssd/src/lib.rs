@@ -53,7 +53,7 @@
 //!
 //! ## Garbage collection
 //! Garbage collection (GC, `garbage_collection`) works on superblocks. A superblock consists of one block of
-//! every plane of every die. The drive writes a superblock in stripes, each of which by default uses all dies
+//! every plane of every die. The drive writes a superblock in stripes. By default, each stripe uses all dies
 //! at once. One page of a stripe can hold parity. A superblock can have thousands of blocks, but the drive
 //! stores only one erase count and one list of valid units for all of them. The disadvantage is that GC can
 //! select only whole superblocks as victims.
