@@ -105,7 +105,7 @@ def _config_page() -> str:
     plain = [name for name in config.__all__ if not _model_of(name) and name != "presets"]
     lines += [
         "Functions in [`nacre.config.presets`](presets.md) return the devices of the catalog.",
-        "The name of a class is the name of its model plus the name of the family, e.g. `ZipfWorkload`.",
+        "A class is named after its model and family, e.g. `ZipfWorkload`.",
         "The table lists the class of each model:",
         "",
         "| class | model |",

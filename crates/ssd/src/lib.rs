@@ -330,6 +330,7 @@ mod mapping_table;
 mod ops;
 mod recovery;
 mod superblocks;
+mod table_memory;
 #[cfg(test)]
 mod tests;
 pub mod zns_ssd;
@@ -347,7 +348,6 @@ use ftl::array::Array;
 use ftl::paged::Paged;
 use host::Host;
 use layout::geometry::Geometry;
-use layout::memory;
 use nacre_config::{Descriptor, ErrorCode, Model, Problem, Problems, Slot};
 use nacre_controller::cleaning;
 use nacre_device::{Builder, DeviceFamily, TableMemory};
@@ -462,7 +462,7 @@ fn build_over<S: Store + 'static>(
             let unit = Bytes(geometry.unit_bytes.into());
             let units = builder.units_in_run(slot.path(), unit, Bytes(geometry.capacity()));
             let of_spare_areas = if S::CARRIES_BYTES { 8 } else { 0 };
-            let tables = memory::tables(&config, &geometry, of_spare_areas, units);
+            let tables = table_memory::tables(&config, &geometry, of_spare_areas, units);
             let pool = superblocks(slot, builder, store, &config, tables)?;
             let policy = &mapping.garbage_collection.policy;
             let cleaner = cleaning::build(policy, pool.count(), builder)?;
@@ -473,7 +473,7 @@ fn build_over<S: Store + 'static>(
             Ok(Box::new(Ssd::new(id, path, config, layer, host).with(errors, share)))
         }
         Layer::Zones(zones) => {
-            let at_once = memory::at_once(&config, &Geometry::of(&config));
+            let at_once = table_memory::at_once(&config, &Geometry::of(&config));
             let tables = TableMemory { at_once, in_all: at_once, in_run: at_once };
             let pool = superblocks(slot, builder, store, &config, tables)?;
             let layer = Zones::new(&config, zones, pool);

@@ -3,6 +3,5 @@
 pub(crate) mod divisor;
 pub(crate) mod geometry;
 pub(crate) mod members;
-pub(crate) mod memory;
 pub(crate) mod numbers;
 pub(crate) mod stripes;

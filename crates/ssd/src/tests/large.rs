@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::layout::geometry::Geometry;
-use crate::layout::memory;
 use crate::ops::Untimed;
+use crate::table_memory;
 use nacre_device::UnitsInRun;
 
 /// A drive of about two thousand planes with blocks of 2048 pages of one unit.
@@ -52,7 +52,7 @@ fn a_run_touches_at_most_the_memory_that_is_checked() {
             }
             let touched = array.table.bytes() + array.owners.bytes() - before;
             let units = UnitsInRun { filled: 0, requested: count };
-            let memory = memory::tables(&config(&settings), &array.geometry, 0, Some(units));
+            let memory = table_memory::tables(&config(&settings), &array.geometry, 0, Some(units));
             let fixed = array.geometry.numbers() as u64 / 8;
             assert!(touched + fixed <= memory.in_run, "{count} {stride}: {touched}, {memory:?} {settings}");
             assert!(memory.in_run < memory.in_all / 4, "{count} {stride}: {memory:?} {settings}");
