@@ -7,6 +7,9 @@ use nacre_device::{TableMemory, UnitsInRun};
 use nacre_kernel::Bytes;
 use nacre_workload::Workload;
 
+/// Remedy for tables that do not fit even if the run is shorter.
+const SMALLER: &str = "use a smaller device or larger units";
+
 /// Memory that the devices built so far take, in bytes.
 #[derive(Default)]
 pub(super) struct TakenMemory {
@@ -34,26 +37,28 @@ impl TakenMemory {
         self.at_start = self.at_start.saturating_add(now);
         self.in_run = self.in_run.saturating_add(in_run);
         let Some(HostMemory { free, all }) = host else { return Ok(()) };
-        let (needed, available, problem) = if self.at_start > free {
+        let (needed, available, problem, remedy) = if self.at_start > free {
             let text = format!("{} of memory{}, and {} are free", gib(now), others(before.0), gib(free));
-            (self.at_start, free, text)
+            (self.at_start, free, text, SMALLER)
+        } else if self.in_run > all && in_run < in_all {
+            let text = format!(
+                "up to {} of memory in this run{} ({} when all of it is written), and this machine has {}",
+                gib(in_run),
+                others(before.1),
+                gib(in_all),
+                gib(all)
+            );
+            (self.in_run, all, text, "use fewer requests, a smaller device, or larger units")
         } else if self.in_run > all {
-            let of = match in_run < in_all {
-                true => format!("up to {} of memory in this run", gib(in_run)),
-                false => format!("{} of memory", gib(in_all)),
-            };
-            let written = match in_run < in_all {
-                true => format!(" ({} when all of it is written)", gib(in_all)),
-                false => " when all of it is written".to_string(),
-            };
-            let text = format!("{of}{}{written}, and this machine has {}", others(before.1), gib(all));
-            (self.in_run, all, text)
+            let text = format!(
+                "{} of memory{} when all of it is written, and this machine has {}",
+                gib(in_all),
+                others(before.1),
+                gib(all)
+            );
+            (self.in_run, all, text, SMALLER)
         } else {
             return Ok(());
-        };
-        let remedy = match in_run < in_all {
-            true => "use fewer requests, a smaller device, or larger units",
-            false => "use a smaller device or larger units",
         };
         Err(Problem::new(ErrorCode::TooLittleMemory, path, None, format!("its tables take {problem}"))
             .data("needed", needed)

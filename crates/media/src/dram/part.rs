@@ -132,6 +132,15 @@ impl Part {
         self.banks * self.groups
     }
 
+    /// Maximum time to open a row in every bank of a rank: tRP + tRCD, and the largest distance of two
+    /// activations (tRRD, tRRD_L, or a quarter of tFAW) between each two banks.
+    fn opening(&self) -> Time {
+        let in_group = self.activate_to_activate_in_group.unwrap_or_default();
+        let quarter = Time::from_ps(self.four_activates.as_ps().div_ceil(4));
+        let distance = self.activate_to_activate.max(in_group).max(quarter);
+        self.precharge + self.activate_to_access + distance * u64::from(self.banks_in_all() - 1)
+    }
+
     /// Interval and duration of the refreshes of a rank. `None` if the part needs no refresh.
     pub fn refreshing(&self) -> Option<(Time, Time)> {
         self.refresh_every.zip(self.refresh)
@@ -148,6 +157,12 @@ fn check(part: &Part, reader: &mut Reader<'_>) {
         (Some(every), Some(refresh)) if every <= refresh => {
             let remedy = format!("use less than refresh_every, {every}");
             reader.conflict("refresh", &refresh.to_string(), "refreshes would take all of the time", &remedy);
+        }
+        // A refresh closes all rows, so the rows of an access would never be open at the same time.
+        (Some(every), Some(refresh)) if every <= refresh + part.opening() => {
+            let problem = "opening a row in every bank takes longer than the time between two refreshes";
+            let remedy = format!("use more than {}", refresh + part.opening());
+            reader.conflict("refresh_every", &every.to_string(), problem, &remedy);
         }
         (Some(every), None) => {
             let problem = "refresh is missing";

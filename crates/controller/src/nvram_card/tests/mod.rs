@@ -15,6 +15,8 @@ use nacre_media::dram::Part;
 use nacre_testkit::Seen;
 use nacre_testkit::closed_loop;
 
+/// Setting of [`DDR3`] for the time between activations.
+const ACTIVATIONS: &str = "activate_to_activate = \"7.5 ns\"";
 /// 1 GiB of DDR3-1066 with 1 Gbit chips (jesd79-3, speed bin F).
 pub(super) const DDR3: &str = "kind = \"nvram_card\"\nchip = \"128 MiB\"\nrow = \"1 KiB\"\nclock = \"1.875 ns\"\n\
     read_latency = 7\nwrite_latency = 6\nactivate_to_access = \"13.125 ns\"\nprecharge = \"13.125 ns\"\n\
@@ -119,6 +121,14 @@ fn a_flush_does_not_wait_for_a_write_that_waits_for_its_place_in_the_queue() {
     assert_eq!(done, [RequestId(0), RequestId(1)]);
 }
 
+/// Opening a row in each of the eight banks takes 7.03 us. A refresh every 7.8 us closes all rows, so the card
+/// has little more time than an access to all banks needs.
+#[test]
+fn rows_of_all_banks_are_open_between_two_refreshes() {
+    let slow = DDR3.replace(ACTIVATIONS, "activate_to_activate = \"1 us\"");
+    nacre_testkit::conformance(Time::from_us(20), || built(&slow));
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     for (settings, location) in [
@@ -129,6 +139,7 @@ fn what_cannot_be_is_refused() {
         (format!("{DDR3}ranks = 3\n"), "device.ranks"),
         (format!("{DDR3}rows = \"open\"\nwritten = \"closed\"\n"), "device.written"),
         (DDR3.replace("refresh = \"110 ns\"\n", ""), "device.refresh_every"),
+        (DDR3.replace(ACTIVATIONS, "activate_to_activate = \"2 us\""), "device.refresh_every"),
         (format!("{MRAM}read_energy = \"1 nJ\"\n"), "energy also needs activate_energy, write_energy"),
         (format!("{MRAM}idle_power = \"1 W\"\n"), "energy also needs activate_energy, read_energy"),
         (format!("{MRAM}refresh_energy = \"1 nJ\"\n"), "the part is never refreshed, given"),
