@@ -342,6 +342,15 @@ def test_a_file_in_an_override_is_relative_to_the_working_directory(
     assert str(tmp_path / "far" / "io.cvs") in missing.stderr
 
 
+def test_replacing_a_value_with_a_source_does_not_warn(run: Runner, tmp_path: Path) -> None:
+    text = (tmp_path / "small.toml").read_text()
+    sourced = 'requests = { value = 100, source = "a test", confidence = "assumed" }'
+    (tmp_path / "sourced.toml").write_text(re.sub(r"requests = .*", sourced, text))
+    done = run("run", "sourced.toml", "--set", "workload.requests=50", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["requests"]["completed"] == 50
+
+
 def test_replacing_a_table_warns_about_removed_settings(run: Runner) -> None:
     table = 'workload={kind="zipf", footprint="1 MiB", requests=100}'
     done = run("run", "small.toml", "--set", table, "--json")

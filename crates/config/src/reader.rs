@@ -135,7 +135,10 @@ impl<'a> Reader<'a> {
 
     /// Creates an error in `node`, which can be reported with [`Reader::report`].
     pub fn problem(&self, code: ErrorCode, node: &Node, problem: &str) -> Problem {
-        Problem::new(code, &self.path, Some(&node.origin), problem).given(node.brief())
+        let new = Problem::new(code, &self.path, Some(&node.origin), problem);
+        // "it is a table, given a table" would say the same twice.
+        let brief = node.brief();
+        if problem.strip_prefix("it is ") == Some(&brief) { new } else { new.given(brief) }
     }
 
     /// Reports an error.

@@ -148,6 +148,12 @@ fn all_mistakes_come_at_once_with_place_and_remedy() {
 }
 
 #[test]
+fn a_table_in_place_of_a_value_is_named_once() {
+    let (_, _, problems) = read("hit = { latency = \"1 us\" }\n");
+    assert_eq!(problems[0], "hit (cache.toml:1): it is a table; give a duration such as \"6.7 us\"");
+}
+
+#[test]
 fn syntax_errors_name_their_line() {
     let problems = Node::parse_toml("a = 1\nb = = 2\n", "x.toml").unwrap_err();
     assert!(problems.to_string().contains("(x.toml:2)"), "{problems}");

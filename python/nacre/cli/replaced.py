@@ -44,8 +44,11 @@ def _lines(document: dict[str, Any], overrides: Mapping[str, object]) -> Iterato
 
 
 def _lost(old: object, new: object) -> list[str]:
-    """Returns settings of the table `old` that its replacement `new` lacks."""
-    if not isinstance(old, dict):
+    """Returns settings of the table `old` that its replacement `new` lacks.
+
+    A value with its source is one setting, which the user means to replace.
+    """
+    if not isinstance(old, dict) or {"value", "source"} <= old.keys():
         return []
     kept = new if isinstance(new, dict) else {}
     return [key for key in old if key not in kept and key not in _NAMES]

@@ -182,6 +182,7 @@ class Drive:
             whole=" \\\n#     ".join(
                 f"--set '{path}={text}'" for path, text in self.whole().items()
             ),
+            memory=f"{_MEMORY_PER_UNIT * self.sheet.capacity / self.sheet.unit / 1e9:.2g} GB",
             capacity=f"{self.sheet.capacity / 1e12:.6g} TB",
             footprint=self.footprint(),
             stack="\n".join(f"{name} = {value.toml()}" for name, value in self._values()),
@@ -380,6 +381,9 @@ def _figures(sheet: DataSheet) -> str:
     )
 
 
+_MEMORY_PER_UNIT = 10
+"""Memory of a simulation per written mapping unit, in bytes."""
+
 _SCENARIO = """\
 # A flash drive from its data sheet:
 {figures}
@@ -387,7 +391,7 @@ _SCENARIO = """\
 #
 # It has the dies of the drive, but fewer blocks and fewer pages per block, so that it reaches its
 # steady state sooner. Rates and latencies are those of the drive; lifetime and capacity are not.
-# A simulation of the full drive takes about 3 bytes of memory per KiB:
+# A simulation that writes the whole drive needs about {memory} of memory:
 #   nacre run FILE {whole}
 schema = 1
 name = "drive"
