@@ -96,8 +96,8 @@ impl Channel {
         &self.part
     }
 
-    /// The first clock at or after `from` at which `command` is possible in the current state. Errors: the
-    /// command is never possible in this state.
+    /// The first clock at or after `from` at which `command` is possible in the current state. Returns an
+    /// error if the command is never possible in this state.
     pub fn probe(&self, command: Command, from: u64) -> Result<u64, Unready> {
         self.allowed(command)?;
         Ok(self.first_clock(command, from))

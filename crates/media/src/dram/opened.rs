@@ -20,7 +20,7 @@ pub(super) struct Opened {
     log: Vec<Opening>,
     /// Clock before which no opening can be inserted.
     begin: i64,
-    /// Clock from which no gap between openings is large enough for another opening.
+    /// Clock at and after which no gap between openings is large enough for another opening.
     filled_from: i64,
 }
 

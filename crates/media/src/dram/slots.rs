@@ -15,7 +15,8 @@ pub(super) struct Slots {
     taken: Vec<u64>,
     /// The clock after the last valid bit. It is a multiple of 64.
     end: u64,
-    /// Spacing of commands in trains with one row, with two alternating rows, and so on.
+    /// Spacing of the commands of a train, i.e. a series of commands at equal intervals, for trains to one
+    /// row, to two alternating rows, and so on.
     #[state(skip = "from the configuration")]
     spacings: Vec<Spacing>,
 }
@@ -29,8 +30,8 @@ struct Spacing {
 }
 
 impl Slots {
-    /// Creates a bus without commands. `spacings` has the number of clocks between two commands of a train
-    /// with one row, with two alternating rows, and so on.
+    /// Creates a bus without commands. `spacings` has the number of clocks between two commands of a train to
+    /// one row, to two alternating rows, and so on.
     pub(super) fn new(spacings: impl Iterator<Item = u64>) -> Slots {
         let spacings = spacings.map(|clocks| {
             let train = (0..64).step_by(clocks as usize).fold(0, |train, clock| train | 1 << clock);

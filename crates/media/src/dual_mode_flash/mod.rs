@@ -90,7 +90,7 @@ pub struct DualModeFlash<S> {
 /// One erase block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Value)]
 struct Block {
-    /// Number of the next page to program, with two pages per slot in either mode.
+    /// Number of the next page to program. Page numbers count two pages per slot in either mode.
     next: u32,
     erases: u32,
     /// Bit error rate of a slot of median strength, in each mode.

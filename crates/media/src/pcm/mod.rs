@@ -136,7 +136,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Memory for `count` rows in bytes: before any write, and after writes to all rows.
+    /// Memory in bytes that `count` rows take before any write, and after writes to all rows.
     pub fn memory_bytes(count: u64) -> (u64, u64) {
         let places = count.div_ceil(ROWS_PER_PART as u64);
         let (place, part) =

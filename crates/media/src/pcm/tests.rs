@@ -48,8 +48,8 @@ fn rows_count_their_programs_and_wear_out_after_their_endurance() {
     rows.check_invariants();
 }
 
-/// Checks that programs of many rows at once count like single programs, across parts and in rows that wear
-/// out.
+/// Checks that programs of many rows at once have the same counts as single programs. The rows cross the
+/// boundaries of counter tables, and some rows wear out.
 #[test]
 fn many_programs_at_once_count_as_one_after_the_other() {
     let (mut at_once, mut one_by_one) = (Rows::new(9000, 3), Rows::new(9000, 3));

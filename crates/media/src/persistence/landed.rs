@@ -84,8 +84,8 @@ impl<S: Store> Landed<S> {
     }
 }
 
-/// Selects units of `unit` bytes within the address range `bytes`, each with a probability of 1/2. After a
-/// power loss, the selected units have the new data, for example, and all others the old data.
+/// Selects units of `unit` bytes within the address range `bytes`, each with a probability of 1/2. For
+/// example, the selected units are those that have the new data after a power loss.
 pub fn drawn_units(bytes: Range<u64>, unit: u32, chance: &mut Random) -> Vec<Range<u64>> {
     let unit = u64::from(unit);
     let next = |&start: &u64| Some((start / unit + 1) * unit).filter(|&next| next < bytes.end);

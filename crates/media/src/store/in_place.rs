@@ -65,8 +65,8 @@ impl<S: Store> InPlace<S> {
     }
 }
 
-/// Divides `bytes` bytes from `address` into ranges within pages. Each range has the number of its page, its
-/// offset in the page, and its position among the bytes.
+/// Divides `bytes` bytes from `address` into ranges within pages. Each range has the number of its page,
+/// its offset in the page, and its position within the `bytes` bytes.
 fn pieces(
     address: u64,
     bytes: usize,

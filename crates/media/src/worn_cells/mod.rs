@@ -57,7 +57,7 @@ impl WornCells {
         }
     }
 
-    /// Records a write of `row`. The row uses `bits` bits.
+    /// Records a write to `row`. The row uses `bits` bits.
     #[inline]
     pub fn program(&mut self, row: u32, bits: u32) {
         let mean = self.wear(row, bits, self.endurance);
@@ -72,7 +72,7 @@ impl WornCells {
         self.rows[rows[1] as usize] = Row::default();
     }
 
-    /// Counts a write of `row`. Returns the mean number of bit errors of `bits` bits in cells that endure
+    /// Counts a write to `row`. Returns the mean number of bit errors of `bits` bits in cells that endure
     /// `endurance` writes.
     #[inline]
     fn wear(&mut self, row: u32, bits: u32, endurance: f64) -> f64 {

@@ -6,8 +6,8 @@ use super::super::*;
 use super::{at, ddr3, ddr4, random_command, st_ddr3};
 use nacre_kernel::{Streams, Time};
 
-/// Smallest number of clocks that is at least as long as `time`, found by trial. For DDR4, it may be too
-/// short by 26 thousandths of a clock.
+/// Smallest number of clocks whose duration is at least `time`, found by trial. For DDR4, the duration may
+/// be shorter than `time` by up to 0.026 clocks.
 fn rounded(part: &Part, time: Time) -> u64 {
     let (time, clock) = (time.as_ps() as f64, part.clock.as_ps() as f64);
     let short = if part.rounding == Rounding::Ddr4 { 0.026 } else { 0.0 };

@@ -68,9 +68,9 @@ fn ddr4() -> Part {
     }
 }
 
-/// The expected numbers of clocks are those that a DDR4-2400 data sheet lists next to the nanoseconds of each
-/// constraint. tRFC of 350 ns is an exception: it takes one clock more with 0.833 ns than with the 0.8333 ns
-/// of the standard.
+/// Compares the constraints in clocks with the clocks that a DDR4-2400 data sheet lists next to the
+/// nanoseconds of each constraint. A tRFC of 350 ns is an exception: it takes one clock more with the clock
+/// period 0.833 ns than with the 0.8333 ns of the standard.
 #[test]
 fn constraints_of_ddr4_in_nanoseconds_take_the_clocks_of_the_standard() {
     let clocks = |hundredths| ddr4().constraint(ns(hundredths));
@@ -213,8 +213,8 @@ fn random_command(part: &Part, random: &mut Random) -> Command {
     at(kind, random.below(2) as u32, bank, random.below(2) as u32)
 }
 
-/// Checks that bursts issued together have the same clocks as bursts issued one by one. All bursts follow
-/// the other commands, because a train that is inserted before other commands stays together.
+/// Checks that bursts issued together have the same clocks as bursts issued one by one. The bursts are
+/// issued after all other commands, because a train that is inserted before other commands is not split.
 #[test]
 fn many_bursts_at_once_are_as_many_one_by_one() {
     let mut random = Streams::new(2).stream("bursts");
