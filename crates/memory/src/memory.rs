@@ -32,14 +32,15 @@ pub struct Memory {
 impl Memory {
     /// Opens the stack of `checked` as a memory. Its data is lost when it is dropped.
     ///
-    /// Errors: the stack stores no data or cannot be built.
+    /// Returns an error if the stack stores no data or cannot be built.
     pub fn open(checked: &Checked, files: &dyn Files) -> Result<Memory, MemoryError> {
         Ok(Memory::new(checked, PersistentDevice::in_memory(checked, files)?))
     }
 
     /// Opens the memory in the image at `path`, or creates the image, with or without page checksums.
     ///
-    /// Errors: those of [`Memory::open`] and of [`Image::open_or_create`]. The image is then unchanged.
+    /// Returns the errors of [`Memory::open`] and of [`Image::open_or_create`]. If an error is returned, the
+    /// image is unchanged.
     pub fn open_image(
         checked: &Checked,
         files: &dyn Files,
@@ -54,11 +55,11 @@ impl Memory {
         Ok(memory)
     }
 
-    /// Opens the memory in the state `saved` from a run. Data written by the run reads as zeros. With an
-    /// image, the memory is stored in a new file, with or without page checksums.
+    /// Opens the memory in the state `saved`, which a run has saved. Data written by the run reads as zeros.
+    /// With an image, the memory is stored in a new file, with or without page checksums.
     ///
-    /// Errors: those of [`Memory::open`] and of [`PersistentDevice::create_from`], or the bytes are not a
-    /// state. No file is then left behind.
+    /// Returns the errors of [`Memory::open`] and of [`PersistentDevice::create_from`], and an error if the
+    /// bytes are not a saved state. If an error is returned, no file is left behind.
     pub fn open_from(
         checked: &Checked,
         files: &dyn Files,
@@ -103,8 +104,8 @@ impl Memory {
 
     /// Reads `size` bytes at `address`. Unwritten data reads as zeros.
     ///
-    /// Errors: the range is outside the memory, the device has lost data in it, power is off, or the image
-    /// fails.
+    /// Returns an error if the range is outside the memory, the device has lost data in the range, power is
+    /// off, or the image fails.
     pub fn read(&mut self, address: u64, size: u64) -> Result<Vec<u8>, MemoryError> {
         self.check_range(address, size)?;
         self.check_usable()?;
@@ -127,8 +128,8 @@ impl Memory {
 
     /// Writes `bytes` at `address`.
     ///
-    /// Errors: the range is outside the memory, the open transaction is too large, the device rejects the
-    /// write or needs lost data for it, power is off, or the image fails.
+    /// Returns an error if the range is outside the memory, the open transaction is too large, the device
+    /// rejects the write or needs lost data for it, power is off, or the image fails.
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
         self.check_range(address, bytes.len() as u64)?;
         if bytes.is_empty() {
@@ -149,19 +150,19 @@ impl Memory {
         Ok(())
     }
 
-    /// Begins a transaction for the following writes. Errors: a transaction is open, power is off, or the
-    /// image fails.
+    /// Begins a transaction for the following writes. Returns an error if a transaction is open, power is
+    /// off, or the image fails.
     pub fn begin(&mut self) -> Result<(), MemoryError> {
         self.change(Step::Begin).map(|_| ())
     }
 
-    /// Commits all writes since [`Memory::begin`] atomically. Errors: no transaction is open, power is off,
-    /// or the image fails.
+    /// Commits all writes since [`Memory::begin`] atomically. Returns an error if no transaction is open,
+    /// power is off, or the image fails.
     pub fn commit(&mut self) -> Result<(), MemoryError> {
         self.change(Step::Commit).map(|_| ())
     }
 
-    /// Rolls back all writes since [`Memory::begin`]. Errors: those of [`Memory::commit`].
+    /// Rolls back all writes since [`Memory::begin`]. Returns the errors of [`Memory::commit`].
     pub fn abort(&mut self) -> Result<(), MemoryError> {
         self.change(Step::Abort).map(|_| ())
     }
@@ -171,13 +172,14 @@ impl Memory {
         self.device.is_in_transaction()
     }
 
-    /// Cuts power, which interrupts operations in progress. Errors: power is already off, or the image fails.
+    /// Cuts power, which interrupts operations in progress. Returns an error if power is already off or the
+    /// image fails.
     pub fn power_fail(&mut self) -> Result<(), MemoryError> {
         self.change(Step::PowerFail).map(|_| ())
     }
 
-    /// Restores power, repairs interrupted operations, and rolls back an open transaction. Errors: power was
-    /// not off, or the image fails.
+    /// Restores power, repairs interrupted operations, and rolls back an open transaction. Returns an error
+    /// if power was not off or the image fails.
     pub fn recover(&mut self) -> Result<Recovery, MemoryError> {
         if self.has_power() {
             self.check_usable()?;
@@ -187,7 +189,7 @@ impl Memory {
     }
 
     /// Advances simulated time by `time` without requests, so that the device performs background work.
-    /// Errors: simulated time would overflow, power is off, or the image fails.
+    /// Returns an error if simulated time would overflow, power is off, or the image fails.
     pub fn idle(&mut self, time: Time) -> Result<(), MemoryError> {
         let now = self.now;
         if now.checked_add(time).is_none_or(|until| until > HORIZON) {
@@ -197,7 +199,7 @@ impl Memory {
     }
 
     /// Makes all writes durable, so that they survive a power loss of the device and, with an image, of the
-    /// host. Errors: the device lost accepted data, power is off, or the image fails.
+    /// host. Returns an error if the device lost accepted data, power is off, or the image fails.
     pub fn flush(&mut self) -> Result<(), MemoryError> {
         // A device that does not need flushes is also flushed, because a flush reports losses.
         let flushed = self.change(Step::Flush).map(|_| ());
@@ -205,8 +207,8 @@ impl Memory {
         flushed
     }
 
-    /// Rolls back an open transaction and writes a checkpoint. If power is off, only syncs the image. Errors:
-    /// the image fails, but it still contains all acknowledged data.
+    /// Rolls back an open transaction and writes a checkpoint. If power is off, only syncs the image. Returns
+    /// an error if the image fails; the image still contains all acknowledged data.
     pub fn close(mut self) -> Result<(), MemoryError> {
         self.check_image()?;
         if !self.has_power() {
@@ -235,7 +237,7 @@ impl Memory {
         self.device.has_power()
     }
 
-    /// Simulated time since the memory was created, including earlier sessions.
+    /// Simulated time since the memory was created, including the time before the image was last opened.
     pub fn now(&self) -> Time {
         self.now
     }

@@ -37,7 +37,7 @@ impl Default for Access {
 impl PersistentDevice {
     /// Builds the device of `checked`, with its data only in memory.
     ///
-    /// Errors: the stack stores no data or cannot be built.
+    /// Returns an error if the stack stores no data or cannot be built.
     pub fn in_memory(checked: &Checked, files: &dyn Files) -> Result<PersistentDevice, MemoryError> {
         let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
         let device = build_with_bytes(checked, files, stores::in_memory(&layouts));
@@ -48,7 +48,8 @@ impl PersistentDevice {
     /// Builds the device and restores the state `saved` from a run (see [`nacre_machine::saved`]). The run
     /// stored no data, so the data that it wrote reads as zeros.
     ///
-    /// Errors: those of [`PersistentDevice::in_memory`], or the state is from another stack.
+    /// Returns the errors of [`PersistentDevice::in_memory`], and an error if the state is from another
+    /// stack.
     pub fn in_memory_from(
         checked: &Checked,
         files: &dyn Files,
@@ -61,8 +62,8 @@ impl PersistentDevice {
 
     /// Opens the stack of `checked` in the image at `path`, which is created if it does not exist.
     ///
-    /// Errors: those of [`PersistentDevice::in_memory`] and of [`Image::open_or_create`]. The image is then
-    /// unchanged.
+    /// Returns the errors of [`PersistentDevice::in_memory`] and of [`Image::open_or_create`]. If an error is
+    /// returned, the image is unchanged.
     pub fn open(
         checked: &Checked,
         files: &dyn Files,
@@ -87,7 +88,7 @@ impl PersistentDevice {
     /// Like [`PersistentDevice::open`], for an image on `disk`. An empty disk gets a new image with a journal
     /// of `journal_bytes` bytes, with or without page checksums.
     ///
-    /// Errors: those of [`PersistentDevice::open`].
+    /// Returns the errors of [`PersistentDevice::open`].
     pub(crate) fn on_disk(
         checked: &Checked,
         files: &dyn Files,
@@ -143,8 +144,8 @@ impl PersistentDevice {
 
     /// Creates the image at `path` with the device of [`PersistentDevice::in_memory_from`].
     ///
-    /// Errors: those of [`PersistentDevice::in_memory_from`], the path exists, or the image cannot be
-    /// written. No file is then left behind.
+    /// Returns the errors of [`PersistentDevice::in_memory_from`], and an error if the path exists or the
+    /// image cannot be written. If an error is returned, no file is left behind.
     pub fn create_from(
         checked: &Checked,
         files: &dyn Files,

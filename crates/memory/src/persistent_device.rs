@@ -31,9 +31,9 @@ pub const WRITE_MAX: usize = 32 << 20;
 const WORK_MAX: u64 = 400_000;
 /// Number of bytes that count as one unit of replay work: the smallest flash page.
 const WORK_BYTES: u64 = 2 << 10;
-/// Maximum size in bytes of the encoded reads that wait for a record.
+/// Maximum size in bytes of the encoded reads that wait for the next journal record.
 const READS_MAX: usize = 64 << 10;
-/// Granularity in bytes of the ranges that count as written.
+/// Granularity in bytes at which written ranges are tracked.
 const WRITTEN_UNIT: u64 = 1 << 20;
 
 /// A device with stored data.
@@ -170,7 +170,7 @@ impl PersistentDevice {
     }
 
     /// Journals `step` at `now`, performs it, and waits for completion. No other request may be outstanding.
-    /// Errors: the step was not performed.
+    /// Returns an error if the step was not performed.
     pub fn change(&mut self, now: Time, step: Step<'_>) -> Result<Done, NotTaken> {
         Ok(match self.give(now, step)? {
             Given::Done(done) => done,
@@ -182,7 +182,7 @@ impl PersistentDevice {
     }
 
     /// Journals `step` and submits it to the device at `now`. The device must have been run up to that time.
-    /// Errors: the step was not performed.
+    /// Returns an error if the step was not performed.
     pub fn give(&mut self, now: Time, step: Step<'_>) -> Result<Given, NotTaken> {
         self.check(step)?;
         if let Some(image) = &self.image {
@@ -450,7 +450,7 @@ impl PersistentDevice {
     /// Saves a state from which a run can continue. Outstanding requests are completed first, and the device
     /// becomes idle.
     ///
-    /// Errors: a component cannot be saved.
+    /// Returns an error if the state of a component cannot be saved.
     pub fn saved_run(&mut self, checked: &Checked) -> Result<Vec<u8>, MemoryError> {
         self.complete_all();
         let quiet = self.bookkeeping.until.max(comes_to_rest(&mut *self.device, 0));
@@ -535,8 +535,8 @@ impl PersistentDevice {
         state.finish()
     }
 
-    /// Loads the state of `saved`, a run of `checked` that stored no data. Simulated time continues when the
-    /// device is idle.
+    /// Loads the state `saved` of a run of `checked` that stored no data. Simulated time continues at the
+    /// time when the loaded device becomes idle.
     pub(crate) fn begin_with(
         &mut self,
         checked: &Checked,

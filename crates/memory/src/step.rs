@@ -14,7 +14,7 @@ use nacre_kernel::{Time, ZoneCommand};
 pub struct When {
     /// Submission time.
     pub at: Time,
-    /// Number of completions at the same time that preceded the step, usually zero.
+    /// Number of completions that occurred at the same time but before the step, usually zero.
     pub behind: u64,
 }
 

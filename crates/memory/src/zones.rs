@@ -6,8 +6,8 @@ use crate::step::Step;
 use nacre_kernel::{Zone, ZoneCommand, ZoneRefusal};
 
 impl Memory {
-    /// Returns the zone that contains `address`. Errors: the address is outside the memory, the device has no
-    /// zones, or power is off.
+    /// Returns the zone that contains `address`. Returns an error if the address is outside the memory, the
+    /// device has no zones, or power is off.
     pub fn zone(&self, address: u64) -> Result<Zone, MemoryError> {
         self.check_usable()?;
         self.check_range(address, 1)?;
@@ -16,8 +16,8 @@ impl Memory {
 
     /// Appends `bytes` to the zone that starts at `address`. Returns the address of the data.
     ///
-    /// Errors: the zone rejects the append or does not have enough space for it, or those of
-    /// [`Memory::write`].
+    /// Returns an error if the zone rejects the append or does not have enough space for it, and the errors
+    /// of [`Memory::write`].
     pub fn append(&mut self, address: u64, bytes: &[u8]) -> Result<u64, MemoryError> {
         let Zone { start, write_pointer, end, .. } = self.zone(address)?;
         let size = bytes.len() as u64;
@@ -55,7 +55,8 @@ impl Memory {
 
     /// Sends `command`, other than an append, to the zone that starts at `address`.
     ///
-    /// Errors: the zone rejects the command, the device has no zones, power is off, or the image fails.
+    /// Returns an error if the zone rejects the command, the device has no zones, power is off, or the image
+    /// fails.
     pub fn zone_command(&mut self, command: ZoneCommand, address: u64) -> Result<(), MemoryError> {
         self.zone(address)?;
         self.change(Step::Zone { command, address }).map(|_| ())

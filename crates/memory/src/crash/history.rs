@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// are odd.
 pub(super) const UNREAD: u64 = u64::MAX - 1;
 
-/// For each block, the word that fills it after every step that changed the block.
+/// Content of each block after each step that changed the block. A single word fills the whole block.
 #[derive(Debug, Default)]
 pub(super) struct History {
     blocks: BTreeMap<u64, Vec<(u64, u64)>>,
@@ -46,8 +46,8 @@ impl History {
         })
     }
 
-    /// Finds a block whose content in `found` is a content that the block had neither after `least` steps nor
-    /// later. Returns the block and its content in `found`.
+    /// Finds a block whose content in `found` is wrong: the block never had this content, neither after
+    /// `least` steps nor after more steps. Returns the block and this content.
     pub(super) fn stranger(&self, found: &[u64], least: u64) -> Option<(u64, u64)> {
         let is_known = |versions: &[(u64, u64)], word: u64| {
             let base = versions.iter().rfind(|&&(step, _)| step <= least).map_or(0, |&(_, word)| word);

@@ -7,17 +7,17 @@ use nacre_image::tape::{Followed, Harm, JOURNAL_START, MediumFault};
 use nacre_image::{Image, Problem};
 use std::ops::Range;
 
-/// Numbers of reports by images about one fault of their disk, by kind of report.
+/// Number of crashes with one fault of the host disk, by what the image reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reported {
     /// Number of images that did not open.
     pub refused: u64,
     /// Number of reads of a damaged page that failed.
     pub unreadable: u64,
-    /// Number of cases in which the last records appeared torn and the file has no mark that they were
+    /// Number of cases in which the last synced records appeared torn. The file had no mark that they were
     /// synced, because a power loss destroyed the mark.
     pub torn: u64,
-    /// Number of cases like `torn`, except that the file shows no trace of the last records.
+    /// Number of cases like `torn` in which the file did not even contain a part of the last records.
     pub unmarked: u64,
     /// Number of cases in which synced steps were lost, and the image reported a torn record or nothing. In
     /// these cases, a misdirected write overwrote the end of the journal, including its marks.
@@ -59,11 +59,12 @@ impl ImageRun<'_> {
         file.harm(bytes, fault, part, &mut self.random)
     }
 
-    /// Checks that the `opened` image reports the data that `harm` destroyed. Without a report, the image
-    /// must have the content after `least` or more steps. It must also have the first `marked` steps, which a
-    /// mark or a checkpoint lists as synced.
+    /// Checks that the `opened` image reports the data that `harm` destroyed. If the image reports no damage,
+    /// it must have the content after `marked` or more steps. A mark or a checkpoint lists these steps as
+    /// synced. The image may lack the steps between `marked` and `least`, and also earlier steps if `harm`
+    /// overwrote the journal.
     ///
-    /// Errors: the image returns wrong content without a report.
+    /// Returns an error if the image returns wrong content without a report.
     pub(super) fn is_reported(
         &mut self,
         harm: &Harm,

@@ -96,7 +96,7 @@ const STAYS_TORN: u64 = 2;
 
 /// Crashes an image of the stack in `checked` at `points` points, and injects `fault` into the image file.
 ///
-/// Errors: the stack stores no data, or cannot be built or saved.
+/// Returns an error if the stack stores no data, or cannot be built or saved.
 pub fn crash(
     checked: &Checked,
     files: &dyn Files,
