@@ -22,8 +22,8 @@ use std::time::{Duration, Instant};
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// Time without requests from a client after which processors may sleep.
 const SILENCE: Duration = Duration::from_secs(1);
-/// Maximum number of replies that are sent in one write. While more replies accumulated, the client would be
-/// idle.
+/// Maximum number of replies that are sent in one write. If the server waited for more replies, the client
+/// would be idle.
 const ANSWERS_TOGETHER: usize = 4;
 /// Approximate maximum number of bytes of replies that are sent in one write.
 const TOGETHER: usize = 32 << 10;

@@ -241,11 +241,11 @@ fn is_of_this_machine(address: &SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }
 
-/// Binds a Unix socket at `path`. If a killed server has left a socket file there, removes the file first.
+/// Binds a Unix socket at `path`. If a socket file of a killed server exists there, removes the file first.
 ///
-/// Servers lock the folder of the socket while they start. Without the lock, a socket that is bound but does
-/// not listen yet would appear stale, and another server might replace a stale socket before this server
-/// removes it.
+/// Servers lock the folder of the socket while they start. Without the lock, a server could take the socket
+/// of a starting server, which is bound but does not listen yet, for a stale one. It could also remove a
+/// socket with which another server has just replaced a stale one.
 fn bind_unix(path: &Path, bind: impl Fn(&Path) -> io::Result<UnixListener>) -> io::Result<UnixListener> {
     let alone = alone_in_folder_of(path)?;
     match bind(path) {

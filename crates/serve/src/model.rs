@@ -85,8 +85,8 @@ pub struct Reported {
 
 impl Model {
     /// Creates the model of the device `of`. Simulated time continues at the time of the last completion or
-    /// submission. `pace` contains the dilation factor, and the start of the modeled time of requests.
-    /// `transport` is the transport delay of the clients.
+    /// submission. `pace` contains the dilation factor, and the instant from which the modeled latency of a
+    /// request is counted. `transport` is the transport delay of the clients.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub fn new(of: PersistentDevice, checked: Checked, pace: (f64, Since), transport: Transport) -> Model {
         let (device, (dilation, since)) = (of, pace);
@@ -225,7 +225,7 @@ impl Model {
 
     /// Performs one request on the device. Calls `wait` repeatedly until the request completes, or until
     /// `wait` returns false to cancel the request. Returns the time at which the reply may be sent, and the
-    /// latency breakdown. Errors: those of [`Model::ask`], or the request was canceled.
+    /// latency breakdown. Returns the errors of [`Model::ask`], and an error if the request was canceled.
     pub(crate) fn step(
         &self,
         asked: HostRequest,

@@ -105,7 +105,7 @@ impl Socket {
         self.shows(PollFlags::empty())
     }
 
-    /// Returns whether a poll of the socket reports one of `flags`, an end, or a failure.
+    /// Returns whether a poll of the socket reports one of `flags`, a closed connection, or an error.
     fn shows(&self, flags: PollFlags) -> bool {
         let mut polled = [PollFd::new(self, flags)];
         let found = poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));

@@ -6,11 +6,12 @@
 //! the transport delay. If requested, replies are sent earlier by this delay. Without [`WAIT`], the client
 //! would hardly sleep, but waking up takes longer after a longer sleep.
 //!
-//! The delay is the median of the round-trip times, limited to [`SPREAD_MAX`] times the fastest. The fastest
-//! is limited to [`FASTEST_MAX`]. These limits exclude interference on a busy machine, because a reply should
-//! be late rather than early. A reply to a client with this delay is early by at most the
-//! [spread](Transport::spread), which is at most a third of the delay. Clients that are more distant, busier,
-//! or slower observe the difference. To emulate a device that is faster than the transport, use dilation.
+//! The delay is the median of the round-trip times, but at most [`SPREAD_MAX`] times the minimum round-trip
+//! time. If this minimum exceeds [`FASTEST_MAX`], [`FASTEST_MAX`] is used instead. These limits exclude
+//! interference on a busy machine, because a reply should be late rather than early. A reply to a client
+//! with this delay is early by at most the [spread](Transport::spread), which is at most a third of the
+//! delay. Clients that are more distant, busier, or slower observe a higher latency. To emulate a device
+//! that is faster than the transport, use dilation.
 
 #![expect(clippy::disallowed_types, reason = "sockets belong here")]
 

@@ -8,7 +8,8 @@ use nacre_kernel::histogram::LatencyHistogram;
 use nacre_machine::record::{Component, Health};
 use std::fmt::{Display, Write};
 
-/// Upper bounds of the latency bins in nanoseconds: 1, 2.5, and 5 of every decade from 1 us to 10 s.
+/// Upper bounds of the latency bins in nanoseconds, from 1 us to 10 s: 1, 2.5, and 5 times each power of
+/// ten.
 const BOUNDS_NS: [u64; 22] = [
     1_000,
     2_500,
