@@ -7,8 +7,8 @@
 //! the number of marks from the previous position of the block to the end of the row (B. Bennett, V. Kruskal,
 //! LRU stack processing, IBM J. R&D 19(4), 1975). When the row is full, marked positions are compacted.
 //!
-//! The memory of a block is 4 bytes for its latest position, its share of the table of regions (16 B for at
-//! most 16 blocks, twice), and its share of the row (1.5 bits for each of at most 8 positions).
+//! The memory of a block is 4 bytes for its latest position, its share of the table of regions (two entries
+//! of 16 B for at most 16 blocks), and its share of the row (1.5 bits for each of at most 8 positions).
 
 use crate::index::Index;
 use crate::marks::Marks;

@@ -32,7 +32,8 @@ pub trait Cache: Send {
     fn replay(&mut self, blocks: &[u64], hits: &mut [bool]);
 }
 
-/// Numbers of block accesses and of bytes. The first number is for reads, and the second is for writes.
+/// Numbers of block accesses and of bytes. The first element of each array is for reads, and the second is
+/// for writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Amounts {
     /// Numbers of blocks read and written.

@@ -35,9 +35,9 @@ const BLOCKS_MIN: usize = 64;
 /// Number of sampled blocks in a cache of the smallest size for which the curve is valid.
 const SMALLEST: f64 = 10.0;
 
-/// Maximum number of tracked block accesses per request, averaged over the requests so far, if the number of
-/// blocks is limited. In addition, the first accesses up to the block limit are permitted. If more accesses
-/// are tracked, half of the sample is dropped.
+/// Maximum number of tracked block accesses per request, averaged over the requests so far, if the number
+/// of blocks is limited. At the start, as many further accesses as the block limit are permitted. If more
+/// accesses are tracked, half of the sample is dropped.
 pub const PER_REQUEST: u64 = 1024;
 
 /// Sampling rate, which is either fixed or limited by the number of sampled blocks.

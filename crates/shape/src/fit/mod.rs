@@ -25,7 +25,7 @@ const GAPS_AROUND: f64 = 500.0;
 const GAP_UNIT: f64 = 1e6;
 /// Maximum number of requests of a trial.
 const TRIAL: u64 = 150_000;
-/// Number of trials of `follow`, once with and once without growth of the footprint.
+/// Number of values of `follow` that are tried, first with and then without growth of the footprint.
 const TRIALS: usize = 3;
 /// Number of candidate rhythms that are compared in trials.
 const RHYTHMS: usize = 3;
@@ -206,7 +206,7 @@ impl Fit {
     /// trace has arrival times. `generate` gets a workload as TOML and a maximum number of requests,
     /// generates the requests, and returns their description.
     ///
-    /// Errors: those of `generate`.
+    /// Returns the errors of `generate`.
     pub fn fit<E>(
         &self,
         has_times: bool,
