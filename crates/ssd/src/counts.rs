@@ -31,9 +31,9 @@ impl Counts {
         Counts { programs_before, erases_before, ..Counts::default() }
     }
 
-    /// Limits the number of host units programmed before measurement to `host`, the number that a power
-    /// loss left programmed. Some of the canceled programs may have been counted before measurement
-    /// started.
+    /// Limits the number of host units programmed before measurement to `host`, the number of host units that
+    /// are still programmed after a power loss. Some of the canceled programs may have been counted before
+    /// measurement started.
     pub(crate) fn forget_taken_back(&mut self, host: u64) {
         self.programs_before.host = self.programs_before.host.min(host);
     }

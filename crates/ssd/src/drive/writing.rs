@@ -170,8 +170,8 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// Performs a trim. The mappings of the trim are known, or the trim has reached the front of the queue.
-    /// Returns whether the trim is complete.
+    /// Performs a trim whose mappings are known, or which has reached the front of the queue. Returns whether
+    /// the trim is complete.
     pub(super) fn trim(&mut self, number: u32) -> bool {
         let request = self.active[number].request;
         let is_over = self.ftl.trim(&request, &mut self.flash, &mut self.counts);
