@@ -96,7 +96,7 @@ impl<'a> Negotiation<'a> {
 
     /// Parses the next complete message at the head of `input` and appends the reply to `out`.
     ///
-    /// Errors: the client must be disconnected.
+    /// Returns an error if the client must be disconnected.
     pub fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<Parsed, Violation> {
         if !self.greeted {
             return self.client_flags(input);

@@ -22,7 +22,7 @@ pub struct Reply<'a> {
 }
 
 impl<'a> Reply<'a> {
-    /// Starts the reply to `request`. The writer appends it to `out`.
+    /// Starts the reply to `request`, which is appended to `out`.
     pub fn new(session: &'a Session, request: &Request, out: &'a mut Vec<u8>) -> Reply<'a> {
         Reply { session, cookie: request.cookie, out }
     }

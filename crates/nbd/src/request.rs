@@ -58,7 +58,7 @@ pub struct Refusal {
 impl Request {
     /// Parses a request header. The data of a write follows the header.
     ///
-    /// Errors: the request is invalid, and the client must be disconnected.
+    /// Returns an error if the request is invalid. The client must then be disconnected.
     pub fn parse(header: &[u8; HEADER_BYTES]) -> Result<Request, Violation> {
         let mut fields = Fields(header);
         let magic = fields.u32().unwrap_or(0);
@@ -73,8 +73,8 @@ impl Request {
         Ok(read().expect("a header has all its fields"))
     }
 
-    /// Returns the number of data bytes after the header. Errors: the number exceeds `maximum`, so the data
-    /// cannot be skipped.
+    /// Returns the number of data bytes after the header. Returns an error if the number exceeds `maximum`,
+    /// because the data then cannot be skipped.
     pub fn payload(&self, maximum: u32) -> Result<usize, Violation> {
         match self.command {
             Command::Write if self.length > maximum => Err(Violation::WriteTooLong(self.length, maximum)),
