@@ -29,8 +29,8 @@ pub(crate) struct SecondThread {
 }
 
 impl SecondThread {
-    /// Permits a second thread for a run whose reading of files `read` tracks. Returns `None` if the process
-    /// may use only one processor.
+    /// Permits a second thread for a run, or returns `None` if the process may use only one processor. `read`
+    /// tracks the files that the run reads.
     pub(crate) fn where_allowed(read: &ShareRead) -> Option<SecondThread> {
         let has_two = std::thread::available_parallelism().is_ok_and(|number| number.get() > 1);
         has_two.then(|| SecondThread { read: read.clone() })

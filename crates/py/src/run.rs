@@ -98,7 +98,7 @@ pub(crate) fn run_checked(
 }
 
 /// Returns the saved state at `path`. If `path` is an image, returns the state of its device after all
-/// outstanding requests.
+/// outstanding requests have completed.
 fn start_state(
     py: Python<'_>,
     path: &Path,

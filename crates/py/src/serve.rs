@@ -40,7 +40,7 @@ pub(crate) struct Options {
     control: Option<PathBuf>,
     /// Address at which metrics are served, or `None` for no metrics.
     metrics: Option<String>,
-    /// Path of a trace that records requests from the start, if any.
+    /// Path of the trace to which requests are recorded from the start, or `None` for no recording.
     record: Option<PathBuf>,
     /// Whether the trace may replace an existing file.
     force: bool,
