@@ -66,10 +66,11 @@ unsafe impl GlobalAlloc for LargePages {
 
 /// Makes the system allocator return nearly all freed memory to the operating system from now on.
 ///
-/// The allocator of glibc maps large blocks separately and unmaps them when they are freed. Each freed block
-/// raises the threshold for large blocks, up to 32 MiB. Smaller blocks are in one of up to eight arenas per
-/// processor, and each arena may keep twice the threshold. A server whose clients briefly need a few MiB
-/// would therefore keep hundreds of MiB. Fixed thresholds are not raised.
+/// The allocator of glibc maps large blocks separately and unmaps them when they are freed. Each freed
+/// block raises the threshold for large blocks, up to 32 MiB. Smaller blocks are in one of up to eight
+/// arenas per processor, and each arena may keep free memory of up to twice the threshold. A server whose
+/// clients briefly need a few MiB would therefore keep hundreds of MiB. This function sets fixed
+/// thresholds, which glibc does not raise.
 pub fn keep_little() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {

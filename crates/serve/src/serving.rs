@@ -59,7 +59,7 @@ pub(crate) struct Pending {
     /// Ticket of the first part. Its arrival is the start of the whole request.
     first: Ticket,
     early: Early,
-    /// Number of bytes of a zero write that are zeroed when the current part is complete.
+    /// Number of bytes of a zero write that are zero once the current part is complete.
     zeroed: u64,
 }
 

@@ -1,8 +1,9 @@
 //! Encryption: TLS with certificates. Clients request it with the NBD option `STARTTLS`.
 //!
 //! The folder of certificates has the layout of other NBD servers and clients: `server-cert.pem` with the
-//! chain, `server-key.pem`, and `ca-cert.pem`. If `ca-cert.pem` exists, clients need a certificate from that
-//! certificate authority. The library does not support pre-shared keys (PSK).
+//! certificate chain, `server-key.pem`, and `ca-cert.pem`. If `ca-cert.pem` exists, clients need a
+//! certificate from the certificate authority in this file. The library does not support pre-shared keys
+//! (PSK).
 
 use crate::socket::Socket;
 use nacre_files::open_file;
@@ -17,7 +18,8 @@ use std::sync::Arc;
 /// Number of bytes of TLS records that are read from the socket at a time.
 const RECORDS_BYTES: usize = 64 << 10;
 
-/// Certificates of the server, and the certificate authority that clients need a certificate from, if any.
+/// Certificates of the server, and the certificate authority that must have issued the certificates of
+/// clients, if any.
 #[derive(Clone, Debug)]
 pub struct Certificates {
     config: Arc<ServerConfig>,

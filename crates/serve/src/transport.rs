@@ -32,12 +32,12 @@ const SHORT: usize = 4 << 10;
 const LONG: usize = 256 << 10;
 /// Number of measured round trips per data size.
 const ROUNDS: usize = 301;
-/// Sizes in bytes of the first two parts of a reply that a client reads: the header of a chunk, and the
-/// offset of its data.
+/// Sizes in bytes of the parts that a client reads before the data of a reply: the chunk header, and the
+/// offset of the data.
 const PARTS: [usize; 2] = [20, 8];
 const HEAD_BYTES: usize = PARTS[0] + PARTS[1];
-/// Maximum ratio of the median to the minimum delay that is accepted. The ratio of an undisturbed transport
-/// is 1.2 to 1.5.
+/// Maximum accepted ratio of the median to the minimum delay. The ratio is 1.2 to 1.5 for an undisturbed
+/// transport.
 const SPREAD_MAX: f64 = 1.5;
 /// Maximum accepted time of the fastest round trip. Undisturbed round trips took 20 to 30 us on all measured
 /// machines.

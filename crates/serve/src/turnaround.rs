@@ -1,17 +1,17 @@
 //! Measurement of a client's turnaround, i.e. the time from a reply to the next request.
 //!
 //! A client with one outstanding request that continues immediately waits only for the device and for its
-//! turnaround: delivery of the reply, waking up, its library, and delivery of the next request. [`Transport`]
-//! measures this time with a client of the server before others connect. The library of a real client is
-//! slower, a client that never sleeps is faster, and machines vary. If the transport delay is subtracted and
-//! the turnaround of the client is known, replies are therefore sent earlier by this turnaround.
+//! turnaround: delivery of the reply, waking up, its library, and delivery of the next request.
+//! [`Transport`] measures this time with a client thread of the server before clients connect. The library
+//! of a real client is slower, a client that never sleeps is faster, and machines vary. If the transport
+//! delay is subtracted and the turnaround of the client is known, replies are therefore sent earlier by
+//! this turnaround.
 //!
 //! A client that computes between requests takes longer, and this time should not be subtracted. Such a
-//! client sometimes continues immediately, so the turnaround is estimated by the value below which a third of
-//! the last turnarounds are. The estimate is limited to the fastest turnaround plus the
-//! [spread](Transport::spread) of the delay, and to the delay plus [`LONGER_MAX`] of the delay. If even the
-//! fastest turnaround exceeds the second limit, the client always computes or the machine is busy, and its
-//! turnaround is unknown.
+//! client sometimes continues immediately, so the estimate is the value below which a third of the last
+//! turnarounds lie. The estimate is limited to the fastest turnaround plus the [spread](Transport::spread)
+//! of the delay, and to the delay plus [`LONGER_MAX`] of the delay. If even the fastest turnaround exceeds
+//! the second limit, the client always computes or the machine is busy, and its turnaround is unknown.
 
 use crate::transport::Transport;
 use std::time::{Duration, Instant};

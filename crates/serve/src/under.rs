@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 /// A device with its image, below the layer of added faults.
 pub(crate) struct Under {
     pub(crate) device: PersistentDevice,
-    /// Number in the fault layer of each request, indexed by the identifier of the request in the device.
+    /// Number of each outstanding request in the fault layer, indexed by the identifier of the request in the
+    /// device.
     numbers: BTreeMap<u32, u32>,
     /// Reason why the last rejected request was not performed.
     pub(crate) refused: Option<NotTaken>,

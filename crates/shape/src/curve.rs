@@ -17,8 +17,8 @@ impl Hits {
         self.reads + self.writes
     }
 
-    /// Returns a mutable reference to the number of write hits if `is_write` is true, or of read hits
-    /// otherwise.
+    /// Returns a mutable reference to the number of write hits if `is_write` is true, and of the number of
+    /// read hits otherwise.
     pub(crate) fn of(&mut self, is_write: bool) -> &mut f64 {
         if is_write { &mut self.writes } else { &mut self.reads }
     }
@@ -30,8 +30,8 @@ impl Hits {
 #[derive(Clone, Debug, Default)]
 pub struct Curve {
     accesses: Hits,
-    /// Sizes in blocks at which the number of hits changes, ascending, each with the hits from this size up
-    /// to the next.
+    /// Cache sizes in blocks at which the number of hits changes, in ascending order. Each entry has the
+    /// number of hits of all caches from this size up to the next size.
     steps: Vec<(u64, Hits)>,
     /// Minimum size in blocks for which the curve is valid.
     smallest: u64,
@@ -85,8 +85,8 @@ impl Curve {
         (accesses > 0.0).then(|| 1.0 - hits / accesses)
     }
 
-    /// Returns every size in blocks at which the number of hits changes, with the hits from this size up to
-    /// the next.
+    /// Returns every cache size in blocks at which the number of hits changes, with the number of hits of all
+    /// caches from this size up to the next size.
     pub fn steps(&self) -> &[(u64, Hits)] {
         &self.steps
     }

@@ -420,7 +420,7 @@ impl Channel {
         first.cast_unsigned()
     }
 
-    /// Records `given` reads or writes of `locations` from `clock` on. They continue a series of which
+    /// Records `given` reads or writes of `locations`, starting at `clock`. They continue a series of which
     /// `begun` commands are already recorded. Returns the clocks of the first and the last of the `given`
     /// commands.
     #[inline]

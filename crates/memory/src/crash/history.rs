@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// Content of a block that the device reports as lost. The value is even, but all words that a test writes
-/// are odd.
+/// Content of a block that the device reports as lost. This value is even, so it differs from all words
+/// that a test writes, which are odd.
 pub(super) const UNREAD: u64 = u64::MAX - 1;
 
 /// Content of each block after each step that changed the block. A single word fills the whole block.
@@ -34,7 +34,7 @@ impl History {
         }
     }
 
-    /// Largest number of steps, from `least` to `most`, after which all blocks had the contents `found`.
+    /// Largest number of steps between `least` and `most` after which all blocks had the contents `found`.
     /// `None` if there is no such number.
     pub(super) fn steps_of(&self, found: &[u64], least: u64, most: u64) -> Option<u64> {
         (least..=most).rev().find(|&steps| {

@@ -89,9 +89,9 @@ const LOCATIONS: u64 = 24;
 const CRASHES_MAX: u64 = 6;
 /// Share of the crashes in which the disk has a fault.
 const HARMED: f64 = 0.5;
-/// On average, the run continues after one of `STAYS` crashes in the last step, or after one of `STAYS_TORN`
-/// crashes that tear a record.
+/// On average, the run continues after one in `STAYS` crashes in the last step if no record was torn.
 const STAYS: u64 = 8;
+/// Like `STAYS`, for crashes that tear a record.
 const STAYS_TORN: u64 = 2;
 
 /// Crashes an image of the stack in `checked` at `points` points, and injects `fault` into the image file.

@@ -1,5 +1,5 @@
-//! An image file whose host crashes. It records the disk content at a mark, and the operations since the
-//! mark.
+//! An image file on a host that crashes. It records the disk content at a certain time (the mark), and all
+//! operations since then.
 
 use nacre_image::tape::{Event, Followed, Tape};
 use std::sync::Arc;

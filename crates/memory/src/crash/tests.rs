@@ -3,8 +3,9 @@
 use super::{Crashed, Fault, Reported, crash};
 use nacre_machine::crash::{NoFiles, random_stack};
 
-/// Number of random stacks, followed by the number of crashes per stack.
+/// Number of random stacks.
 const STACKS: u64 = 24;
+/// Number of crashes per stack.
 const POINTS: u64 = 60;
 
 fn crashed(seed: u64, fault: Fault) -> Crashed {

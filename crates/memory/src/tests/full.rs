@@ -124,7 +124,8 @@ fn what_landed_takes_no_room_from_a_part_that_is_trimmed() {
     }
 }
 
-/// Possible contents of blocks of [`WRITE_BYTES`]: the last stamp of each block, or zeros after a trim.
+/// Values that each block of [`WRITE_BYTES`] may contain: the byte that was last written to the block, or
+/// zero after a trim.
 type Blocks = Vec<BTreeSet<u8>>;
 
 /// A device on a small disk, with its possible contents.

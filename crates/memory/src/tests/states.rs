@@ -83,8 +83,8 @@ fn any_request(random: &mut Random, arrival: Time) -> Request {
     Request { arrival, address, bytes, volume: 0, op }
 }
 
-/// Checks that a device that stores data and a device that stores no data have equal completions when both
-/// start from `saved`.
+/// Starts a device with data and a device without data from `saved`, and checks that both complete the same
+/// requests at the same times. All data must read as zeros.
 fn answers_alike(name: &str, checked: &Checked, saved: &SavedRun<'_>) {
     let mut without = build_alone(checked, &NoFiles).expect("it was built before");
     let layouts = store_layouts(checked, &NoFiles).expect("it was built before");

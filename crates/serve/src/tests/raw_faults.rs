@@ -1,5 +1,5 @@
-//! Tests of raw bytes on a failing host disk. The test runs once for each file operation and each type of
-//! failure, and this operation fails.
+//! Tests of raw bytes on a failing host disk. The test runs once for each pair of a file operation and a
+//! type of failure, and injects this failure into this operation.
 //!
 //! The client receives the error of the disk. A failed write is present, absent, or partly present. A flush
 //! is acknowledged only if it succeeded. After reopening, all acknowledged data is present.

@@ -9,8 +9,9 @@ use std::fmt::Write;
 /// Maximum number of request classes of a workload. Each further class is merged into the most similar of
 /// these classes.
 const CLASSES_MAX: usize = 32;
-/// Number of steps in a distribution of distances, followed by the number of steps in a distribution of gaps.
+/// Number of steps in a distribution of distances.
 const DISTANCE_STEPS: usize = 32;
+/// Number of steps in a distribution of gaps.
 const GAP_STEPS: usize = 64;
 /// Number of steps in a rhythm if the trace is shorter than a day.
 const RHYTHM_STEPS: usize = 64;
@@ -158,10 +159,10 @@ fn classes(fit: &Fit) -> Vec<(Key, Counted)> {
     all
 }
 
-/// Returns the candidate rhythms. Two candidates have gaps relative to the moving average, and their weights
-/// represent changes of the rate. The longest gaps are uniform in the first candidate, and follow the
-/// quantiles of the trace in the second. The third candidate has raw gaps, for rates that change faster than
-/// any average.
+/// Returns the candidate rhythms. The first two candidates use gaps relative to their moving average, so
+/// that only the weights of the rhythm represent changes of the rate. The longest gaps are uniform in the
+/// first candidate, and follow the quantiles of the trace in the second. The third candidate uses absolute
+/// gaps, for rates that change faster than a moving average.
 fn rhythms(fit: &Fit, trace: &Description, requests: u64) -> Vec<Rhythm> {
     let plain = (fit.plain_gaps.sum() / fit.plain_gaps.count().max(1.0)).max(1.0);
     let ways = [(&fit.gaps, GAP_UNIT, false), (&fit.gaps, GAP_UNIT, true), (&fit.plain_gaps, plain, true)];

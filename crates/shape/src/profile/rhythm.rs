@@ -100,7 +100,7 @@ impl Rhythm {
         table(&self.bins, self.width.as_secs_f64(), block_bytes)
     }
 
-    /// Returns two timelines from the first request on, one with an interval per hour, and one with an
+    /// Returns two timelines that start at the first request, one with an interval per hour, and one with an
     /// interval per day.
     pub(super) fn hours_and_days(&self, block_bytes: u64) -> (Timeline, Timeline) {
         let days: Vec<Bin> = self

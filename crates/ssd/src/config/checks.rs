@@ -72,14 +72,14 @@ fn check_handles(config: &Config, reader: &mut Reader<'_>) -> bool {
     has_handles
 }
 
-/// Checks that reclaim groups divide the dies evenly. Returns whether the check passes.
+/// Checks that all reclaim groups can have the same number of dies. Returns whether the check passes.
 fn check_groups(config: &Config, reader: &mut Reader<'_>) -> bool {
     let (dies, groups) = (config.dies_in_all(), u64::from(config.mapping().allocation.reclaim_groups()));
     let problem = format!("the {dies} dies are not a whole number for each group");
     check_divisor("allocation.reclaim_groups", (groups, 1), dies, &problem, reader)
 }
 
-/// Checks that stripes divide the dies of a superblock evenly. Returns whether the check passes.
+/// Checks that the dies of a superblock form a whole number of stripes. Returns whether the check passes.
 fn check_parity(config: &Config, reader: &mut Reader<'_>) -> bool {
     let Some(stripe) = config.stripe() else { return true };
     let dies = config.dies_of_superblock();
@@ -107,7 +107,7 @@ fn check_copyback(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// Checks that superblocks erased while the host is idle leave space for the data and the open superblocks.
+/// Checks that `idle_reserve` erased superblocks leave enough space for the data and the open superblocks.
 fn check_idle_reserve(config: &Config, reader: &mut Reader<'_>) {
     let Some(wanted) = config.mapping().garbage_collection.idle_reserve else { return };
     let holding = (units_wanted(config) / (config.units_per_superblock() as f64 - 1.0)).ceil();

@@ -26,7 +26,7 @@ struct Counts {
     corrected_units: u64,
     /// Number of corrected bit errors.
     corrected_bits: u64,
-    /// Number of host and drive reads of units that required read retries.
+    /// Number of unit reads, by the host or the drive, that required read retries.
     retried: u64,
     /// Number of read retries.
     retries: u64,

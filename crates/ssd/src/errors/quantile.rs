@@ -1,5 +1,5 @@
-//! Number of bit errors of a codeword, computed without stored state as a quantile of a Poisson
-//! distribution. The codeword and the erase count of its superblock determine the quantile, so bit errors
+//! Computation of the number of bit errors of a codeword as a quantile of a Poisson distribution, without
+//! stored state. The codeword and the erase count of its superblock determine the quantile, so bit errors
 //! persist and increase with the mean.
 
 /// Mean above which a normal distribution is accurate enough.

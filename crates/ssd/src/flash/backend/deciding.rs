@@ -120,7 +120,8 @@ impl Backend {
         self.dies[die as usize].line.front().copied()
     }
 
-    /// Starts the next command of the queue. The array of `die` is idle, and no read has priority.
+    /// Starts the next command in the queue of a die whose array is idle and that has no waiting read with
+    /// priority.
     fn begin_next(&mut self, number: u32) {
         let die = &self.dies[number as usize];
         if die.loaded != NONE {
