@@ -184,7 +184,7 @@ impl MemoryError {
         }
     }
 
-    /// Error data for programs. For a scenario, the data of its first error.
+    /// Machine-readable data of the error. For a scenario, the data of its first error.
     pub fn data(&self) -> ErrorData {
         match *self {
             MemoryError::Scenario(ref problems) => {
@@ -211,7 +211,7 @@ impl MemoryError {
         }
     }
 
-    /// Converts the reason why a step was not performed, for a device with pages of `page_bytes`.
+    /// Converts the reason why a step was not performed, for a device with pages of `page_bytes` bytes.
     pub fn of(not_taken: NotTaken, page_bytes: u32) -> MemoryError {
         match not_taken {
             NotTaken::Refused(Refused::TransactionTooLarge { pages }) => {

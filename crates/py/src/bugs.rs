@@ -68,8 +68,8 @@ fn both(work: Box<dyn FnOnce() + Send + '_>, here: &mut dyn FnMut()) -> Option<R
     })
 }
 
-/// Releases the interpreter lock and calls `work`. A failed assertion in `work` raises an exception of class
-/// `Error`.
+/// Releases the interpreter lock and calls `work`. A failed assertion in `work` is returned as the
+/// exception `InternalError`.
 pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|cause| {
         let text = cause.downcast_ref::<String>().map(String::as_str);

@@ -222,7 +222,8 @@ impl Disk {
         Ok(Served::Asked(Pending { request: *request, asked: first, ticket, first: ticket, early, zeroed }))
     }
 
-    /// Submits the next part of a request after the device has completed a part.
+    /// Submits the next part of a request after the device has completed a part at `done`. Returns `None` if
+    /// the request is complete.
     fn next_part(
         &self,
         model: &Model,

@@ -1,4 +1,4 @@
-//! Starting of threads, which fails if the system refuses a thread.
+//! Functions that start threads, and return an error if the system cannot provide a thread.
 //!
 //! A thread needs more memory than its stack: its thread-local data and first allocations come from the
 //! allocator. If such an allocation fails, the whole process aborts. A successful allocation of the stack

@@ -54,7 +54,7 @@ impl Curve {
         self.accesses
     }
 
-    /// Returns the minimum size in blocks that the curve distinguishes.
+    /// Returns the minimum size in blocks for which the curve is valid.
     pub fn smallest(&self) -> u64 {
         self.smallest
     }

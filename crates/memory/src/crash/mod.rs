@@ -167,7 +167,8 @@ impl<'a> ImageRun<'a> {
         })
     }
 
-    /// Performs one step, and crashes inside it several times. Returns an error if a guarantee is violated.
+    /// Performs one step, and crashes several times in the middle of it. Returns an error if a guarantee is
+    /// violated.
     fn step(&mut self) -> Result<(), String> {
         self.steps += 1;
         self.crashed.steps += 1;

@@ -105,7 +105,8 @@ impl ImageRun<'_> {
         }
     }
 
-    /// Begins a transaction, or ends the open one. After a rollback, the blocks are read.
+    /// Begins a transaction, or commits or rolls back the open one. After a rollback, the history is updated
+    /// from the blocks that are read.
     fn transact(&mut self) -> Result<(), String> {
         if !self.device.is_in_transaction() {
             return self.change(Step::Begin).map(drop);

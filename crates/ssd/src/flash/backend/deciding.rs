@@ -36,7 +36,7 @@ impl Backend {
         }
     }
 
-    /// Decides the next operation of `die`.
+    /// Decides the next operation of die `number`.
     fn decide_die(&mut self, number: u32) {
         if !self.dies[number as usize].reads.is_empty() {
             self.decide_reads(number);
@@ -57,7 +57,7 @@ impl Backend {
         }
     }
 
-    /// Decides how `die` serves its waiting host reads.
+    /// Decides how die `number` serves its waiting host reads.
     fn decide_reads(&mut self, number: u32) {
         let die = &self.dies[number as usize];
         match die.phase {
@@ -120,8 +120,8 @@ impl Backend {
         self.dies[die as usize].line.front().copied()
     }
 
-    /// Starts the next command in the queue of a die whose array is idle and that has no waiting read with
-    /// priority.
+    /// Starts the next command in the queue of die `number`. The array is idle, and no read with priority
+    /// waits.
     fn begin_next(&mut self, number: u32) {
         let die = &self.dies[number as usize];
         if die.loaded != NONE {
@@ -149,7 +149,7 @@ impl Backend {
         }
     }
 
-    /// Offers the data of the next program of `die`, which can be transferred while the array is busy.
+    /// Offers the data of the next program of die `number`, which can be transferred while the array is busy.
     fn offer_data(&mut self, number: u32) {
         let die = &self.dies[number as usize];
         if die.wanted != NONE || die.loading != NONE || die.loaded != NONE {
@@ -296,8 +296,8 @@ impl Backend {
         }
     }
 
-    /// Starts the program whose data is in `die`, or queues the die if the number of concurrent programs is
-    /// limited.
+    /// Starts the program whose data is in die `number`, or queues the die if the number of concurrent
+    /// programs is limited.
     fn begin_program(&mut self, number: u32) {
         if self.program_turns.are_kept() {
             let order = self.commands[self.dies[number as usize].loaded].order;
@@ -306,7 +306,7 @@ impl Backend {
         self.start_program(number);
     }
 
-    /// Starts the granted program of `die`, if the die is still ready.
+    /// Starts the granted program of die `number`, if the die is still ready.
     fn take_program_turn(&mut self, number: u32) {
         let die = &self.dies[number as usize];
         let is_free = match die.phase {

@@ -52,7 +52,7 @@ pub(crate) enum Done {
     Flushed(u32),
 }
 
-/// Times of a host read, by activity, without waiting for the die and channel.
+/// Times of a host read, by activity, excluding the time for which it waits for the die and the channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct ReadTimes {
     /// Time for suspending the operation of the die.
