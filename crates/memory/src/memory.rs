@@ -30,7 +30,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Opens the stack of `checked` as a memory. Its data is lost when it is dropped.
+    /// Opens the stack of `checked` as a memory. The data is lost when the memory is dropped.
     ///
     /// Returns an error if the stack stores no data or cannot be built.
     pub fn open(checked: &Checked, files: &dyn Files) -> Result<Memory, MemoryError> {

@@ -399,8 +399,8 @@ impl PersistentDevice {
         self.bookkeeping.until
     }
 
-    /// Whether the end of the journal was torn when it was opened, e.g. by a kill or a host power loss. The
-    /// torn record was dropped, and contained no synced step.
+    /// Whether the end of the journal was torn when the image was opened, e.g. by a kill or a host power
+    /// loss. The torn record was dropped, and contained no synced step.
     pub fn was_torn(&self) -> bool {
         self.was_torn
     }

@@ -32,7 +32,7 @@ pub struct BlockSizes {
 
 impl Export {
     /// Returns the transmission flags of the export. One flag states that a write is visible to all
-    /// connections as soon as its reply was sent.
+    /// connections as soon as the reply to the write has been sent.
     pub(crate) fn flags(&self) -> u16 {
         let mut told = flags::HAS_FLAGS
             | flags::SEND_FLUSH

@@ -1,10 +1,10 @@
 //! Memory allocation in large pages, if the system supports them.
 //!
-//! The tables of a large cache or drive are accessed at random. With pages of 4 KiB, nearly every access also
-//! reads a page-table entry from memory. With pages of 2 MiB, hardly any access does. On most systems, Linux
-//! provides large pages only on request (`transparent_hugepage` is `madvise`). This allocator requests large
-//! pages. Programs and extension modules select the allocator; it does not change results, and the core does
-//! not depend on it.
+//! The tables of a large cache or drive are accessed at random. With pages of 4 KiB, nearly every access
+//! also reads a page-table entry from memory. With pages of 2 MiB, hardly any access needs this additional
+//! read. On most systems, Linux provides large pages only on request (`transparent_hugepage` is `madvise`).
+//! This allocator requests large pages. Programs and extension modules select the allocator; it does not
+//! change results, and the core does not depend on it.
 //!
 //! An allocator requires `unsafe` code; apart from this crate, only the C interface has such code. The
 //! allocator passes every call to the system allocator and only adds advice about the returned memory.

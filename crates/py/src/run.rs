@@ -167,7 +167,8 @@ pub(crate) fn check(
     Ok(document.to_string())
 }
 
-/// Builds the stack of a checked scenario, as a run does.
+/// Builds the stack of a checked scenario, as a run does. Returns its capacity in bytes, or `None` if the
+/// capacity is unlimited.
 pub(crate) fn build_checked(
     py: Python<'_>,
     checked: &Checked,
@@ -179,8 +180,8 @@ pub(crate) fn build_checked(
     built.map_err(|problems| config_error(py, &problems))
 }
 
-/// Submits requests (operation, first byte, bytes) serially to the stack of a scenario. Returns their latency
-/// breakdowns as JSON text.
+/// Submits `requests` serially to the stack of a scenario. Each request has an operation, the address of
+/// its first byte, and a number of bytes. Returns their latency breakdowns as JSON text.
 #[pyfunction]
 pub(crate) fn step(
     py: Python<'_>,

@@ -30,8 +30,8 @@ impl Hits {
 #[derive(Clone, Debug, Default)]
 pub struct Curve {
     accesses: Hits,
-    /// Cache sizes in blocks at which the number of hits changes, in ascending order. Each entry has the
-    /// number of hits of all caches from this size up to the next size.
+    /// Cache sizes in blocks at which the number of hits changes, in ascending order. The number of hits in
+    /// an entry applies to all sizes below the size of the next entry.
     steps: Vec<(u64, Hits)>,
     /// Minimum size in blocks for which the curve is valid.
     smallest: u64,
@@ -85,8 +85,8 @@ impl Curve {
         (accesses > 0.0).then(|| 1.0 - hits / accesses)
     }
 
-    /// Returns every cache size in blocks at which the number of hits changes, with the number of hits of all
-    /// caches from this size up to the next size.
+    /// Returns every cache size in blocks at which the number of hits changes. The number of hits in an entry
+    /// applies to all sizes below the size of the next entry.
     pub fn steps(&self) -> &[(u64, Hits)] {
         &self.steps
     }

@@ -132,8 +132,8 @@ impl Part {
         self.banks * self.groups
     }
 
-    /// Maximum time to open a row in every bank of a rank: tRP + tRCD, and the largest distance of two
-    /// activations (tRRD, tRRD_L, or a quarter of tFAW) between each two banks.
+    /// Maximum time to open a row in every bank of a rank: tRP + tRCD, plus the longest interval between two
+    /// activations (tRRD, tRRD_L, or a quarter of tFAW) for each bank except the first.
     fn opening(&self) -> Time {
         let in_group = self.activate_to_activate_in_group.unwrap_or_default();
         let quarter = Time::from_ps(self.four_activates.as_ps().div_ceil(4));

@@ -8,10 +8,10 @@
 //! With a [`Store`] that carries data, programs, copies, and erases also apply to the data.
 //!
 //! # Not modeled
-//! - Overlap of operations, which the controller of dies and channels schedules.
+//! - Overlap of operations: the controller of dies and channels schedules them.
 //! - Bit errors, read disturb, and retention.
 //! - Slower programs of worn cells.
-//! - Time and energy of operations, which [`Nand`] has.
+//! - Time and energy of operations: they are settings of [`Nand`].
 //! - Failures: a block stays usable after its rated cycles, like the chips tested by Wu and Zwaenepoel
 //!   (ASPLOS 1994, section 2).
 //!

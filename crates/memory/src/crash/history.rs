@@ -46,8 +46,8 @@ impl History {
         })
     }
 
-    /// Finds a block whose content in `found` is wrong: the block never had this content, neither after
-    /// `least` steps nor after more steps. Returns the block and this content.
+    /// Finds a block whose content in `found` is wrong, i.e. the block had this content neither after `least`
+    /// steps nor after any later step. Returns the block and this content.
     pub(super) fn stranger(&self, found: &[u64], least: u64) -> Option<(u64, u64)> {
         let is_known = |versions: &[(u64, u64)], word: u64| {
             let base = versions.iter().rfind(|&&(step, _)| step <= least).map_or(0, |&(_, word)| word);

@@ -16,8 +16,9 @@ const GAP_STEPS: usize = 64;
 /// Number of steps in a rhythm if the trace is shorter than a day.
 const RHYTHM_STEPS: usize = 64;
 const DAY_S: f64 = 86_400.0;
-/// Number of strips by which the footprint is enlarged, because the pattern may leave this space unused. A
-/// strip has 256 blocks, or the blocks of eight of the largest requests if these are more.
+/// Number of strips by which the footprint is enlarged, because the pattern may leave this space unused.
+/// The size of a strip is [`STRIP_BLOCKS`] blocks, or [`STRIP_REQUESTS`] times the size of the largest
+/// request, whichever is larger.
 const STRIPS: f64 = 16.0;
 const STRIP_BLOCKS: u64 = 256;
 const STRIP_REQUESTS: u64 = 8;

@@ -13,8 +13,8 @@ pub(crate) struct Prerequisites {
     /// Whether each operation has ended, starting with number `ended_below`.
     #[state(varies)]
     ended: VecDeque<bool>,
-    /// Waiting commands or flushes in ascending order. Each has the number of the first operation on which it
-    /// does not depend.
+    /// Waiting commands or flushes. Each has the number of the first operation on which it does not depend,
+    /// and these numbers are in ascending order.
     #[state(varies)]
     waiting: VecDeque<(u64, u32)>,
 }

@@ -308,7 +308,7 @@ fn a_channel_takes_on_the_state_of_another() {
 }
 
 /// Checks that an open row can be read at clocks 15 and 19, which are at least tRCD after the row is opened
-/// and at least tRTP before it is closed. It cannot be read at clock 23.
+/// and at least tRTP before it is closed. A read at clock 23 would be too late.
 #[test]
 fn a_row_is_read_before_it_is_closed_for_another_as_long_as_there_is_time() {
     let mut channel = Channel::new(ddr3(), 1);
