@@ -25,7 +25,8 @@ pub enum MemoryError {
         /// Reason why the section is invalid.
         detail: String,
     },
-    /// A component of the device stores its state elsewhere, so an image cannot hold it.
+    /// A component of the device has state that Nacre cannot save, e.g. in a Python function, so an image
+    /// cannot hold the device.
     #[error("{0}; or use a memory without an image")]
     CannotSave(#[from] CannotSave),
     /// The range is partly outside the memory.
@@ -142,7 +143,7 @@ pub enum NotTaken {
     },
     /// The image cannot store the step.
     Image(ImageError),
-    /// A component of the device stores its state elsewhere.
+    /// A component of the device has state that Nacre cannot save, e.g. in a Python function.
     CannotSave(CannotSave),
 }
 

@@ -46,7 +46,8 @@ impl WithFunctions {
         })
     }
 
-    /// Imports the function with a name of the form `module:function`.
+    /// Imports the function `name`, which has the form `module:function`. If this fails, remembers the
+    /// exception and returns `None`.
     fn imported(&self, py: Python<'_>, name: &str) -> Option<Py<PyAny>> {
         let found = py
             .import("nacre.scenario.source")

@@ -21,7 +21,7 @@ pub(crate) struct Memory {
     word_bytes: u64,
 }
 
-/// Result of an operation on a memory that may be closed or broken.
+/// Reason why an operation on a memory failed.
 enum Failure {
     Memory(MemoryError),
     Closed,

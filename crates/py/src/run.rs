@@ -181,7 +181,7 @@ pub(crate) fn build_checked(
 }
 
 /// Submits `requests` serially to the stack of a scenario. Each request has an operation, the address of
-/// its first byte, and a number of bytes. Returns their latency breakdowns as JSON text.
+/// its first byte, and a number of bytes. Returns the latency breakdowns of the requests as JSON text.
 #[pyfunction]
 pub(crate) fn step(
     py: Python<'_>,

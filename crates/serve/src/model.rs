@@ -306,8 +306,8 @@ impl Model {
     }
 
     /// Cuts power at the current time and restores it immediately. Connected clients get no more replies.
-    /// Returns an error if the power loss cannot be stored; no data is lost then. If `again` is given, power
-    /// fails a second time at that point of the recovery.
+    /// Returns an error if the power loss cannot be stored. In this case, no data is lost. If `again` is
+    /// given, power fails a second time at that point of the recovery.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn power_fail(&self, again: Option<Permille>) -> io::Result<Outage> {
         // Replies are stopped before the time is read, so that no reply is sent after that time.
@@ -416,11 +416,11 @@ impl Model {
     }
 }
 
-/// Time by which a reply is sent earlier than the device completes the request.
+/// Time by which a reply precedes the completion of the request in the device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Early {
     /// Replies are not sent early.
     Not,
-    /// Replies are sent early by the transport delay, with the adjustment for the client.
+    /// Replies are sent early by the transport delay, which is adjusted for the client.
     By(Beyond),
 }

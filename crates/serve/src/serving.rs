@@ -74,7 +74,7 @@ impl Pending {
         held_bytes(&self.request)
     }
 
-    /// Returns the time by which the reply is sent before the completion.
+    /// Returns the time by which the reply precedes the completion.
     pub(crate) fn ahead(&self, model: &Model) -> Duration {
         let way = model.transport().of(self.request.length);
         match self.early {
@@ -109,8 +109,9 @@ pub(crate) fn held_bytes(request: &Request) -> usize {
 }
 
 impl Disk {
-    /// Serves `request` with the data `payload` for a client that connected after `outages` power losses, and
-    /// whose replies are sent early by `early`. Appends the reply to `out` if the reply is known immediately.
+    /// Serves `request` with the data `payload` for a client that connected after `outages` power losses.
+    /// `early` determines the time by which replies precede completions. Appends the reply to `out` if the
+    /// reply is known immediately.
     pub(crate) fn serve(
         &self,
         session: &Session,

@@ -18,7 +18,8 @@ impl History {
         self.blocks.keys().copied().collect()
     }
 
-    /// Sets the content of `block` to `word`, starting at `step`.
+    /// Records that `block` contains `word` after `step`, and after later steps until its content changes
+    /// again.
     pub(super) fn hold(&mut self, step: u64, block: u64, word: u64) {
         self.blocks.entry(block).or_default().push((step, word));
     }

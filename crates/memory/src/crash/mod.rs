@@ -80,8 +80,9 @@ impl Crashed {
 
 /// Size of the journal in bytes, which is small so that checkpoints are frequent.
 const JOURNAL_BYTES: u64 = 32 << 10;
-/// Size of a block in bytes, and maximum number of blocks per write.
+/// Size of a block in bytes.
 const BLOCK: u64 = 512;
+/// Maximum number of blocks per write.
 const BLOCKS_MAX: u64 = 4;
 /// Number of blocks that are written.
 const LOCATIONS: u64 = 24;

@@ -55,7 +55,7 @@ fn request_line(line: &[u8]) -> Option<(&str, &str)> {
     (is_whole && parts.next().is_none()).then_some((method, target))
 }
 
-/// Returns the host that a request head names, if it names exactly one.
+/// Returns the host named in a request head, or `None` if the head does not name exactly one host.
 fn host(head: &[u8]) -> Option<&str> {
     let lines = std::str::from_utf8(head).ok()?.split("\r\n").skip(1);
     let named =

@@ -110,7 +110,7 @@ impl Errors {
         }
     }
 
-    /// Resets the read counts of `superblock` after its latest erase.
+    /// Resets the read counts of `superblock` if it was erased after its reads were last counted.
     fn count_from_erase(&mut self, superblock: u32, erases: u32) {
         let row = &mut self.rows[superblock as usize];
         if row.erases != erases {
