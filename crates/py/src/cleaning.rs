@@ -255,7 +255,7 @@ pub(crate) struct CleaningView {
     partition: usize,
     /// Number of the first position of the partition.
     first: usize,
-    /// Index of the full position whose segment most recently received pages.
+    /// Index of the position of the active segment, which received pages most recently and is now full.
     active: usize,
     /// Number of pages per segment.
     pages_per_segment: u32,
