@@ -1,5 +1,5 @@
-//! Server side of the Network Block Device protocol, fixed newstyle, as functions from received bytes to sent
-//! bytes.
+//! Server side of the Network Block Device protocol (fixed newstyle): functions that parse received bytes
+//! and produce the bytes to send.
 //!
 //! This crate has no sockets, threads, or disk access. [`Negotiation`] parses the data of a client and
 //! appends the reply, until an export is selected. Then [`Request::parse`] parses each request,

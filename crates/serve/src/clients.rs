@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// When the server stops, the time that clients have to receive their last replies before they are
-/// disconnected.
+/// Time that clients have to receive their last replies when the server stops. Afterwards, the server
+/// disconnects them.
 const LAST_REPLIES: Duration = Duration::from_millis(800);
-/// Maximum time for which the server waits until the threads of disconnected clients have ended. These
-/// threads wait only for the disk.
+/// Maximum time for which the server waits for the threads of disconnected clients to end. These threads
+/// wait only for the disk.
 const CUT_OFF: Duration = Duration::from_secs(5);
 /// Interval at which the server checks whether the last clients have disconnected.
 const CHECK_INTERVAL: Duration = Duration::from_millis(2);

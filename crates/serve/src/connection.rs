@@ -17,8 +17,8 @@ use std::io;
 use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
-/// Interval at which a client's thread, while it waits until a reply is due, checks whether the server is
-/// stopping.
+/// Interval at which a client's thread checks whether the server is stopping while it waits until a reply
+/// is due.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// Time without requests from a client after which processors may sleep.
 const SILENCE: Duration = Duration::from_secs(1);
