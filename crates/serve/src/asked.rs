@@ -13,14 +13,14 @@ pub enum Timing {
     Emulated {
         /// Factor for all durations, at least one.
         dilation: f64,
-        /// Start of the modeled time of a request.
+        /// Instant from which the modeled latency of a request is counted.
         since: Since,
     },
     /// Replies are sent immediately, and no device is modeled.
     None,
 }
 
-/// Start of the modeled time of a request.
+/// Instant from which the modeled latency of a request is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
     /// Arrival of the request at the server. No reply is early, and the client observes the transport delay

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     /// Creates a model whose terms are published as `a cycles^k`, `b cycles^m days^n`, and `c cycles^p
-    /// reads^q`.
+    /// reads^q`. The created terms are normalized to `at` cycles.
     fn published(fresh: f64, worn: [f64; 2], lying: [f64; 3], read: [f64; 3], at: f64) -> ErrorRate {
         let term =
             |rate: f64, cycles: f64, others: f64| Term { rate: rate * libm::pow(at, cycles), cycles, others };
