@@ -6,7 +6,7 @@ Functions:
 - `step` issues single requests and returns their latency breakdowns.
 - `mixes` scores every mix of the tiers of a scenario; `plan` finds caches and mixes for a trace.
 - `study` runs a sweep over many designs, or searches for the best designs.
-- `crash` cuts the power of a device at many points and checks its durability guarantees.
+- `crash` cuts power to a device at many points and checks its durability guarantees.
 - `open` opens a simulated memory in a program; `serve` serves a device as a block device.
 - `reproduce` recomputes published results and reports the deviation of each result.
 - `compare` compares records; `load` reads any saved result; `report` writes an HTML page.

@@ -162,8 +162,8 @@
 //!   uncorrectable copy only when the host reads it.
 //! - If a unit has more bit errors than the code corrects, its data is lost. Reads and partial writes of the
 //!   unit then fail until the host writes or trims the whole unit, even if GC has copied the unit. The first
-//!   flush that completes after the loss fails. All other flushes that are outstanding at the time of this
-//!   failure fail, too.
+//!   flush that completes after the loss fails. All other flushes that are outstanding at that time also
+//!   fail.
 //! - After `refresh_reads` reads of a block, the drive moves all data of the superblock that contains the
 //!   block. The copies wait for the reads in progress. They cross the channel because their data must be
 //!   corrected.

@@ -189,7 +189,7 @@ def _pull(
     recovery: float,
     as_json: bool,
 ) -> None:
-    """Runs the user's program on the device, cuts the power of the device, and prints results."""
+    """Runs the user's program on the device, cuts power to the device, and prints results."""
     settings_of(scenario, settings)
     with Interruption() as interruption, Bar("pulling", "times") as bar:
         pulled = crash_program(

@@ -36,7 +36,7 @@
 //!
 //! # Not modeled
 //! - Transactions of the device. The fault layer does not forward transactions.
-//! - Power loss of a single device. The crash simulator cuts the power of the whole system.
+//! - Power loss of a single device. The crash simulator cuts power to the whole system.
 //!
 //! # Sources
 //! - gunawi-2018: slow and stalling devices.

@@ -9,9 +9,9 @@
 //!
 //! The setting `gather_young` enables a rule that the policy of the paper does not have. If hot pages are
 //! written many times during one pass through the partition, the victim that FIFO selects contains no valid
-//! hot page. Assume that 5 % of the data, at random addresses, receive 95 % of the writes (5/95). Without the
-//! rule, gathering this hot data would take a thousand turnovers. In one turnover, the host writes as many
-//! pages as the array has valid pages. If hot and cold pages are mixed, a young segment has nearly as many
+//! hot page. Assume that 5 % of the data, at random addresses, receive 95 % of the writes (5/95). In one
+//! turnover, the host writes as many pages as the array has valid pages. Without the rule, gathering this hot
+//! data would take a thousand turnovers. If hot and cold pages are mixed, a young segment has nearly as many
 //! invalid pages as an old segment. Periodically, the policy searches for segments with nearly as many
 //! invalid pages as the oldest segment. The policy cleans the youngest of these segments instead of the
 //! oldest segment. The valid pages at the end of this young segment are nearly all hot and move to the

@@ -1,7 +1,7 @@
 //! 2Q: a FIFO queue for new blocks in front of an LRU queue for blocks that are used again.
 //!
 //! # Model
-//! The model implements the full version of 2Q. New blocks enter the FIFO queue A1in, and a use does not
+//! The model implements the full version of 2Q. New blocks enter the FIFO queue A1in, and hits do not
 //! change their order. When a block leaves A1in, the queue A1out records its address. If a block in A1out is
 //! requested, it enters Am, which is an LRU queue. If A1in holds more than Kin blocks, the victim comes from
 //! A1in. Otherwise, the victim comes from Am.

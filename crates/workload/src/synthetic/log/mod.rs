@@ -4,9 +4,9 @@
 //! The footprint is a ring of zones. Before a zone is written, the whole zone is trimmed. On a device with
 //! zones, the trim resets the zone. The zone is then written sequentially from its beginning to its end.
 //! After the last zone, the log continues with the first zone. With `open_zones` = n, n consecutive zones
-//! are written at the same time, and the requests to these zones alternate. A read accesses the data of a
-//! random write whose data is still in the log. All these writes have the same probability. The pattern
-//! represents the logs of databases and log-structured file systems. It also represents key-value stores
+//! are written at the same time, and the requests to these zones alternate. Each read accesses a randomly
+//! selected earlier write whose data is still in the log. All these writes have the same probability. The
+//! pattern represents the logs of databases and log-structured file systems. It also represents key-value stores
 //! that discard their segments in write order. For several logs with different rates, use `tenants`.
 //!
 //! # Not modeled
