@@ -4,7 +4,7 @@
 
 The program runs the given number of points, of about the given duration, on all cores. It prints
 the processor time of all processes divided by wall time and cores. It also prints the share of the
-workers' time that is spent in points, and the use of the remaining time. The program then repeats
+workers' time that is spent in points, and how the remaining time is spent. The program then repeats
 this with very short points, which shows the overhead per point. Other load on the machine reduces
 the first number, but not the second.
 """

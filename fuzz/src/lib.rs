@@ -11,7 +11,7 @@ pub mod nbd;
 pub use libfuzzer_sys::fuzz_target;
 
 /// Parses `data` twice with the parser `kind`: bad records are skipped in the first pass and fatal in the
-/// second. If `kind` is `None`, the parser is detected. Checks the properties that hold for every input.
+/// second. If `kind` is `None`, the format is detected. Checks the properties that hold for every input.
 pub fn parse(kind: Option<&str>, data: &[u8]) {
     let lenient = read(kind, data, false, 61);
     let strict = read(kind, data, true, 4096);

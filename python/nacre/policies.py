@@ -41,11 +41,11 @@ class Replacement(Protocol):
     """
 
     def hit(self, block: int) -> None:
-        """Is called when a cached block is accessed."""
+        """Nacre calls this method when a cached block is accessed."""
         ...
 
     def insert(self, block: int) -> None:
-        """Is called after a block was inserted."""
+        """Nacre calls this method after it inserts a block."""
         ...
 
     def evict(self, block: int) -> int:
@@ -57,7 +57,7 @@ class Replacement(Protocol):
         ...
 
     def remove(self, block: int) -> None:
-        """Is called after a block was removed for a reason other than eviction."""
+        """Nacre calls this method after it removes a block for a reason other than eviction."""
         ...
 
 

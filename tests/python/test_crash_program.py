@@ -79,7 +79,7 @@ def test_a_check_that_is_ended_by_the_same_signal_is_not_a_violation(
     device: str, tmp_path: Path
 ) -> None:
     """A service manager sends the stop signal to every process at once, so the check may end before
-    `nacre crash`. The ended check does not count as failed."""
+    `nacre crash`. A check that was stopped by this signal does not count as failed."""
     note = tmp_path / "check"
     process = begun(
         device, "--within", "0", "--check", f"echo $$ > {note}; {FOREVER}", "--", "true"
@@ -155,8 +155,8 @@ time.sleep(1 if clears else 0)
 
 @pytest.mark.parametrize("how", ["outlives", "clears", "both"])
 def test_no_process_of_a_program_is_left_running(device: str, tmp_path: Path, how: str) -> None:
-    """The program leaves a process in a separate session that has lost its parent, its environment
-    variables, or both. This process is killed, too."""
+    """The program leaves a process behind in a separate session. The process has lost its parent,
+    its environment variables, or both. `nacre crash` kills this process, too."""
     (tmp_path / "outlives.py").write_text(OUTLIVES)
     note = tmp_path / "survivor"
     program = [sys.executable, str(tmp_path / "outlives.py"), str(note), how]

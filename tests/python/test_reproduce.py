@@ -283,8 +283,8 @@ def test_ctrl_c_keeps_finished_runs_and_judges_nothing(folder: Path, tmp_path: P
 def test_an_interrupted_reproduction_of_all_papers_writes_only_finished_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """After Ctrl-C, the reproduction stops preparing runs, and does not read results for
-    verdicts."""
+    """After Ctrl-C, the reproduction stops preparing runs, and saves completed runs without reading
+    results to compute verdicts."""
     planned = []
     task_of = tasks.task_of
 

@@ -75,8 +75,8 @@ def looped(server: Server, folder: Path) -> Iterator[str]:
 
 
 def is_over(loop: str, file: Path) -> bool:
-    """Returns whether the loop device is attached to this file. Another program may use the loop
-    device now."""
+    """Returns whether the loop device is still attached to this file, and not to that of another
+    program."""
     found = subprocess.run(
         ["losetup", "--noheadings", "--output", "BACK-FILE", loop],
         capture_output=True,

@@ -6,9 +6,10 @@ are cached (cachestat, Linux 6.5). While the number is above the limit, the prog
 files (posix_fadvise DONTNEED). A clock hand moves over all files and selects the pieces. Other
 files on the machine are not affected.
 
-The position of the hand, and not the use of pages, determines the dropped pages. The result is
-therefore closer to FIFO than to the kernel's LRU. Dirty pages are not dropped. The kernel starts to
-write them, and the hand drops them when it reaches them again. Files below 256 KiB are ignored.
+The position of the hand, and not the last access to a page, determines which pages are dropped. The
+result is therefore closer to FIFO than to the kernel's LRU. Dirty pages are not dropped. The kernel
+starts to write them, and the hand drops them when it reaches them again. Files below 256 KiB are
+ignored.
 """
 
 from __future__ import annotations

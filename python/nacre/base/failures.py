@@ -77,8 +77,8 @@ def failure_of(error: BaseException) -> Failure:
 def _was_refused_a_thread(error: RuntimeError) -> bool:
     """Returns whether the system refused to start a thread.
 
-    Python has no exception class for this. Starting a thread twice raises the same class, but such
-    a thread has an identifier.
+    Python has no exception class for this. Starting a thread twice raises the same exception class,
+    but such a thread has an identifier.
     """
     trace = _innermost(error)
     if trace is None or trace.tb_frame.f_code is not threading.Thread.start.__code__:

@@ -111,7 +111,7 @@ class Interruption:
         return tick
 
     def leaves_something(self) -> None:
-        """Notes the existence of results. After this call, the first Ctrl-C keeps them."""
+        """Records that there are results. After this call, the first Ctrl-C keeps them."""
         self._nothing_yet = False
 
     def __enter__(self) -> Interruption:

@@ -275,7 +275,7 @@ def write(out: Path, results: Sequence[Result]) -> None:
 
 
 def part_of(name: str, activity: Activity) -> str:
-    """Returns the part to which an activity belongs, in the bar of the cache `name`."""
+    """Returns the part of the bar of the cache `name` to which an activity belongs."""
     if activity.component.startswith("stack.backing"):
         return "network store"
     has_pcm = next(cache.pcm for cache in CACHES if cache.name == name) > 0

@@ -49,7 +49,7 @@ class Job:
     _turn: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def begin(self) -> bool:
-        """Starts the job and returns true, unless the job was stopped before it started."""
+        """Starts the job and returns True. Returns False if the job was stopped before it began."""
         with self._turn:
             if self.is_over:
                 return False

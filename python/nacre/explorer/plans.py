@@ -253,7 +253,7 @@ def _place(path: Path, name: str, word: str) -> Path:
 
 
 def _others(path: Path, plan: nacre.simulate.Plan) -> dict[tuple[str, str], nacre.results.Mixes]:
-    """Returns the mixes for faster and slower devices, if these mixes were computed."""
+    """Returns the saved mixes for faster and slower devices, by device and direction."""
     found = {}
     for name in plan.mixes.names:
         for word in FACTORS:

@@ -124,10 +124,10 @@ _DRAWN = "[a-z0-9_]" * 8
 
 
 def unfinished(directory: Path, *names: str) -> list[Path]:
-    """Returns temporary files in `directory` that killed processes left.
+    """Returns temporary files in `directory` that were left behind by killed processes.
 
-    These are files that `replacing` created for targets with one of the `names`. A name may be a
-    pattern of `fnmatch`. Ignores linked directories and names that `tempfile` does not generate,
+    These are files that `replacing` created for targets with one of the `names`. A name may be an
+    `fnmatch` pattern. Ignores linked directories and names that `tempfile` does not generate,
     because they belong to other programs.
     """
     if directory.is_symlink():

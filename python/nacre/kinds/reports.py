@@ -109,7 +109,7 @@ def report(results: Mapping[str, Result], title: str = "Nacre report") -> str:
 
 
 def _others_side_by_side(results: Mapping[str, Result]) -> str:
-    """Returns a table for each kind with several results, except the kind of records.
+    """Returns a table for each kind with several results, except for records.
 
     Each result is a row.
     """

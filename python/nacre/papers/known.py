@@ -115,7 +115,7 @@ class Paper:
         return tuple(Reproduction([self.target], {}).listed)
 
     def claims(self, known: Mapping[str, tuple[Row, Made]] | None = None) -> list[Claim]:
-        """Returns all claims. The result of a claim is from `known`, otherwise from the package."""
+        """Returns all claims. Results that are missing in `known` are those in the package."""
         found = {**_shipped(REPRODUCED), **(known or {})}
         return [Claim(*_merged(row, found.get(row["id"]))) for row in self.rows]
 

@@ -126,7 +126,7 @@ class MissRatioCurve(Curve):
         return float(self.about[kind])
 
     def two_levels(self, upper: int, lower: int, kind: Kind = "all") -> tuple[float, float]:
-        """Returns the hit shares of two exclusive caches: `upper` bytes, and `lower` bytes below.
+        """Returns the hit shares of two exclusive caches, `upper` bytes in front of `lower` bytes.
 
         The lower cache receives the blocks that the upper cache evicts. On a hit, the lower cache
         returns the block to the upper cache. Therefore, the two caches are the upper and lower part
@@ -252,8 +252,8 @@ class CacheCurves(Curve):
     def to_polars(self, by: Unit | None = None) -> pl.DataFrame:
         """Returns a row per policy and size: `policy`, `bytes`, miss ratios, and their half-widths.
 
-        Ratios are per block. Columns with the prefix `byte_` are per byte. If `by` is given, the
-        table contains only the ratios of this unit.
+        Ratios are per block. Columns with the prefix `byte_` are per byte. If `by` is `"block"` or
+        `"byte"`, the table contains only the ratios of this unit.
         """
         if by is not None:
             return self._of(by)

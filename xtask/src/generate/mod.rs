@@ -1,4 +1,4 @@
-//! Writes the files that are generated from the tables of components, or checks that they are current.
+//! Writes the files that are generated from the descriptors of the models, or checks that they are current.
 
 mod codes;
 mod models;

@@ -73,7 +73,7 @@ fn settings_with_kinds(field: &Field) -> Option<(&'static str, &'static [Kind])>
     kinds_within(std::slice::from_ref(field)).first().map(|(_, kinds)| (field.name, *kinds))
 }
 
-/// Appends a description of a kind of `setting` and of its settings.
+/// Appends a section on one kind of `setting`, with a table of the settings of this kind.
 fn kind_section(setting: &str, kind: &Kind, text: &mut String) {
     write!(text, "\n### `{setting} = \"{}\"`\n\n{}\n\n", kind.name, plain_links(kind.doc))
         .expect("writing to a string");

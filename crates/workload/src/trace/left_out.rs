@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// Maximum number of different names.
 const NAMES_MAX: usize = 32;
-/// Name under which operations are counted after [`NAMES_MAX`] names.
+/// Name under which operations with further names are counted, once there are [`NAMES_MAX`] names.
 const OTHERS: &str = "others";
 
 /// Number of skipped operations for each name.

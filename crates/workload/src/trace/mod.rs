@@ -76,7 +76,7 @@ pub trait TraceReader: Send {
     /// Appends up to `limit` requests to `out`. Returns their number, which is zero at the end of the trace.
     fn read(&mut self, out: &mut Vec<Request>, limit: usize) -> Result<usize, TraceError>;
     /// Returns the counts so far. A bad or skipped record is counted when it is decoded, which may be up to
-    /// 12,288 requests before the reader returns its neighbors.
+    /// 12,288 requests before the reader returns the requests around it.
     fn tally(&self) -> &Tally;
 }
 
@@ -102,7 +102,7 @@ pub struct Format {
     pub extensions: &'static [&'static str],
     /// Default time unit. `None` for formats without times.
     pub time_unit: Option<TimeUnit>,
-    /// Whether files of the format exist with other time units, so that the user may select one.
+    /// Whether some files of the format have other time units, so that the user may select the unit.
     pub unit_varies: bool,
     /// Note on another common time unit, for formats that do not specify the unit. `None` if no other unit
     /// is common.
@@ -123,7 +123,7 @@ pub struct Format {
     pub create: Option<Create>,
 }
 
-/// Function that creates a writer of a format for a sink.
+/// Type of the functions that create a writer of one format for an output stream.
 pub type Create = fn(Box<dyn Write + Send>, &WriteOptions) -> Result<Box<dyn TraceWriter>, TraceError>;
 
 /// Options for decoding one input.

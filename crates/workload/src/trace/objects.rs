@@ -21,7 +21,7 @@ enum Size {
 }
 
 impl Objects {
-    /// Creates a mapping with a distance of `distance` bytes.
+    /// Creates a mapping in which adjacent objects start `distance` bytes apart.
     pub(super) fn new(distance: u64) -> Objects {
         Objects { distance, wrapped: 0, size: Size::None }
     }

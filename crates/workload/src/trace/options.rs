@@ -91,7 +91,7 @@ impl Action {
     }
 }
 
-/// Options for reading a trace. By default, they are detected from the content.
+/// Options for reading a trace. By default, the format is detected from the content.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Name of the format. `None` detects the format from the content.

@@ -98,7 +98,7 @@ pub(super) struct Reader {
     heads: BinaryHeap<Reverse<(Time, usize)>>,
     volumes: Volumes,
     window: Vec<Request>,
-    /// The requests from index `given` to `ready` of the window can be returned.
+    /// Index in `window` of the next request to return. All requests before index `ready` can be returned.
     given: usize,
     ready: usize,
     started: bool,

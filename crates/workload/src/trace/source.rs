@@ -8,7 +8,7 @@ pub const HEAD_BYTES: usize = 64 << 10;
 /// The byte order mark of UTF-8.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// A named stream of bytes. The code that opens a file creates the stream.
+/// A named stream of bytes. The caller opens the file and decompresses it.
 pub struct Source {
     name: String,
     head: Vec<u8>,
@@ -72,7 +72,7 @@ impl Source {
         self.offset
     }
 
-    /// Fills `buffer` as far as possible. Returns the number of bytes read.
+    /// Fills `buffer`. Returns the number of bytes read, which is smaller only at the end of the stream.
     pub fn take(&mut self, buffer: &mut [u8]) -> Result<usize, TraceError> {
         let mut filled = 0;
         while filled < buffer.len() {
@@ -88,7 +88,8 @@ impl Source {
         Ok(filled)
     }
 
-    /// Skips up to `count` bytes. Returns the number of bytes skipped.
+    /// Skips `count` bytes. Returns the number of bytes skipped, which is smaller only at the end of the
+    /// stream.
     pub fn skip(&mut self, count: usize) -> Result<usize, TraceError> {
         let mut skipped = 0;
         while skipped < count {

@@ -80,7 +80,8 @@ impl Summary {
         }
     }
 
-    /// Counts a request that starts at the end of the previous one in its volume, and records its end.
+    /// Counts `request` as sequential if it starts at the end of the previous request in its volume. Records
+    /// the end of `request`.
     fn follow(&mut self, request: &Request) {
         if self.latest_volume != Some(request.volume) {
             if let Some(before) = self.latest_volume {

@@ -36,8 +36,8 @@ pub struct Tally {
     /// Number of valid records that are not requests: headers, comments, notes, and events other than the
     /// selected action.
     pub skipped: u64,
-    /// Number of requests whose time is before that of an earlier request. They are sorted if they are at
-    /// most 4096 positions out of order.
+    /// Number of requests whose time is before that of a preceding request in the file. They are sorted if
+    /// they are at most 4096 positions out of order.
     pub out_of_order: u64,
     /// Number of requests that are more than 4096 positions out of order. They arrive together with the
     /// previous request.

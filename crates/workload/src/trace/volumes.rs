@@ -38,8 +38,8 @@ impl Volumes {
         }
     }
 
-    /// Dense number of the volume with the number `number` in the format. `name` generates the name of a new
-    /// volume.
+    /// Returns the dense number of the volume that has number `number` in the file. `name` generates the name
+    /// of a new volume.
     #[inline]
     pub fn numbered_as(&mut self, number: u64, name: fn(u64) -> String) -> Result<u32, Fault> {
         match self.last_number {
@@ -61,7 +61,7 @@ impl Volumes {
         Ok(index)
     }
 
-    /// Dense number of the volume with the name `name` in the format.
+    /// Returns the dense number of the volume that has the name `name` in the file.
     #[inline]
     pub fn named(&mut self, name: &[u8]) -> Result<u32, Fault> {
         if self.last_name.1 != u32::MAX && self.last_name.0 == name {

@@ -227,7 +227,7 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// Creates a sink for `stream`, with a count of zero.
+    /// Creates a sink for `stream`. Its byte count starts at zero.
     pub fn new(stream: Box<dyn Write + Send>) -> Sink {
         Sink { stream, bytes: 0 }
     }

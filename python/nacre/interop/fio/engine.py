@@ -41,7 +41,7 @@ class Engine:
 
 
 def io_engine(job: Reader) -> Engine:
-    """Returns the engine of the job. Records a problem if the engine has no block I/O."""
+    """Returns the engine of the job. Records a problem if the engine does not perform block I/O."""
     setting = job.take("ioengine")
     name = DEFAULT_ENGINE if setting is None else setting.value.strip().partition(":")[0]
     if name in WITHOUT_REQUESTS:

@@ -33,7 +33,8 @@ class Pace:
 def pace(job: Reader, asked: Pattern, engine: Engine) -> Pace:
     """Converts the arrivals of a job's requests, their number, and the duration of the run.
 
-    If reads and writes have separate rates, the rates determine the shares in `asked`.
+    If reads and writes have separate rates, sets the shares of reads and writes in `asked`
+    accordingly.
     """
     jobs = job.count("numjobs", 1)
     depth = _depth(job, asked, engine) * jobs

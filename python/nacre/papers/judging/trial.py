@@ -24,7 +24,7 @@ Swaps: TypeAlias = Mapping[Job, Job]
 
 
 class Trial:
-    """Runs that some claims need, and runs that replace these runs."""
+    """The runs that some claims need, and the runs that replace them."""
 
     def __init__(self, target: Target, claims: Sequence[Claim], runs: Runs) -> None:
         self._target, self._runs = target, runs

@@ -50,7 +50,7 @@ class Results:
         return [self.mean(points, measure) for points in self.repeated(selection)]
 
     def repeated(self, selection: Selection | None) -> list[tuple[Point, ...]]:
-        """Returns the selected points. The repeats of a run form one group."""
+        """Returns the selected points in groups. Each group consists of the repeats of one run."""
         if selection is None:
             return []
         over, points = self.paper.plan[selection.group].over, self.paper.points(selection)

@@ -60,7 +60,7 @@ def _disk_accesses_per_unit(record: Record) -> float:
 
 
 def _pages_growth(record: Record) -> float:
-    """Returns the pages in the secondary cache at the end, as a multiple of those at the start."""
+    """Returns the number of pages in the secondary cache at the end per page at the start."""
     path = record.components[1].path
     names = ("flash.pages_valid", "pages.held")
     (name,) = (f"{path}.{name}" for name in names if f"{path}.{name}_before" in record.columns)
@@ -142,7 +142,7 @@ def _collections_per_write(record: Record) -> float:
 
 
 def _life(name: str) -> Callable[[Record], float]:
-    """Returns a function for the pages written until an event in the lifetime of the flash."""
+    """Returns a function for the number of pages written until an event in the flash's lifetime."""
 
     def pages(record: Record) -> float:
         flash = _flash(record)
@@ -152,7 +152,7 @@ def _life(name: str) -> Callable[[Record], float]:
 
 
 def _pages_until_left(share: float) -> Callable[[Record], float]:
-    """Returns a function for the pages written until the usable share falls to `share`."""
+    """Returns a function for the number of pages written until `share` of the flash is usable."""
 
     def pages(record: Record) -> float:
         flash = _flash(record)
@@ -174,7 +174,7 @@ _SPAN = 0.05
 
 
 def _pages_until_slower(record: Record, *, by: float = 0.05) -> float:
-    """Returns the pages written until throughput has fallen by the share `by`."""
+    """Returns the number of pages written until throughput has fallen by the share `by`."""
     import numpy as np
 
     flash = _flash(record)
@@ -196,7 +196,7 @@ def _pages_until_slower(record: Record, *, by: float = 0.05) -> float:
 
 
 def _pages_after_half(record: Record) -> float:
-    """Returns the pages written between the loss of half of the flash and the loss of all of it."""
+    """Returns the number of pages written after half of the flash is lost, until all is lost."""
     return _life("pages_to_end")(record) - _life("pages_to_half")(record)
 
 
@@ -232,7 +232,7 @@ def _least_endurance(_: object) -> float:
 
 
 def _slc_over_mlc_erases(record: Record) -> float:
-    """Returns the number of rated erases of SLC, as a multiple of that of MLC."""
+    """Returns the ratio of the rated number of erases of SLC to that of MLC."""
     stack = record.scenario.stack
     return float(stack.slc_endurance) / float(stack.mlc_endurance)
 

@@ -76,7 +76,7 @@ def _device_ns(result: Record | Served) -> float | None:
 def _transaction_ns(found: Served) -> float | None:
     """Returns the modeled time of all reads of a transaction in nanoseconds.
 
-    Excludes the serving machine.
+    Excludes the time that the serving machine adds.
     """
     reads = found.server.modeled.read
     return reads.count * reads.mean_ns / found.requests if reads else None

@@ -301,7 +301,7 @@ def document(load: dict[str, Any], said: str, server: Mapping[str, Any]) -> dict
 
 @contextlib.contextmanager
 def device_file(folder: Path, load: Mapping[str, Any], dilation: float) -> Iterator[Path]:
-    """Exposes the device of `load` as a file with nbdfuse. The image remains afterwards."""
+    """Exposes the device of `load` as a file with nbdfuse. The image is not removed at the end."""
     place, image = folder / "fuse", folder / "image"
     place.mkdir(exist_ok=True)
     settings = [part for setting in load["settings"] for part in ("--set", setting)]

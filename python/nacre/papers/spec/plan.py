@@ -69,7 +69,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class Group:
-    """Runs of one scenario that differ along axes.
+    """A group of runs of one scenario, which differ along axes.
 
     `seconds` is the estimated duration of one run. The longest runs start first, and progress is
     weighted by this duration. `mixes`, `dilate`, `transactions`, and `ending` have the same meaning

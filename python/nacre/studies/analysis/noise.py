@@ -23,7 +23,7 @@ Flags: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
 
 @dataclass(frozen=True)
 class Front:
-    """Designs that are on the Pareto front, or could be within the confidence intervals."""
+    """Designs that are certainly on the Pareto front, and designs that may be on it."""
 
     certain: frozenset[int]
     """Designs on the front for which no other design could be better in all objectives."""

@@ -80,9 +80,9 @@ class Repeats:
 
 
 def runs_wanted(values: Sequence[float], share: float) -> int:
-    """Returns the required number of runs according to these values.
+    """Returns the number of runs needed for the precision `share`, estimated from `values`.
 
-    It is at most twice the current number.
+    The number is at most twice the current number of runs.
     """
     runs, within = len(values), half_width(values)
     allowed = share * abs(sum(values)) / runs

@@ -1,8 +1,9 @@
 """Searches with Optuna, which selects points in batches from earlier results.
 
-The study determines the batch size, and results are reported in the order of the requests. The
-points therefore do not depend on the number of parallel runs, or on the order in which the runs
-end. A resumed search requests the same points again, and finds their results in the store.
+The study determines the batch size, and the sampler receives the results in the order in which it
+selected the points. The points therefore do not depend on the number of parallel runs, or on the
+order in which the runs end. A resumed search requests the same points again, and finds their
+results in the store.
 
 A sampler may select a design twice. The second time, the design does not run again. Instead, the
 sampler receives the result of the first run, and selects another design.

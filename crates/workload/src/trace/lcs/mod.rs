@@ -181,7 +181,8 @@ fn word<const N: usize>(record: &[u8; N], at: usize) -> [u8; 4] {
     record[at..at + 4].try_into().expect("four bytes")
 }
 
-/// Operation for an operation number of libCacheSim. `None` for a record without an operation.
+/// Returns the operation that libCacheSim encodes as `number`, or `None` for a record without an operation.
+/// Returns an error if libCacheSim does not define `number`.
 fn operation(number: u8) -> Result<Option<Op>, Fault> {
     match number {
         0 => Ok(None),

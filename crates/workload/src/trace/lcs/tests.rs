@@ -12,7 +12,7 @@ fn header(version: u64) -> Vec<u8> {
     header
 }
 
-/// Returns a record of `version` with these values of clock, id, size, and operation.
+/// Returns a record of `version` with the given clock, object id, size, and operation number.
 fn record(version: u64, clock: u32, id: u64, size: u64, op: u8) -> Vec<u8> {
     let mut record = [&clock.to_le_bytes()[..], &id.to_le_bytes()].concat();
     let width = if version < 3 { 4 } else { 8 };
@@ -61,8 +61,8 @@ fn records_of_all_versions_are_read() {
     }
 }
 
-/// The accesses `1,7,4096,get`, `1,9,100,set`, `2,9,100,read`, `3,7,4096,delete`, and `4,7,512,write`.
-/// libCacheSim 0.3.5 converted them to versions 2 and 3.
+/// Records that libCacheSim 0.3.5 wrote in versions 2 and 3, in hexadecimal. Clock, object id, size, and
+/// operation are `1,7,4096,get`, `1,9,100,set`, `2,9,100,read`, `3,7,4096,delete`, and `4,7,512,write`.
 const WRITTEN: [(u64, &str); 2] = [
     (
         2,

@@ -131,12 +131,12 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    /// Creates a reader at the first value of a column at `offset` bytes in the payload.
+    /// Creates a reader of the column that starts at byte `offset` of the payload.
     pub(super) fn new(layout: Layout, offset: usize) -> Cursor {
         Cursor { layout, bit: offset * 8, before: layout.base }
     }
 
-    /// Fills `out` with the next values. `payload` must end with [`PADDING`].
+    /// Fills `out` with the next values. `payload` must end with [`PADDING`] zero bytes.
     #[inline]
     pub(super) fn read(&mut self, payload: &[u8], out: &mut [u64]) {
         let Layout { kind, width, base, scale } = self.layout;

@@ -43,8 +43,8 @@ pub static FORMAT: Format = Format {
     create: Some(|sink, options| Ok(Box::new(write::Writer::new(sink, options)?))),
 };
 
-/// Magic bytes of a file. The first byte is not text. The line ends reveal a file transfer that has converted
-/// line ends.
+/// Magic bytes of a file. The first byte is not text. If a file transfer converts line ends, these bytes
+/// change, so the damage is detected.
 const MAGIC: [u8; 8] = *b"\x89NCR\r\n\x1a\n";
 /// Version of the format that Nacre writes and reads.
 const VERSION: u16 = 1;

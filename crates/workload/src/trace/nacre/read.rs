@@ -23,7 +23,7 @@ pub(super) struct Reader {
     begun: bool,
     ended: bool,
     block: Block,
-    /// Number of requests in complete and damaged blocks so far.
+    /// Number of requests in the blocks so far, including damaged blocks.
     seen: u64,
 }
 
@@ -166,7 +166,7 @@ impl Reader {
         Ok(Next::End)
     }
 
-    /// Appends the next `count` requests of the block, at most [`STEP`].
+    /// Appends the next `count` requests of the block. `count` must be at most [`STEP`].
     fn step(&mut self, count: usize, out: &mut Vec<Request>, log: &mut Log) -> Result<(), TraceError> {
         let mut values = [[0u64; STEP]; COLUMNS];
         for (cursor, values) in self.block.columns.iter_mut().zip(&mut values) {
