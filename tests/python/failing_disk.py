@@ -28,7 +28,7 @@ class Disk:
 
     @property
     def has_failed(self) -> bool:
-        """Returns whether the operation that fails was reached."""
+        """Returns whether the operation with the number `failing` has been reached."""
         return self._count >= self._failing
 
     def tell(self) -> None:

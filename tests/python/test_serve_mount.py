@@ -131,8 +131,8 @@ RECIPE = Path(__file__).parents[2] / "examples" / "remount.sh"
 
 @contextmanager
 def remounted(place: Path) -> Iterator[None]:
-    """Unmounts the file system that the example mounted at `place`, and ends the program that
-    serves it."""
+    """At the end of the block, unmounts the file system that the example mounted at `place`, and
+    ends the program that serves it."""
     try:
         yield
     finally:

@@ -53,7 +53,7 @@ def server(folder: Path) -> Iterator[Server]:
 
 @pytest.fixture(scope="module", params=[0, 3], ids=["quiet", "busy"])
 def machine(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Keeps the machine busy with this number of programs."""
+    """Keeps the machine busy with `request.param` programs that never wait."""
     command = [sys.executable, "-S", "-c", "while True: pass"]
     running = [subprocess.Popen(command) for _ in range(request.param)]
     yield

@@ -119,7 +119,7 @@ class Family:
         self._members = {pid: began.get(pid, "") for pid in members - ours}
 
     def _hear(self, timeout_s: float | None) -> bool:
-        """Reads output of the reaper within the timeout. Returns False at the end of the stream."""
+        """Waits up to the timeout for output of the reaper. Returns False at the stream's end."""
         if not select.select([self._news], [], [], timeout_s)[0]:
             return True
         said = os.read(self._news, 4096)

@@ -84,7 +84,7 @@ def maybe(item: object) -> Quantity | None:
 
 
 def like(value: Decimal, example: Quantity, step: Quantity | None = None) -> Quantity:
-    """Converts `value`, in base units, to the unit of `example`. Rounds it to a multiple of `step`.
+    """Converts `value`, in base units, to the unit of `example`, rounded to `step` if it is given.
 
     A number of bytes is a whole number in the largest possible unit.
     """

@@ -42,7 +42,7 @@ def duration(ns: float | None) -> str:
 
 
 def count(value: float | None) -> str:
-    """Formats a count, with an SI prefix from one million on, e.g. `12,345` or `3.42 M`."""
+    """Formats a count. Large counts, e.g. `3.42 M`, have an SI prefix, and `12,345` has none."""
     if value is None:
         return NOTHING
     if abs(value) < 1e6:

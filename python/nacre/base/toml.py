@@ -85,5 +85,5 @@ def _key(key: object) -> str:
 
 
 def setting(item: object) -> str:
-    """Encodes the value of a setting as in a scenario, but without quotes."""
+    """Encodes the value of a setting as in a scenario, except that strings have no quotes."""
     return item if isinstance(item, str) else value(item)

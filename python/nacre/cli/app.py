@@ -129,8 +129,9 @@ def start() -> None:
 def _open_streams() -> None:
     """Makes the standard streams usable if they are closed or have a limited encoding.
 
-    Otherwise, the next opened file would get the number of a closed descriptor, and Python has no
-    stream for a closed descriptor. Characters that the encoding lacks are escaped.
+    If a standard descriptor is closed, Python has no stream for it, and the next opened file would
+    get its number. Therefore, closed descriptors are opened on /dev/null. Characters that the
+    encoding lacks are escaped.
     """
     for descriptor in range(3):
         try:

@@ -55,7 +55,7 @@ def _lost(old: object, new: object) -> list[str]:
 
 
 def _inside(place: object, step: str) -> object:
-    """Returns an item of a table or list. Creates the item if a table lacks it."""
+    """Returns an item of a table or list, or None. Creates the item if a table lacks it."""
     if isinstance(place, dict):
         return place.setdefault(step, {})
     if isinstance(place, list) and step.isdecimal() and int(step) < len(place):

@@ -30,7 +30,7 @@ def deviate(share: float) -> float:
 
 
 def clock(span_s: float) -> tuple[float, str]:
-    """Returns the unit for a time axis of length `span_s`: its length in seconds, and its name."""
+    """Returns the seconds per unit and the name of the unit for a time axis of `span_s` seconds."""
     for above, scale, unit in (*_CLOCKS, *_SHORT_CLOCKS):
         if span_s >= above:
             return scale, unit

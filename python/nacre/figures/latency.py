@@ -51,7 +51,7 @@ def latency(
 
 
 def curve(record: Record, op: Op, series: str) -> list[Point]:
-    """Returns the points of a curve, without points that would not be distinguishable."""
+    """Returns the points of a curve, without points that would coincide in the figure."""
     frame = record.latency_distribution(op)
     if frame.height == 0:
         return []

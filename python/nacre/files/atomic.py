@@ -64,7 +64,7 @@ def _identity(name: str | os.PathLike[str]) -> tuple[int, int] | None:
 
 @contextmanager
 def _locked(target: Path) -> Iterator[None]:
-    """Locks a file while the block runs, like servers and memories lock their images.
+    """Locks a file while the block runs, as servers and memories lock their images.
 
     Raises `OSError` if another process has locked the file.
     """

@@ -81,7 +81,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of results. If a kind lacks a feature, its field has the default."""
+    """A kind of results. The field of an unsupported feature has its default value."""
 
     words: Callable[[Any], Summary]
     """Returns the summary of a result, without figures."""

@@ -83,7 +83,7 @@ def files_of(results: Iterable[Path]) -> list[Path]:
 
 
 def name_of(path: Path, among: Sequence[Path]) -> str:
-    """Returns the shortest name of a result that differs from the names of the other results."""
+    """Returns the name of the result's directory, or its path if several results have that name."""
     names = [_result_directory(other).resolve().name for other in among]
     place = _result_directory(path)
     name = place.resolve().name

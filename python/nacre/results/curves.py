@@ -190,7 +190,7 @@ class MissRatioCurve(Curve):
 
 
 def _column(name: str) -> str:
-    """Returns the column name for a name in the core, where half-widths end in `_within`."""
+    """Returns the column name for a name of the core, in which `_within` marks half-widths."""
     return name.replace("_within", "_ci95")
 
 

@@ -128,7 +128,7 @@ class Mixes(Result):
         return self._frame
 
     def best(self, count: int = 10, by: str = "iops_per_cost") -> pl.DataFrame:
-        """Returns the best mixes by `iops_per_cost`, `iops`, `mean_ns`, or `cost`.
+        """Returns the `count` best mixes by `iops_per_cost`, `iops`, `mean_ns`, or `cost`.
 
         Cheaper mixes come first on ties.
 

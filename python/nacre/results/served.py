@@ -41,10 +41,10 @@ class Requests(View):
 
 
 class RecordedFault(View):
-    """A fault that was added during a recording. If `settings` is None, the fault was cleared.
+    """A fault that was added or cleared during a recording, or added before the recording.
 
-    `at_s` is the time in seconds on the time axis of the trace. It is 0 if the fault was added
-    before the recording.
+    If `settings` is None, the fault was cleared. `at_s` is the time in seconds on the time axis of
+    the trace. It is 0 if the fault was added before the recording.
     """
 
     at_s: float

@@ -218,9 +218,10 @@ def carry_out(
 ) -> End:
     """Runs the tasks that have no result yet, in order.
 
-    If several tasks have equal preconditions, the first task runs early, and the others run last
-    from its saved state. `watch` is called about ten times a second with the remaining tasks. It
-    returns `End.DONE` to continue, or another reason to stop.
+    If several tasks have equal preconditions, the first of these tasks runs early and saves the
+    state after the precondition. The others run last and start from this state. `watch` is called
+    about ten times a second with the remaining tasks. It returns `End.DONE` to continue, or another
+    reason to stop.
     """
     left = {key: task for key, task in tasks.items() if not kept.has(key)}
     end = watch(left)

@@ -84,7 +84,7 @@ def bills(records: Mapping[str, Record]) -> list[Table]:
 
 
 def _joined(title: str, tables: Mapping[str, Table]) -> Table:
-    """Merges tables with equal columns. The first row of each table starts with its name."""
+    """Merges tables with equal columns. The first row of a table starts with the table's name."""
     first = next(iter(tables.values()))
     rows = [
         [printable(name) if number == 0 else "", *row]

@@ -68,7 +68,7 @@ fn table(fields: &[Field], prefix: &str, text: &mut String) {
     rows(fields, prefix, text);
 }
 
-/// Returns the schema name and the kinds of a field whose values have kinds, or `None` for another field.
+/// Returns the name and the kinds of `field`, or `None` if its values do not have kinds.
 fn settings_with_kinds(field: &Field) -> Option<(&'static str, &'static [Kind])> {
     kinds_within(std::slice::from_ref(field)).first().map(|(_, kinds)| (field.name, *kinds))
 }

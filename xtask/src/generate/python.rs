@@ -176,7 +176,7 @@ fn python_type(owner: &str, field: &str, shape: &Shape) -> String {
     }
 }
 
-/// Returns the class name of a component, e.g. `TwoQReplacement` for `two_q` of `replacement`.
+/// Returns the class name of a model, e.g. `TwoQReplacement` for kind `two_q` of family `replacement`.
 fn class_name(family: &str, kind: &str) -> String {
     camel(kind) + &camel(family)
 }

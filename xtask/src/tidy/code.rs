@@ -36,7 +36,8 @@ enum Token {
     Mark(char),
 }
 
-/// Reads the path whose next word is at `at`, after `prefix`. Returns the position after the path.
+/// Reads the rest of a path. Its next word is at `at`, and its earlier words are in `prefix`. Appends the
+/// path to `found`, and returns the position after it.
 fn path(tokens: &[(usize, Token)], mut at: usize, prefix: &mut Vec<String>, found: &mut Vec<Named>) -> usize {
     let (before, line) = (prefix.len(), tokens[at].0);
     let mut grouped = false;
@@ -166,7 +167,7 @@ fn skip_raw_string(letters: &mut Letters<'_>) {
     }
 }
 
-/// Skips `'x'` and `'\n'`. A lifetime such as `'a` is read as a word.
+/// Skips the rest of a character literal, e.g. `'x'` or `' '`. A lifetime such as `'a` is read as a word.
 fn skip_letter_literal(rest: &str, letters: &mut Letters<'_>) {
     let mut after = rest.chars().skip(1);
     match (after.next(), after.next()) {

@@ -7,11 +7,11 @@ use super::tree::{File, Tree};
 /// Required headings in the documentation of a component, from which the model reference is generated.
 const HEADINGS: [&str; 4] = ["Model", "Not modeled", "Sources", "Checks"];
 
-/// Constants that declare a module folder as a component. Each has the text that precedes the kind of the
-/// component.
+/// Constants that declare a module folder as a component, each with the text that precedes the kind of the
+/// component in the constant.
 const CONSTANTS: [(&str, &str); 2] = [("MODEL", "Descriptor::of"), ("FORMAT", "kind:")];
 
-/// A module folder that declares one of these constants.
+/// A module folder that declares one of the [`CONSTANTS`].
 struct Model<'a> {
     /// The `mod.rs` file of the folder.
     file: &'a File,

@@ -9,8 +9,8 @@ const FEWEST: u64 = 100;
 /// Range of plausible mean gaps between requests, in picoseconds. It corresponds to rates from 20 million
 /// requests per second down to one request in ten seconds.
 const USUAL: (f64, f64) = (50e3, 10e12);
-/// Range of mean gaps that traces of real systems have, in picoseconds. Units with a gap in this range are
-/// proposed to the user.
+/// Range of mean gaps that traces of real systems have, in picoseconds. Nacre proposes units that give a mean
+/// gap in this range.
 const TYPICAL: (f64, f64) = (1e6, 1e12);
 
 /// Reason why a time unit is implausible.

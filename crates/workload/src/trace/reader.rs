@@ -94,7 +94,7 @@ pub(super) struct Reader {
     format: &'static Format,
     unit_given: Option<TimeUnit>,
     feeds: Vec<Feed>,
-    /// Next arrival of each feed. The heap is empty if there is only one feed.
+    /// Next arrival and index of each feed. The heap is empty if there is only one feed.
     heads: BinaryHeap<Reverse<(Time, usize)>>,
     volumes: Volumes,
     window: Vec<Request>,

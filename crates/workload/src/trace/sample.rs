@@ -7,8 +7,8 @@ use nacre_kernel::{Op, Random, Request, Streams};
 ///
 /// Selection by block is spatial sampling (Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST
 /// 2015). A hash of volume and block is compared with a threshold, so that either all accesses to a block are
-/// kept or none. A cache of `fraction` times the size then has about the miss ratio of the full cache.
-/// Requests are reduced to the selected blocks. Adjacent blocks stay in one request.
+/// kept or none. A cache of `fraction` times the size then has about the miss ratio of the full cache. A
+/// request keeps only its selected blocks. Adjacent selected blocks stay in one request.
 #[derive(Clone, Debug)]
 pub struct Sampler(Kind);
 
@@ -23,9 +23,9 @@ enum Kind {
 const HASH_RANGE: u64 = 1 << 32;
 
 impl Sampler {
-    /// Keeps all accesses to the fraction `fraction` of the blocks (above 0, at most 1). Blocks have
-    /// `block_bytes` bytes (a power of two from 512 to 2^30). A given seed selects identical blocks in
-    /// every trace.
+    /// Creates a sampler that keeps all accesses to a share of the blocks: `fraction`, above 0 and at most 1.
+    /// Blocks have `block_bytes` bytes (a power of two from 512 to 2^30). A given seed selects identical
+    /// blocks in every trace.
     pub fn blocks(fraction: f64, seed: u64, block_bytes: u64) -> Result<Sampler, TraceError> {
         check(fraction)?;
         if !block_bytes.is_power_of_two() || !(512..=1 << 30).contains(&block_bytes) {
@@ -39,13 +39,13 @@ impl Sampler {
         Ok(Sampler(Kind::Blocks { threshold: threshold.max(1), seed: mix(seed), block_bytes }))
     }
 
-    /// Keeps each request with probability `fraction` (above 0, at most 1).
+    /// Creates a sampler that keeps each request with probability `fraction` (above 0, at most 1).
     pub fn requests(fraction: f64, seed: u64) -> Result<Sampler, TraceError> {
         check(fraction)?;
         Ok(Sampler(Kind::Requests { fraction, random: Streams::new(seed).stream("trace.sample") }))
     }
 
-    /// Keeps the first `count` requests.
+    /// Creates a sampler that keeps the first `count` requests.
     pub fn first(count: u64) -> Sampler {
         Sampler(Kind::First { left: count })
     }

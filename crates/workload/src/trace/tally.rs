@@ -118,7 +118,8 @@ impl Log {
         Ok(())
     }
 
-    /// Returns an error if the trace has no records, or if a short trace has more bad records than good ones.
+    /// Returns an error if the trace has no requests (unless `empty_is_valid`), or if a short trace has more
+    /// bad records than requests.
     pub fn end(&self, empty_is_valid: bool) -> Result<(), TraceError> {
         let settled = self.good + self.bad > SETTLED;
         if (self.good == 0 && !empty_is_valid) || (!settled && self.bad > self.good) {

@@ -29,7 +29,7 @@ impl Volumes {
         }
     }
 
-    /// Dense number of the volume with the number `number` in the format.
+    /// Returns the dense number of the volume that has number `number` in the file.
     #[inline]
     pub fn numbered(&mut self, number: u64) -> Result<u32, Fault> {
         match self.last_number {

@@ -32,7 +32,7 @@ class Moved(TypedDict):
 
 
 class Doubt(TypedDict):
-    """Effect on a row if a value changes by 20 % up or down."""
+    """Effect that changing a value by 20 % up or down has on a row."""
 
     value: str
     confidence: str

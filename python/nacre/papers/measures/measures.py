@@ -114,7 +114,7 @@ class Results:
 
 
 def _field(result: Result, path: str) -> float | None:
-    """Returns the field at a dotted path, or None if the record lacks the field."""
+    """Returns the number at a dotted path, or None if the record has no number there."""
     found: object = result
     for key in path.split("."):
         if not isinstance(found, View) or key not in found:

@@ -201,7 +201,7 @@ def _pages_after_half(record: Record) -> float:
 
 
 def _worn_at(share: float) -> Callable[[Record], float]:
-    """Returns a function like `_pages_until_left`, relative to the whole lifetime."""
+    """Returns a function for the result of `_pages_until_left` as a share of the whole lifetime."""
 
     def life(record: Record) -> float:
         return _pages_until_left(share)(record) / _life("pages_to_end")(record)

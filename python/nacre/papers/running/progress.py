@@ -10,8 +10,8 @@ _STEPS = 10_000
 class RunsBar(Bar):
     """Progress bar for runs.
 
-    Its arguments are completed runs, total runs, and completed work. The completed work is a share
-    of all work.
+    A call passes the number of completed runs, the total number of runs, and the completed share of
+    all work.
     """
 
     def __init__(self) -> None:

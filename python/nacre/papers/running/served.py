@@ -328,7 +328,7 @@ def make_ext4(disk: Path) -> None:
 
 @contextlib.contextmanager
 def mounted(disk: Path, folder: Path) -> Iterator[Path]:
-    """Mounts the ext4 file system in a file, bypassing the page cache.
+    """Mounts the ext4 file system that the file `disk` contains, and bypasses the page cache.
 
     Unmounting frees the loop device.
     """

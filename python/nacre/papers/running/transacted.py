@@ -59,7 +59,7 @@ class Transacted(View):
 
 
 class _RolledBackError(Exception):
-    """Ends the block of a transaction that is to be rolled back."""
+    """Raised to end the block of a transaction that is to be rolled back."""
 
 
 def measured(job: Job, folder: str | None) -> dict[str, Any]:

@@ -28,8 +28,8 @@ class Job:
     If `mixes` is set, nothing is simulated. Instead, every mix of the tiers is scored, in `mixes`
     steps. If `dilate` is set, the device is served, slowed down by this factor, and sysbench reads
     files on it. With `transactions`, sysbench instead runs this number of transactions per thread
-    on a database. If `ending` is set, `transactions` run on the device, which is used as a memory,
-    and `ending` states how they end.
+    on a database. If `ending` is set, the transactions run on the device, which is used as a
+    memory, and `ending` states how each transaction ends.
     """
 
     scenario: str

@@ -25,7 +25,7 @@ class HeldError(Exception):
 
 
 class Lock:
-    """Holds the lock of a directory until the process ends.
+    """Holds the lock of a directory until `close`, or until the process exits.
 
     An existing file is not changed before `sign`. Raises `HeldError`, `ForeignLockError`, or, if
     the file cannot be created, `OSError`.

@@ -73,10 +73,7 @@ class Memory:
         self._ended[outcome.key] = outcome
 
     def flush(self, *, at_once: bool = False) -> None:
-        """Makes added outcomes durable if they have waited long enough.
-
-        If `at_once` is true, makes them durable immediately.
-        """
+        """Does nothing, because the outcomes are only in memory."""
 
     def has(self, key: str) -> bool:
         """Returns whether the point completed without an error and need not run again."""
@@ -147,7 +144,10 @@ class Store(Memory):
         self._pending.append(outcome)
 
     def flush(self, *, at_once: bool = False) -> None:
-        """Writes the added outcomes to one file if there are many or if they waited long enough."""
+        """Writes the added outcomes to one file if there are many or if they have waited long.
+
+        If `at_once` is true, writes them immediately.
+        """
         first, later = FLUSH_S
         patience = min(later, first * 2 ** min(self._written, 10))
         waited = time.monotonic() - self._since

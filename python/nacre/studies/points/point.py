@@ -197,7 +197,7 @@ def _placed(problem: Problem, chosen: Mapping[str, Choice | None], axes: Sequenc
 
 @cache
 def _models_by_kind() -> Mapping[str, Sequence[tuple[str, int]]]:
-    """Returns, for each kind, the families that have it, and the versions of its models."""
+    """Returns the family and the version of every model, by the kind of the model."""
     found: dict[str, list[tuple[str, int]]] = {}
     for family in json.loads(_core.models())["families"]:
         for model in family["models"]:

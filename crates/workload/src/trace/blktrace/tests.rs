@@ -1,4 +1,4 @@
-//! Tests with records built from the documented layout.
+//! Tests of the reader with records built from the documented layout.
 
 use super::{DISCARD, FLUSH, NOTIFY, PASS_THROUGH, WRITE};
 use crate::trace::testing::{read_several, request};

@@ -1,4 +1,4 @@
-//! Tests with handwritten logs.
+//! Tests of the reader with handwritten logs.
 
 use crate::trace::testing::{read_as, read_several, request};
 use crate::trace::{Options, TimeUnit, TraceError};

@@ -1,4 +1,4 @@
-//! Tests with handwritten headers and records.
+//! Tests of the reader with handwritten headers and records.
 
 use crate::trace::Options;
 use crate::trace::testing::{of_kind, read_several, request};

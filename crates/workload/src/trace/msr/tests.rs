@@ -1,4 +1,4 @@
-//! Tests with handwritten lines.
+//! Tests of the reader with handwritten lines.
 
 use crate::trace::testing::{read_several, request, strictly};
 use crate::trace::{Options, TraceError};

@@ -243,7 +243,8 @@ impl Decoder for Reader {
     }
 }
 
-/// Columns of a block. `None` if the header is invalid, or if the columns do not fit the payload size.
+/// Reads the columns of a block from its `header`. Returns `None` if the header is invalid, or if the columns
+/// do not fit the payload size.
 fn columns(header: &[u8; BLOCK_HEADER], count: usize, size: usize) -> Option<[Cursor; COLUMNS]> {
     let sound = header[..4] == BLOCK_MARK
         && crc32fast::hash(&header[..BLOCK_HEADER - 4]) == word(header, BLOCK_HEADER - 4)

@@ -1,4 +1,4 @@
-//! Tests with handwritten lines.
+//! Tests of the reader and the writer with handwritten lines.
 
 use crate::trace::testing::{read_as, read_several, request, written};
 use crate::trace::{Options, TraceError, WriteOptions};

@@ -1,4 +1,4 @@
-//! Tests with handwritten records.
+//! Tests of the reader with handwritten records.
 
 use crate::trace::testing::{of_kind, read_several, request};
 use crate::trace::{Location, Options};

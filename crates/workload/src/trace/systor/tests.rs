@@ -1,4 +1,4 @@
-//! Tests with handwritten lines.
+//! Tests of the reader with handwritten lines.
 
 use crate::trace::Options;
 use crate::trace::testing::{read_several, request};

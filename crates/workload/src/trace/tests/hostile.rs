@@ -1,4 +1,4 @@
-//! Tests with invalid and malicious input.
+//! Tests of all readers with invalid and malicious input.
 
 use super::small::{file, kinds};
 use crate::trace::testing::{of_kind, read_several, source, strictly};

@@ -1,4 +1,4 @@
-//! Tests with records built from the documented layout.
+//! Tests of the reader and the writer with records built from the documented layout.
 
 use crate::trace::testing::{read_as, read_several, request, strictly, written};
 use crate::trace::{Location, Options, TraceError, WriteOptions};
