@@ -4,12 +4,12 @@
 
 First, the program serves devices with `--timing none`, and equal data with `nbdkit memory` and
 `nbdkit file`. fio reads and writes 4 KiB at random addresses of each server in turn, once per pair.
-The program prints the median rate of each server. Below it, it prints the median ratio to the
-adjacent run of `nbdkit memory`, with minimum and maximum. It then prints the median processor time
-per request of server and fio, and fio's share of one processor. If this share is nearly 100 %, fio
-limits the rate, and no server could be faster. A server of Nacre polls for the next request before
-it sleeps, which also takes processor time. The devices are a device with constant latency, a flash
-drive with data in mapped locations, a disk, and a device with a cache.
+The program prints the median rate of each server. Below the rate, the program prints the median
+ratio to the adjacent run of `nbdkit memory`, with minimum and maximum. It then prints the median
+processor time per request of server and fio, and fio's share of one processor. If this share is
+nearly 100 %, fio limits the rate, and no server could be faster. A server of Nacre polls for the
+next request before it sleeps, which also takes processor time. The devices are a device with
+constant latency, a flash drive with data in mapped locations, a disk, and a device with a cache.
 
 Then the program serves a device with a constant latency of 100 us, with `--timing emulated` and
 `--timing compensated`. It prints fio's minimum and median latencies with one outstanding request.

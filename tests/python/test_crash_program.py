@@ -54,7 +54,7 @@ def is_alive(pid: int) -> bool:
 
 
 def noted(path: Path) -> int:
-    """Waits for a file that a program writes. Returns the process ID in it."""
+    """Waits for a file that a program writes. Returns the process ID in the file."""
     until(lambda: path.exists() and path.read_text().endswith("\n"))
     return int(path.read_text())
 

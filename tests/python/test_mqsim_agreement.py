@@ -42,7 +42,7 @@ FLOW = SYNTHETIC | {
 
 
 def simulated(folder: Path, reads: int, depth: int, addresses: str) -> nacre.results.Record:
-    """Runs the imported scenario. Returns the record."""
+    """Imports the flow with these reads (in percent), depth, and addresses, and runs it."""
     flow = FLOW | {
         "Read_Percentage": str(reads),
         "Average_No_of_Reqs_in_Queue": str(depth),

@@ -1,5 +1,5 @@
-"""Tests that only Nacre can run tasks on its temporary Dask cluster. Other clusters may require
-certificates."""
+"""Tests that only the run that starts a temporary Dask cluster can use it, and that studies can use
+other clusters with certificates."""
 
 import socket
 import ssl

@@ -7,9 +7,9 @@ files (posix_fadvise DONTNEED). A clock hand moves over all files and selects th
 files on the machine are not affected.
 
 The position of the hand, and not the last access to a page, determines which pages are dropped. The
-result is therefore closer to FIFO than to the kernel's LRU. Dirty pages are not dropped. The kernel
-starts to write them, and the hand drops them when it reaches them again. Files below 256 KiB are
-ignored.
+result is therefore closer to FIFO than to the kernel's LRU. Dirty pages are not dropped
+immediately. The kernel starts to write them, and they are dropped when the hand reaches them again.
+Files below 256 KiB are ignored.
 """
 
 from __future__ import annotations

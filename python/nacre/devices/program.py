@@ -44,8 +44,8 @@ class Round(View):
     ready. If the program ended before the power loss, `ended` is its exit status. `check` is the
     exit status of the check, or None without a check. `recovering` is true if power failed again
     during the recovery. If power failed during the check, the check was repeated, and `check_cut_s`
-    is the time of the failure in seconds since the start of the check. Otherwise, it is None.
-    `faults` lists the effects of each fault.
+    is the time of the failure in seconds since the start of the check. Otherwise, `check_cut_s` is
+    None. `faults` lists the effects of each fault.
     """
 
     parts = {"outage": Outage, "faults": Struck}  # noqa: RUF012

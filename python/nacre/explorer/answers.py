@@ -46,8 +46,8 @@ def response(content: object, status: int = 200) -> Response:
 def answering(ask: Callable[..., Any], *, takes_document: bool = False) -> Endpoint:
     """Creates an endpoint that calls `ask` in a thread and responds with the result or the error.
 
-    `ask` is called with the request. If `takes_document` is true, it also gets the JSON document of
-    the request body.
+    `ask` is called with the request. If `takes_document` is true, `ask` also gets the JSON document
+    of the request body.
     """
 
     @wraps(ask)

@@ -1,6 +1,7 @@
 """Power-loss tests in the explorer.
 
-Starts power-loss tests, saves results in the format of `nacre crash --out`, and shows them.
+Starts power-loss tests, saves their results in the format of `nacre crash --out`, and shows the
+results.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ def words(folder: Folder, tree: Mapping[str, Any], given: Mapping[str, Any]) -> 
 
 
 def _file(folder: Folder, tree: Mapping[str, Any], run: object) -> str | None:
-    """Returns the scenario file of the run if it has exactly this scenario, otherwise None."""
+    """Returns the scenario file of a run if the run has exactly this scenario, otherwise None."""
     if not isinstance(run, str):
         return None
     try:

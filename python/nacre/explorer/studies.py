@@ -1,6 +1,7 @@
 """The page on studies.
 
-Starts and resumes studies, saves results in the format of `nacre study`, and shows them.
+Starts and resumes studies, saves their results in the format of `nacre study`, and shows the
+results.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def erase_blocks(number: int) -> str:
 
 
 def grouped(parts: Sequence[Numbers]) -> list[str]:
-    """Returns a note about the number of blocks per column, if it is above one."""
+    """Returns a note about the number of blocks per column, or no note if it is one."""
     group = max(-(-len(values) // MOST) for values in parts)
     if group == 1:
         return []

@@ -55,9 +55,9 @@ CHARTS: Mapping[str, Callable[[Record], bool]] = {
     "blocks": lambda record: bool(tables.owners(record, "blocks", "valid_share")),
     "tiers": lambda record: bool(tables.owners(record, "epochs", "fastest_share")),
 }
-"""Figures of a record. Each has a function that returns whether the record has data for the figure.
-The module of `nacre.figures` with the name of the figure plots it, with the function `of_record` or
-a function with the name of the figure."""
+"""Figures of a record, each with a function that returns whether the record has data for the
+figure. The module `nacre.figures.NAME` plots the figure NAME with its function `of_record` or
+`NAME`."""
 FIGURE_FILES = tuple(f"{name}.{suffix}" for name in CHARTS for suffix in ("svg", "png"))
 RECORD_FILES = (files.RECORD_FILE, *FIGURE_FILES)
 

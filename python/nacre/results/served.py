@@ -93,8 +93,8 @@ class Outage(Result, View):
 
     `acknowledged_lost` is the number of lost programs of completed writes, i.e. programs that had
     not reached the medium. `bytes_lost` is their size. A program is the unit in which the medium is
-    written. On a disk, it is a whole write. `under_way` is the number of writes that were not
-    completed. The device is ready again after `ready_after_s` seconds of simulated time.
+    written. On a disk, a program is a whole write. `under_way` is the number of writes that were
+    not completed. The device is ready again after `ready_after_s` seconds of simulated time.
     """
 
     acknowledged_lost: int

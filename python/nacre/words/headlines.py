@@ -23,7 +23,7 @@ _NS = 1e9
 _SMALL = 0.1
 """Capacity of the small cache whose hit ratio a headline reports, as a share of the footprint."""
 _ALIKE = 0.01
-"""Differences between records or caches are not mentioned if they are relatively smaller than this.
+"""Headlines do not mention relative differences between records or caches below this value.
 """
 _ENOUGH = 0.9
 """A cache is sufficient if it has at least this share of the hits of the largest cache."""

@@ -39,7 +39,7 @@ pub(crate) fn command(root: &Path, check: bool) -> ExitCode {
     }
 }
 
-/// Returns every generated file as its path below the root and its text.
+/// Returns the text of every generated file, by the path of the file below the root.
 fn generated() -> BTreeMap<PathBuf, String> {
     let families = nacre_machine::models::families();
     let mut files = BTreeMap::new();

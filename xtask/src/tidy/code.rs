@@ -167,7 +167,7 @@ fn skip_raw_string(letters: &mut Letters<'_>) {
     }
 }
 
-/// Skips the rest of a character literal, e.g. `'x'` or `' '`. A lifetime such as `'a` is read as a word.
+/// Skips the rest of a character literal, e.g. `'x'` or `'\n'`. A lifetime such as `'a` is read as a word.
 fn skip_letter_literal(rest: &str, letters: &mut Letters<'_>) {
     let mut after = rest.chars().skip(1);
     match (after.next(), after.next()) {

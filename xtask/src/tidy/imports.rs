@@ -68,8 +68,8 @@ fn target(modules: &BTreeMap<&[String], &File>, from: &[String], parts: &[String
     Some(handed_on.unwrap_or_else(|| module.to_vec()))
 }
 
-/// Returns a problem for every import cycle among `siblings`. It is reported for the alphabetically first
-/// module of the cycle.
+/// Returns a problem for every import cycle among `siblings`. The problem is reported for the alphabetically
+/// first module of the cycle.
 fn circles(siblings: &Siblings<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut reported: BTreeSet<&str> = BTreeSet::new();

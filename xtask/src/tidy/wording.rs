@@ -206,7 +206,7 @@ impl Flowing {
         Flowing { text, small, starts }
     }
 
-    /// Returns each match of `forms` as its line number, counted from 1, and the matched form.
+    /// Returns the line number (counted from 1) and the matched form of each match of `forms`.
     fn find<'a>(&self, forms: &[&'a str]) -> Vec<(usize, &'a str)> {
         let mut found = Vec::new();
         for form in forms {

@@ -36,7 +36,7 @@ impl Implausible {
 }
 
 /// Checks whether `records` requests with a duration of `span_ps` picoseconds are plausible if times are in
-/// `unit`. Returns `None` if they are.
+/// `unit`. Returns `None` if they are plausible.
 ///
 /// A duration of more than a year, or a mean gap of less than 1 ns, is impossible. A mean gap of more than 10
 /// s or less than 50 ns is unusual.

@@ -19,8 +19,8 @@ pub struct WriteOptions {
 pub trait TraceWriter: Send {
     /// Writes `batch`.
     fn write(&mut self, batch: &[Request]) -> Result<(), TraceError>;
-    /// Sets the names of the volumes, indexed by number. Formats without names ignore them. Call this
-    /// function before [`TraceWriter::finish`].
+    /// Sets the names of the volumes, indexed by number. Writers of formats without names ignore the names.
+    /// Call this function before [`TraceWriter::finish`].
     fn name_volumes(&mut self, names: &[String]) {
         let _ = names;
     }

@@ -167,7 +167,7 @@ def _shares(text: str, kb_base: int) -> Sizes | None:
 
 
 def pattern(job: Reader, engine: Engine) -> Pattern | None:
-    """Converts the requests of a job, or returns `None` after an error."""
+    """Converts the requests of a job to a pattern. Returns `None` after an error."""
     kind, directions, modifier = _direction(job)
     sizes = _sizes(job)
     mixed = Fraction(job.count("rwmixread", 50, least=0, most=100), 100)

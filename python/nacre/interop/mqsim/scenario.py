@@ -156,7 +156,8 @@ def _in_sequence(flows: list[Flow]) -> bool:
 def _is_by_plane(drive: Settings, flows: list[Flow]) -> bool:
     """Returns whether Nacre assigns pages to planes by address, as MQSim does.
 
-    If writes are sequential, all planes are used in either case.
+    Returns False if writes are sequential, because all planes are then used in either case. Also
+    returns False if a block has fewer than `_UNITS_MIN` mapping units.
     """
     page = drive["Page_Capacity"]
     units = drive["Page_No_Per_Block"] * page // (page & -page)

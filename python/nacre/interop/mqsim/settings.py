@@ -202,7 +202,7 @@ def read_flows(path: Path, drive: Settings) -> list[list[Flow]]:
 
 
 def read(drive: Path, workload: Path) -> tuple[Settings, list[list[Flow]]]:
-    """Reads both files. Raises `ConfigError` with the errors of both files."""
+    """Reads the drive file and the workload file. Raises `ConfigError` with all of their errors."""
     problems: list[Problem] = []
     found = _drive(drive, problems)
     scenarios = _scenarios(workload, found, problems)

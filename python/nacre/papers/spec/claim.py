@@ -11,7 +11,7 @@ from nacre.papers.spec.plan import Group, Selection, selection
 
 Kind: TypeAlias = Literal["exact", "close", "trend", "unclosed"]
 Class: TypeAlias = Literal["prediction", "calibration", "arithmetic", "trend", "unclosed"]
-"""Class of a row as evidence. Only predictions are evidence for a model."""
+"""Evidence class of a row. Only predictions are evidence for a model."""
 _WITHIN = {"exact": 0.02, "close": 0.10}
 """Default tolerance of each kind of claim, relative to the published value."""
 _BOUNDS = ("above", "at_least", "at_most", "below")

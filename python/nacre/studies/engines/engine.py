@@ -61,7 +61,7 @@ class Chunks:
         self._mean_s = 0.8 * past + 0.2 * seconds
 
     def next(self, takers: int) -> list[Task]:
-        """Returns the next chunk. It is limited to a fair share of the remaining tasks."""
+        """Returns the next chunk. The chunk is limited to a fair share of the remaining tasks."""
         fair = -(-len(self._left) // (2 * takers))
         wanted = int(self._seconds / max(self.mean_s, 1e-6))
         size = max(1, min(wanted, fair, self._most))

@@ -182,7 +182,7 @@ class _Worker:
             self._process.stderr.close()
 
     def complaint(self) -> str:
-        """Returns the last line of the worker's error output."""
+        """Returns the last line of the worker's error output, or its exit status without output."""
         self._process.wait()
         said = self._process.stderr.read() if self._process.stderr else b""
         lines = said.decode(errors="replace").strip().splitlines()

@@ -32,7 +32,7 @@ class Constraint:
     def excess(self, value: float) -> float:
         """Returns the amount by which the value violates the constraint.
 
-        It is at most 0 if the constraint holds.
+        The amount is at most 0 if the constraint holds.
         """
         over = -float("inf") if self.at_most is None else value - self.at_most
         under = -float("inf") if self.at_least is None else self.at_least - value

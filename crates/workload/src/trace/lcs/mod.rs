@@ -56,7 +56,8 @@ pub static FORMAT: Format = Format {
 
 const HEADER: usize = 8192;
 const MAGIC: u64 = 0x1234_5678_9abc_def0;
-/// Offset of the operation in a record, in bytes. Only the next access and the features follow the operation.
+/// Offset of the operation in a record of version 2, in bytes. Only the next access and the features follow
+/// the operation.
 const OPERATION_V2: usize = 16;
 const OPERATION_V3: usize = 20;
 

@@ -1,4 +1,4 @@
-//! Tests of several formats.
+//! Tests that apply to several or all formats.
 
 mod detection;
 mod hostile;
