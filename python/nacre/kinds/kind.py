@@ -81,7 +81,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of results. The field of an unsupported feature has its default value."""
+    """A kind of results. A field for an unsupported feature has the default value."""
 
     words: Callable[[Any], Summary]
     """Returns the summary of a result, without figures."""

@@ -45,7 +45,7 @@ def latency_distribution(record: Tabled, op: str) -> pl.DataFrame:
 
 
 def time_series(record: Tabled) -> pl.DataFrame:
-    """Returns a row per interval. The mean latency is null if no request completed."""
+    """Returns a row per interval. The mean latency is null if no request completed in it."""
     import polars as pl
 
     frame = pl.DataFrame({name: record.columns[f"time.{name}"] for name in SERIES})

@@ -23,8 +23,7 @@ _NS = 1e9
 _SMALL = 0.1
 """Capacity of the small cache whose hit ratio a headline reports, as a share of the footprint."""
 _ALIKE = 0.01
-"""Headlines do not mention relative differences between records or caches below this value.
-"""
+"""Headlines do not mention relative differences between records or caches below this value."""
 _ENOUGH = 0.9
 """A cache is sufficient if it has at least this share of the hits of the largest cache."""
 _IDLE = 0.1
