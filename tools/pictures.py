@@ -2,8 +2,8 @@
 
     .venv/bin/python tools/pictures.py
 
-Requires chromium, and fio with libnbd. These pictures take too long for tests. Tests of the
-explorer make its other pictures.
+Requires chromium, and fio with libnbd. These pictures take too long for tests. The tests of the
+explorer make all other pictures of the explorer.
 """
 
 from __future__ import annotations

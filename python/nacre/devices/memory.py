@@ -196,10 +196,11 @@ class Memory:
 
     @contextmanager
     def transaction(self) -> Iterator[Self]:
-        """Starts a transaction, which commits at the end of the block. An exception rolls it back.
+        """Starts a transaction, which commits at the end of the block.
 
-        Raises `TransactionError` inside another transaction. A write that exceeds the space of the
-        transaction raises `TransactionTooLarge`.
+        If the block raises an exception, the transaction is rolled back. Raises `TransactionError`
+        inside another transaction. A write that exceeds the space of the transaction raises
+        `TransactionTooLarge`.
         """
         self._core.begin()
         try:

@@ -77,7 +77,7 @@ fn missing_tests(tree: &Tree, model: &Model<'_>) -> Option<Problem> {
 }
 
 /// Returns an error if the component is missing in the table of its family. The table is in the parent module
-/// and contains `<model>::MODEL`.
+/// and contains `<model>::MODEL` or `<format>::FORMAT`.
 fn missing_in_table(tree: &Tree, model: &Model<'_>) -> Option<Problem> {
     let (family_folder, kind) = model.file.folder().rsplit_once('/').expect("a model is in a folder of src");
     let family = ["mod.rs", "lib.rs"].iter().find_map(|name| tree.file(&format!("{family_folder}/{name}")));
