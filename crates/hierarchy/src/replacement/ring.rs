@@ -13,7 +13,7 @@ const VICTIMS: usize = 8;
 
 /// Rules for the movement of the hand and for the marks of used blocks.
 pub trait Turn: Send {
-    /// Whether a use marks a block. The hand removes the mark of a marked block and skips the block.
+    /// Whether a hit marks a block. The hand removes the mark of a marked block and skips the block.
     const MARKS: bool;
     /// Whether the hand moves from the oldest toward the newest block of a queue. Otherwise, it is at the
     /// oldest block of a ring, and new blocks are inserted directly before it.

@@ -45,7 +45,7 @@ pub const MODEL: Model<ReplacementFamily> = Model {
     build: |_, context| Ok(Box::new(Clock::new(context.capacity()))),
 };
 
-/// Rules of CLOCK: a use marks a block, and the hand follows the insertion order.
+/// Rules of CLOCK: a hit marks a block, and the hand follows the insertion order.
 #[derive(Clone, Copy, Debug)]
 pub enum Turning {}
 

@@ -32,7 +32,7 @@ pub struct Config {}
 pub const MODEL: Model<ReplacementFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "sieve",
-        "a use marks a block, and a moving hand evicts the first unmarked block",
+        "a hit marks a block, and a moving hand evicts the first unmarked block",
         &["Zhang et al. 2024, SIEVE is simpler than LRU, algorithm 1"],
         1,
         include_str!("mod.rs"),
@@ -40,7 +40,7 @@ pub const MODEL: Model<ReplacementFamily> = Model {
     build: |_, context| Ok(Box::new(Sieve::new(context.capacity()))),
 };
 
-/// Rules of SIEVE: a use marks a block, and the hand moves from the oldest to the newest block.
+/// Rules of SIEVE: a hit marks a block, and the hand moves from the oldest to the newest block.
 #[derive(Clone, Copy, Debug)]
 pub enum Turning {}
 

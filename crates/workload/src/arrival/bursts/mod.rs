@@ -45,7 +45,7 @@ pub struct Config {
 pub const MODEL: Model<ArrivalFamily> = Model {
     descriptor: Descriptor::of::<Config>(
         "bursts",
-        "bursts and pauses of random length, Poisson arrivals within each (open loop)",
+        "bursts and pauses of random length, with Poisson arrivals in each burst and pause (open loop)",
         &["fischer-1993"],
         1,
         include_str!("mod.rs"),
