@@ -32,7 +32,7 @@ def rate(work: Callable[[int], object]) -> float:
 
 
 def rates(t: int) -> dict[str, float]:
-    """Return the throughput of encoding, checking, and locating the most bit errors."""
+    """Return the throughput of encoding, checking, and locating the maximum number of errors."""
     code = bchlib.BCH(t, m=15)
     pages = [os.urandom(PAGE) for _ in range(DIFFERENT)]
     parities = [code.encode(page) for page in pages]

@@ -3,7 +3,7 @@
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Op, Random, Request, Status, Streams, Time};
 
-/// Number of requests that are prefetched into the processor caches. Whole runs prefetch the same number.
+/// Number of requests for which the memory of the device is prefetched together into the processor caches.
 const PREFETCHED: usize = 32;
 
 /// A closed loop of equal-sized requests at uniformly random addresses. Each completion is followed by a new

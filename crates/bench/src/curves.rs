@@ -1,4 +1,5 @@
-//! Speed of miss-ratio curves: requests per second for all cache sizes together, on streams in memory.
+//! Speed of miss-ratio curves: requests per second of a computation that covers all cache sizes, on streams
+//! in memory.
 
 use crate::report::{Report, Times, best_of};
 use crate::streams::{REQUESTS, STREAMS, Stream, requests};
@@ -10,12 +11,13 @@ const BATCH: usize = 8192;
 /// Speed budgets of the exact curve in millions of requests per second, for blocks that fit into the
 /// processor caches and for blocks that do not fit.
 const EXACT: (f64, f64) = (14.0, 8.0);
-/// Speed budget of the curve of a sample of 1 % of the blocks, in millions of requests per second.
+/// Speed budget of the curve that is estimated from 1 % of the blocks, in millions of requests per second.
 const SAMPLED: f64 = 60.0;
 /// Maximum number of blocks in the bounded sample.
 const BOUND: u32 = 64 << 10;
 
-/// Measures the exact curve, the sample of 1 % of the blocks, and the bounded sample on every stream.
+/// Measures, on every stream, the exact curve and the curves of two samples: 1 % of the blocks, and a bounded
+/// number of blocks.
 pub(crate) fn measure(report: &Report) {
     for stream in STREAMS {
         let requests = requests(&stream.scenario(REQUESTS), REQUESTS);

@@ -1,4 +1,4 @@
-//! Speed of disk caches: DRAM and flash in front of a disk, with and without data.
+//! Speed of disk caches: DRAM and flash in front of a disk, with and without stored data.
 
 use crate::Result;
 use crate::report::{Report, best_of};

@@ -131,7 +131,8 @@ pub(crate) fn writes(requests: u64) -> String {
     small.replace("8_000_000", "1_000_000")
 }
 
-/// Measures whole runs in parts. The construction and preconditioning of the drive are excluded.
+/// Measures the time of each part of the whole runs. The construction and preconditioning of the drive are
+/// not measured.
 pub(crate) fn measure_runs(report: &Report) {
     for whole in WHOLE {
         let mut pieces = Pieces::default();

@@ -17,7 +17,8 @@ const ACCESSES: u64 = 20_000_000;
 /// Number of requests that are passed to a device at a time.
 const BATCH: usize = 4096;
 
-/// Measures the 2 GB array of the paper at a utilization of 80 % with the recommended policy.
+/// Measures the catalog entry `envy_2gb`, the array of the paper with a utilization of 80 % and the hybrid
+/// policy.
 pub(crate) fn measure(report: &Report) -> Result<()> {
     let mut pages = Pages::in_steady_cleaning(Size::OfPaper)?;
     let seconds = best_of(|| pages.write(PAGE_WRITES));

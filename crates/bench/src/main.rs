@@ -53,7 +53,7 @@ use report::Report;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// The allocator of the extension module. The benchmarks measure the speed of that module.
+/// The allocator of the Python extension module, because the benchmarks represent the speed of this module.
 #[global_allocator]
 static MEMORY: nacre_pages::LargePages = nacre_pages::LargePages;
 

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 /// Number of repetitions of each measurement. The fastest repetition is the result, and the median shows the
-/// disturbance.
+/// disturbance by other load.
 const REPEATS: usize = 5;
 
 /// Processor time per repetition of a benchmark, in seconds.
@@ -15,7 +15,7 @@ const REPEATS: usize = 5;
 pub(crate) struct Times {
     /// Minimum over all repetitions.
     pub(crate) best: f64,
-    /// Median over all repetitions, if there are several.
+    /// Median over all repetitions, or `None` if there is only one repetition.
     middle: Option<f64>,
 }
 

@@ -31,7 +31,7 @@ pub(crate) struct Row {
 /// to which the function may write files.
 type Prepare = Box<dyn Fn(u64, &Path) -> Result<Box<dyn FnMut()>>>;
 
-/// Number of timed writes after which the work of a small drive is spread evenly over its dies.
+/// Number of writes in simulated time after which the work of a small drive is spread evenly over its dies.
 const STEADY: u64 = 200_000;
 
 /// Policies with a speed budget for blocks that do not fit into the processor caches.
@@ -161,8 +161,8 @@ fn whole(scenario: &str, files: impl Files + 'static, threads: usize) -> Box<dyn
     })
 }
 
-/// Creates a whole run of `scenario` on the drive. The drive has already served a run of `first`, which is
-/// not counted.
+/// Creates a whole run of `scenario` on a drive that has already served a run of the scenario `first`. The
+/// first run is not measured.
 fn going_on(first: &str, scenario: &str) -> Result<Box<dyn FnMut()>> {
     let span = Span { saves: true, ..Span::default() };
     let ran = run_span(&checked(first), &NoFiles, &span, &mut |_| ControlFlow::Continue(()))?;

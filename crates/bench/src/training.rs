@@ -18,7 +18,8 @@ const SEED: u64 = 2;
 /// Sampling rates of the miss-ratio curves: a share of the blocks, and a maximum number of blocks.
 const SAMPLES: [Rate; 2] = [Rate::Share(0.1), Rate::Blocks(1024)];
 
-/// Runs all entries of the list in `file`. The folder `traces` contains the built-in traces.
+/// Executes the runs, crash tests, and trace conversions that `file` lists. The folder `traces` contains the
+/// built-in traces.
 pub(crate) fn train(file: &Path, traces: &Path) -> Result<()> {
     let name = file.display().to_string();
     let list = Node::parse_toml(&std::fs::read_to_string(file)?, &name)?;
@@ -32,10 +33,11 @@ pub(crate) fn train(file: &Path, traces: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Work for one entry of a list, given the name and the value of the entry.
+/// Function that executes one entry of the list. The arguments are the name and the value of the entry, and
+/// access to the files of scenarios.
 type Work = fn(&str, &Node, &ScenarioFiles) -> Result<()>;
 
-/// Runs a scenario once for each of the listed settings.
+/// Runs a scenario once for each table of settings in `each`.
 fn run(scenario: &str, each: &Node, files: &ScenarioFiles) -> Result<()> {
     for settings in list(each)? {
         let settings = table(settings)?.iter().map(|(path, value)| (path.clone(), value.to_string()));

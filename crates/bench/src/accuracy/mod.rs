@@ -43,8 +43,8 @@ impl fmt::Display for Host {
 /// The results of Nacre, followed by the results of the event simulation.
 type Compared = [Summary; 2];
 
-/// Simulates `requests` with both simulators. In an open loop, each request is submitted at its arrival
-/// time.
+/// Simulates `requests` with Nacre and with the event simulation. In an open loop, each request is submitted
+/// at its arrival time.
 fn compare(
     device: &mut dyn Device,
     simulated: impl FnOnce(Load<'_>) -> Summary,
