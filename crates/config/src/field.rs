@@ -75,8 +75,8 @@ impl Field {
 }
 
 impl Reader<'_> {
-    /// Reads a configuration that is flattened into the configuration of `table`. `uses` contains overrides
-    /// of its settings. The derived code calls this.
+    /// Reads the configuration `C` from `table`, whose configuration contains the fields of `C`. `uses`
+    /// contains overrides of settings of `C`. The derived code calls this.
     pub fn flattened<C: Configuration>(&mut self, table: &Node, uses: &'static [Use]) -> Option<C> {
         self.uses.push(uses);
         let read = C::read_fields(table, self);

@@ -186,18 +186,18 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A position of a reader: numbers of values and errors so far.
+/// The numbers of values and errors that a reader has collected up to a point of the document.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark(usize, usize);
 
 impl Reader<'_> {
-    /// Returns the current position. The derived code calls this.
+    /// Returns the current numbers of values and errors. The derived code calls this.
     pub fn mark(&self) -> Mark {
         Mark(self.resolved.len(), self.problems.len())
     }
 
-    /// Sorts the values and errors since `mark` in the order of these fields. The derived code calls this if
-    /// the fields of a flattened configuration are not adjacent.
+    /// Sorts the values and errors that were collected since `mark` in the order of `fields`. The derived
+    /// code calls this if the fields of a flattened configuration are not adjacent.
     pub fn in_order_of(&mut self, Mark(resolved, problems): Mark, fields: &[Field]) {
         let keys: Vec<&str> = fields.iter().map(|field| self.key(field.name)).collect();
         let steps = if self.path.is_empty() { 0 } else { self.path.len() + 1 };
