@@ -47,7 +47,7 @@ impl Family for CleaningFamily {
 
 /// Services that the constructor of a policy can use.
 pub trait CleaningContext {
-    /// All component tables, used to read the slot's configuration.
+    /// All component families, needed to read the configuration of a slot.
     fn families(&self) -> &dyn Families;
 
     /// Number of segments of the array, including spare segments.
@@ -56,8 +56,8 @@ pub trait CleaningContext {
     /// The random stream with this name.
     fn random(&self, name: &str) -> Random;
 
-    /// Returns the policy that the user registered under this name, e.g. a Python function. Errors: no policy
-    /// has this name.
+    /// Returns the policy that the user registered under this name, e.g. a Python function. Returns an error
+    /// if no policy has this name.
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Cleaner>, Problems>;
 }
 
@@ -70,7 +70,7 @@ pub fn build(
     (model_of(MODELS, slot).build)(slot, &mut Context { segments, builder })
 }
 
-/// Construction context of a policy, based on the device's builder.
+/// Construction context of a policy, which forwards calls to the device's builder.
 struct Context<'a> {
     segments: u32,
     builder: &'a mut dyn Builder,
@@ -183,7 +183,7 @@ pub enum Unfit {
 ///
 /// # Panics
 ///
-/// If the victim is not eligible.
+/// Panics if the victim is not eligible.
 pub fn decide(cleaner: &mut dyn Cleaner, view: &View<'_>, partition: usize) -> Decision {
     let decision = cleaner.decide(view, partition);
     let fitness = view.fitness(partition, decision.victim);

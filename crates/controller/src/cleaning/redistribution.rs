@@ -31,9 +31,9 @@ use nacre_kernel::state::State;
 /// Redistribution of valid pages to adjacent partitions. The paper states the aim, not these values.
 #[derive(Clone, Debug, Configuration)]
 pub struct Settings {
-    /// Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a
-    /// segment. The value applies to partitions of one segment; it grows with the square root of the number
-    /// of segments in a partition.
+    /// Number of valid pages that one cleaning moves in each direction even without an imbalance, as a share
+    /// of a segment. The value applies to partitions of one segment; it grows with the square root of the
+    /// number of segments in a partition.
     #[config(
         default = "0.6 %",
         max = "50 %",

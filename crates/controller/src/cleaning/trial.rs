@@ -19,8 +19,8 @@ pub(crate) fn policy(described: &str, segments: u32) -> Result<Box<dyn Cleaner>,
     super::build(&document.cleaning, segments, &mut builder)
 }
 
-/// Measures the cleaning cost of a policy. The measurement starts after `warm_up` turnovers of the valid
-/// pages and lasts a quarter of that number.
+/// Measures the cleaning cost of a policy. In one turnover, as many pages are written as the array has valid
+/// pages. The measurement starts after `warm_up` turnovers and lasts `warm_up` / 4 turnovers.
 pub(crate) struct Trial {
     pub(crate) policy: &'static str,
     pub(crate) segments: u32,

@@ -92,8 +92,8 @@ impl Array {
         self.partitions[partition].drained += 1;
     }
 
-    /// Writes and drains pages from the generator `writes`, `turnovers` times the number of logical pages.
-    /// Returns the number of pages programmed by cleaning per written page.
+    /// Writes and drains pages that the generator `writes` selects. The number of writes is `turnovers` times
+    /// the number of logical pages. Returns the number of pages programmed by cleaning per written page.
     pub(crate) fn cost(&mut self, turnovers: f64, writes: &mut Writes, cleaner: &mut dyn Cleaner) -> f64 {
         let (copied, count) = (self.copied, (turnovers * f64::from(self.len())) as u64);
         for _ in 0..count {

@@ -31,7 +31,7 @@ impl Family for EccFamily {
 /// The page that a code protects.
 #[derive(Clone, Copy)]
 pub struct Page<'a> {
-    /// All component tables, used to read the slot's configuration.
+    /// All component families, needed to read the configuration of a slot.
     pub families: &'a dyn Families,
     /// Number of data bytes per page.
     pub bytes: Bytes,
@@ -46,7 +46,8 @@ impl std::fmt::Debug for Page<'_> {
 /// The codes, in documentation order.
 pub static MODELS: &Table<EccFamily> = &[none::MODEL, crc32::MODEL, bch::MODEL, ldpc::MODEL];
 
-/// Builds the code that `slot` describes, for `page`. Errors: the code has no codeword of that size.
+/// Builds the code that `slot` describes, for `page`. Returns an error if the code has no codewords that fit
+/// the page.
 pub fn build(slot: &Slot<EccFamily>, mut page: Page<'_>) -> Result<Box<dyn Ecc>, Problems> {
     (model_of(MODELS, slot).build)(slot, &mut page)
 }
@@ -128,11 +129,12 @@ pub enum Verdict {
 
 /// Encodes and decodes the bytes of a page.
 pub trait Codec: Send + Sync {
-    /// Writes the spare bytes for `page`. Errors: wrong length of page or spare bytes.
+    /// Writes the spare bytes for `page`. Returns an error if the length of the page or of the spare bytes is
+    /// wrong.
     fn encode(&self, page: &[u8], spare: &mut [u8]) -> Result<(), Misfit>;
 
     /// Corrects bit errors in `page` and `spare`. If one codeword is uncorrectable, the others are still
-    /// corrected. Errors: wrong length of page or spare bytes.
+    /// corrected. Returns an error if the length of the page or of the spare bytes is wrong.
     fn decode(&self, page: &mut [u8], spare: &mut [u8]) -> Result<Verdict, Misfit>;
 }
 

@@ -71,8 +71,8 @@ pub struct Config {
         source = "fitted: between 33 %, the value for a segment of a quarter of the age under uniform writes at 80 % utilization, and 100 %"
     )]
     pub young_invalid: Ratio,
-    /// Valid pages from the end of the young segment that move to the previous partition, as a share of a
-    /// segment.
+    /// Number of valid pages that move from the end of the young segment to the previous partition, as a
+    /// share of a segment.
     #[config(
         default = "10 %",
         max = "100 %",

@@ -10,10 +10,11 @@
 //! the policy. We developed the method and fitted its settings.
 //!
 //! Gathering takes a long time. Assume an array of 128 segments whose hot data is initially in the first
-//! positions. At 20/80 (20 % of the data receive 80 % of the writes), the cost is steady after 40 turnovers
-//! of the valid data. At 10/90, the cost is steady after 60 turnovers, and at 5/95 after 100 turnovers. If
-//! the hot data is initially at random addresses, it has to move first, and forms clusters in the meantime.
-//! At 10/90, the cost after 200 turnovers is then still twice its final value.
+//! positions. At 20/80 (20 % of the data receive 80 % of the writes), the cost is steady after 40 turnovers.
+//! In one turnover, the host writes as many pages as the array has valid pages. At 10/90, the cost is steady
+//! after 60 turnovers, and at 5/95 after 100 turnovers. If the hot data is initially at random addresses, it
+//! has to move first, and forms clusters in the meantime. At 10/90, the cost after 200 turnovers is then
+//! still twice its final value.
 //!
 //! # Not modeled
 //! In the paper, the products are computed from the number of cleanings of each segment. This model uses the

@@ -146,7 +146,7 @@ impl Cleaner for ProductAverage {
 
 impl ProductAverage {
     /// Number of valid pages to move out of the victim: its excess over the number that gives the average
-    /// product, times `step`. A negative number means pages to move into the victim.
+    /// product, times `step`. If the number is negative, pages move into the victim.
     fn excess(&mut self, view: &View<'_>, partition: usize, victim: usize) -> f64 {
         self.partitions.resize(view.partitions.len(), Cleaned::default());
         let before = self.partitions[partition].at.replace(view.drained);

@@ -33,8 +33,8 @@ pub(super) struct Code {
 
 impl Code {
     /// A code over GF(2^`m`) that corrects `t` bit errors per codeword. A codeword consists of `data_bytes`
-    /// data bytes, the first `head_bytes` spare bytes, and the parity. Errors: `m` is out of range, or the
-    /// codeword is too long for the field.
+    /// data bytes, the first `head_bytes` spare bytes, and the parity. Returns an error if `m` or `t` is out
+    /// of range, or if the codeword is too long for the field.
     pub(super) fn new(m: u32, t: u32, data_bytes: usize, head_bytes: usize) -> Result<Code, Misfit> {
         let Some(field) = Field::new(m) else {
             return Err(Misfit(format!("m is {m}; the fields are GF(2^13) to GF(2^16)")));
@@ -89,8 +89,8 @@ impl Code {
         self.field.m() * self.t
     }
 
-    /// Writes the parity of `data` and the head of `spare` into `spare` after that head. Errors: wrong length
-    /// of data or spare bytes.
+    /// Writes the parity of `data` and the head of `spare` into `spare` after that head. Returns an error if
+    /// the length of the data or of the spare bytes is wrong.
     pub(super) fn encode(&self, data: &[u8], spare: &mut [u8]) -> Result<(), Misfit> {
         self.check_lengths(data, spare)?;
         let (head, parity) = spare.split_at_mut(self.head_bytes);
@@ -101,7 +101,8 @@ impl Code {
         Ok(())
     }
 
-    /// Corrects bit errors in `data` and `spare`. Errors: wrong length of data or spare bytes.
+    /// Corrects bit errors in `data` and `spare`. Returns an error if the length of the data or of the spare
+    /// bytes is wrong.
     pub(super) fn decode(&self, data: &mut [u8], spare: &mut [u8]) -> Result<Verdict, Misfit> {
         self.check_lengths(data, spare)?;
         let unused = 8 * self.parity_bytes() as u32 - self.parity_bits();
@@ -132,8 +133,8 @@ impl Code {
         Ok(Verdict::Corrected(places.len() as u32))
     }
 
-    /// Finds the positions of the errors, counted from the last bit of the codeword. Returns false if no set
-    /// of at most `t` positions explains the difference of the parity.
+    /// Finds the positions of the bit errors, counted from the last bit of the codeword. Returns false if no
+    /// set of at most `t` bit errors causes this `difference` of the parity.
     fn places(&self, difference: &Wide, places: &mut Vec<usize>) -> bool {
         let mut syndromes = [0; 2 * STRENGTH_MAX];
         let odd = self.syndromes.of(difference);

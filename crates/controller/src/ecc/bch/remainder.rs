@@ -1,11 +1,12 @@
 //! Remainder of a message divided by the generator: the only work that depends on every byte of a page.
 //!
-//! The generator is a product of minimal polynomials. The message is divided by products `M` of several of
-//! them instead, each up to one word. The remainder of a message times `x^64`, divided by a polynomial of
-//! degree 64, is a CRC. `M` is multiplied by a power `x^k` to reach degree 64. The upper bits of the CRC are
-//! then the remainder of the message times `x^(64 - k)`, divided by `M`. `crc-fast` computes the CRC with the
-//! processor's carry-less multiplication or with tables. By the Chinese remainder theorem, the remainders for
-//! all products determine the remainder for the generator through a linear map.
+//! The generator is a product of minimal polynomials. Instead of by the generator, the message is divided by
+//! products `M` of several minimal polynomials. Each product has at most 64 bits. The remainder of a message
+//! times `x^64`, divided by a polynomial of degree 64, is a CRC. `M` is multiplied by a power `x^k` to reach
+//! degree 64. The upper bits of the CRC are then the remainder of the message times `x^(64 - k)`, divided by
+//! `M`. `crc-fast` computes the CRC with the processor's carry-less multiplication or with tables. By the
+//! Chinese remainder theorem, the remainders for all products determine the remainder for the generator
+//! through a linear map.
 
 use super::polynomial::{LinearMap, Modulus, WIDE_WORDS, Wide};
 use crc_fast::{CrcParams, Digest};
@@ -22,7 +23,8 @@ pub(super) struct Division {
 }
 
 impl Division {
-    /// Groups `minimal`, different irreducible polynomials of degree `m`, into products.
+    /// Groups the polynomials in `minimal` into products. These polynomials are irreducible and different,
+    /// and have degree `m`.
     pub(super) fn new(minimal: &[u32], m: u32) -> Division {
         let products = minimal.chunks((WORD / m) as usize);
         let moduli: Vec<Modulus> = products.clone().map(Modulus::product).collect();
@@ -43,7 +45,8 @@ impl Division {
         Division { checks, together }
     }
 
-    /// Remainder of `(message of data and head) * x^r`, for the generator's degree `r`.
+    /// Remainder of `message * x^r`. The message consists of `data` and `head`, and `r` is the degree of the
+    /// generator.
     pub(super) fn remainder(&self, data: &[u8], head: &[u8]) -> Wide {
         let mut left = [0; WIDE_WORDS];
         for (left, &check) in left.iter_mut().zip(&self.checks) {

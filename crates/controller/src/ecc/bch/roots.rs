@@ -94,8 +94,9 @@ impl Powers {
     }
 }
 
-/// Logarithms of the coefficients of `x^i` modulo a polynomial, one row after the other. Only the rows with
-/// even `i` from its degree upward are stored, because only squares use them.
+/// Logarithms of the coefficients of `x^i` modulo a polynomial, one row after the other. The rows start at
+/// the degree of the polynomial. Only rows with even `i` are stored, because the powers are only used to
+/// compute squares.
 fn even_powers(field: &Field, polynomial: &Monic) -> Vec<u32> {
     let degree = polynomial.degree;
     let low = logs(field, &polynomial.low[..degree]);

@@ -6,7 +6,7 @@ use super::super::field::Field;
 use super::super::roots::roots;
 use nacre_kernel::{Random, Streams};
 
-/// The polynomial with these roots, without its highest coefficient, lowest first.
+/// Coefficients of the monic polynomial with these roots, lowest first, without the highest coefficient.
 fn with_roots(field: &Field, roots: &[u16]) -> Vec<u16> {
     let mut product = vec![1];
     for &root in roots {
