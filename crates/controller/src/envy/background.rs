@@ -317,9 +317,9 @@ impl Background {
         self.running.iter().any(|running| is_of(running.operation))
     }
 
-    /// Whether a copy from `segment`, or a copy for its relocation, will still be in progress when an erase
-    /// that starts now ends. This happens if the host overwrote the page during the copy. The segment then
-    /// has no valid page, but its relocation has not ended.
+    /// Whether an erase that starts now would end before a copy from `segment`, or a copy for its relocation,
+    /// has completed. This can happen if the host overwrote the page during the copy. The segment then has no
+    /// valid page, but its relocation has not ended.
     fn outlasts_erase<S: Store>(&self, array: &Array<S>, segment: u32) -> bool {
         let erased = self.clock + self.pace.erase;
         let is_of = |operation| match operation {

@@ -29,7 +29,7 @@ pub struct Config {
     /// Number of spare (erased) segments.
     #[config(default = 1, min = 1, max = 1024, source = "paper: wu-1994 section 3.4")]
     pub spare_segments: u32,
-    /// Usable capacity as a share of the segments that hold data, without spare segments.
+    /// Usable capacity as a share of the capacity of all segments except spare segments.
     #[config(default = "80 %", min = "0.01 %", max = "100 %", source = "paper: wu-1994 section 4.1")]
     pub utilization: Ratio,
     /// Amount of initial data, stored in order across all segments. The default is the whole usable
@@ -119,7 +119,8 @@ pub struct Config {
     /// Price of the SRAM for the write buffer and the page table. The table has six bytes per flash page
     /// (section 3.3).
     pub sram_price: Option<Price>,
-    /// Currency of both prices, e.g. "USD 2023". Prices in different currencies are not added.
+    /// Currency of the flash price and the SRAM price, e.g. "USD 2023". Prices in different currencies are
+    /// not added.
     pub price_basis: Option<String>,
 }
 

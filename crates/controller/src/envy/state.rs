@@ -51,7 +51,7 @@ impl<S: Store> Array<S> {
         Ok(())
     }
 
-    /// Checks that segments and positions are permutations of each other.
+    /// Checks that the numbers of segments and positions are in range.
     fn check_order(&self) -> Result<(), String> {
         let (segments, positions) = (self.geometry.segments, self.positions.len() as u32);
         let standing = self.order.iter().chain(&self.standby);

@@ -35,8 +35,9 @@ impl<S: Store> Array<S> {
         to
     }
 
-    /// Index of the first invalid page of `segment` at or after `index`. Every copied page left one invalid
-    /// page. Reverting a copy may use any of these pages if the order of the pages is preserved.
+    /// Index of the first invalid page of `segment` at or after `index`. Each copy from `segment` made one of
+    /// its pages invalid. A copy may be reverted to any of these pages if the order of the pages is
+    /// preserved.
     fn left_page(&self, segment: u32, index: u32) -> u32 {
         let first = segment << self.geometry.page_shift();
         let programmed = self.flash.blocks()[segment as usize].programmed;

@@ -15,7 +15,8 @@ fn write(page: u64) -> Request {
     Request { arrival: Time::ZERO, address: page * PAGE, bytes: 4, volume: 0, op: Op::Write }
 }
 
-/// Every word, program, and erase since measurement started is charged its energy once, under its cause.
+/// Tests that the energy of each word access, program, and erase is charged exactly once, to the activity
+/// that caused it. Operations before the start of measurement are not charged.
 #[test]
 fn energy_follows_from_counts() {
     let settings = "kind = \"envy\"\nsegment = \"16 KiB\"\nsegments = 16\nbuffer = \"4 KiB\"\nwear_swap_gap = 3\ncleaning = \"greedy\"\n\
@@ -51,8 +52,9 @@ fn energy_follows_from_counts() {
     }
 }
 
-/// Wear caused by writes, whose number is `turnovers` times the number of pages. An equal number of writes
-/// precedes the measurement. `page` selects the pages.
+/// Returns the wear caused by page writes. The number of writes is `turnovers` times the number of logical
+/// pages. An equal number of writes precedes the measurement. `page` returns the page of the next write,
+/// given the number of pages.
 fn worn(settings: &str, turnovers: u64, mut page: impl FnMut(u64) -> u64) -> Wear {
     let mut device = workbench(1).build(&format!("{ARRAY}{settings}")).unwrap();
     let pages = device.capacity().unwrap().0 / PAGE;
@@ -101,8 +103,8 @@ fn a_segment_cleaned_at_utilization_u_costs_u_over_1_minus_u() {
     }
 }
 
-/// Cost v / (1 - v) of FIFO, which cleans at the utilization v = exp(-(1 - v) / u) under uniform writes
-/// (Desnoyers 2012). Greedy has the same cost in the limit of large segments.
+/// Cleaning cost v / (1 - v) of FIFO, which cleans segments at the utilization v = exp(-(1 - v) / u) under
+/// uniform writes (Desnoyers 2012). Greedy has the same cost in the limit of large segments.
 fn fifo_law(u: f64) -> f64 {
     let v = (0..500).fold(0.5, |v, _| libm::exp(-(1.0 - v) / u));
     v / (1.0 - v)
@@ -119,8 +121,8 @@ fn fifo_and_greedy_cost_what_the_closed_form_says() {
     }
 }
 
-/// Closed form for hot and cold data in one FIFO: c = sum r_i / (exp(a_i) - 1) with a_i = (1 - v) r_i / (f_i
-/// u) and v = c / (1 + c).
+/// Closed form of the cleaning cost of FIFO if hot and cold data are mixed: c = sum r_i / (exp(a_i) - 1) with
+/// a_i = (1 - v) r_i / (f_i u) and v = c / (1 + c).
 fn mixed_law(u: f64, hot_data: f64, hot_writes: f64) -> f64 {
     let classes = [(hot_data, hot_writes), (1.0 - hot_data, 1.0 - hot_writes)];
     (0..2000).fold(1.0, |c, _| {
@@ -225,7 +227,7 @@ fn a_page_of_several_transfers_takes_as_many_cycles_and_programs() {
     assert_eq!(on(&spans, Activity::Drain), Time::from_us(16));
 }
 
-/// A program continues only during idle time after `resume_after`.
+/// A suspended program resumes only after the host has been idle for the time `resume_after`.
 #[test]
 fn a_program_that_is_suspended_takes_its_time_of_quiet() {
     let settings = format!("{}resume_after = \"2 us\"\n", TINY.replace("50 %", "0 %"));

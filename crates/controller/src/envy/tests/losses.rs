@@ -1,4 +1,4 @@
-//! Tests of power losses while segments without spare pages are relocated.
+//! Tests of power losses while segments without invalid pages are relocated.
 
 use super::memory::{Pair, Step};
 use crate::envy::background::Operation;
