@@ -20,7 +20,7 @@ impl Family for MemorySchedulingFamily {
 
 /// Data that the constructor of a scheduler needs.
 pub struct Controller<'a> {
-    /// All component tables, used to read the slot's configuration.
+    /// All component families, needed to read the configuration of a slot.
     pub families: &'a dyn Families,
 }
 

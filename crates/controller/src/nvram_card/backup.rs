@@ -56,7 +56,7 @@ pub(super) struct Dumped {
     pub(super) saved: u64,
     /// Number of changed pages that are lost.
     pub(super) lost: u64,
-    /// Page number at which the saved part of the memory ends. Changed pages from this number on are lost.
+    /// Number of the first page that is not saved. Changed pages with this or a higher number are lost.
     pub(super) end: u64,
 }
 
@@ -140,8 +140,9 @@ impl Backup {
         Backup { plan, held: changed.clone(), changed, charge, since: Time::ZERO }
     }
 
-    /// Whether a power loss may lose data of the card in `config`. Errors: the capacitor is too small for a
-    /// dump and the settings do not allow that, or the error correction does not fit the flash pages.
+    /// Whether a power loss may lose data of the card in `config`. Returns an error if the capacitor is too
+    /// small for a dump and the settings do not allow this, or if the error-correcting code does not fit the
+    /// flash pages.
     pub(super) fn may_lose(config: &Config, families: &dyn Families) -> Result<bool, Problems> {
         let code = ecc::build(&config.flash_ecc, ecc::Page { families, bytes: config.flash_page })?;
         let plan = DumpCost::new(config, &*code);

@@ -57,7 +57,7 @@ impl Counters {
     }
 
     /// Number of commands of each kind in [`COUNTED`] since measurement started. `given` returns the number
-    /// since the start of the run.
+    /// of commands of a kind since the start of the run.
     pub(super) fn commands(&self, given: impl Fn(Kind) -> u64) -> [u64; 5] {
         let mut counts = self.before;
         for (count, (kind, _)) in counts.iter_mut().zip(COUNTED) {

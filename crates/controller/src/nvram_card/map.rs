@@ -69,8 +69,8 @@ impl Map {
         (channel, Access { location, groups: groups.min(bursts as u32), bursts })
     }
 
-    /// Splits the `bytes` bytes from `address` at span boundaries. Calls `add` with the channel and access
-    /// of each portion.
+    /// Splits the range of `bytes` bytes at `address` along span boundaries. Calls `add` with the channel and
+    /// access of each portion.
     #[inline]
     pub(super) fn split(&self, address: u64, bytes: u64, mut add: impl FnMut(usize, Access)) {
         let (first, last) = (address >> self.burst, (address + bytes - 1) >> self.burst);

@@ -12,12 +12,12 @@ use std::collections::VecDeque;
 /// A channel and its queue. The scheduler decides in whole clocks of the channel.
 ///
 /// The scheduler considers the oldest accesses, up to the size of its queue (the window), and issues the
-/// command with the earliest possible clock. The order of commands with the same clock is: a due refresh,
-/// the read or write of the oldest access whose rows are open, and the command that opens or closes a row
-/// for the oldest access. A row is not closed while it is needed by an older access, or by an access in the
-/// window whose rows are all open. Otherwise, each of two accesses could have a row open that the other
-/// must close, and both would wait forever. The bursts of an access are consecutive, and the last burst
-/// frees the queue slot of the access.
+/// command that can be issued first. If several commands can be issued at the same clock, their order is: a
+/// due refresh, the read or write of the oldest access whose rows are open, and the command that opens or
+/// closes a row for the oldest access. A row is not closed while it is needed by an older access, or by an
+/// access in the window whose rows are all open. Otherwise, two accesses could wait forever, because each
+/// needs a row to be closed that the other access needs open. The bursts of an access are consecutive, and
+/// the last burst frees the queue slot of the access.
 #[derive(Debug, State)]
 pub(super) struct Scheduler {
     channel: InOrder,
@@ -57,7 +57,7 @@ pub(super) struct Scheduler {
     asked: [u64; 2],
 }
 
-/// A waiting access. The clock of a command that was not needed is zero.
+/// A waiting access. If a command is not needed, its clock is zero.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Waiting {
     access: Access,
@@ -197,8 +197,8 @@ impl Scheduler {
         found
     }
 
-    /// Returns the command with the earliest possible clock from `from`, for the `seen` oldest accesses.
-    /// `None` if there are no accesses.
+    /// Returns the command that can be issued first, at clock `from` or later, for the `seen` oldest
+    /// accesses. Returns `None` if there are no accesses.
     fn scan(&mut self, seen: usize, from: u64) -> Option<Next> {
         self.mark_wanted(seen, from);
         let mut best: Option<(u64, u8, Choice)> = None;

@@ -112,8 +112,8 @@ impl Decoder {
         self.beat.max((self.beat * beats).saturating_sub(read * (beats - 1)))
     }
 
-    /// Decodes `beats` beats, which take `read` each to arrive. The last beat arrives at `last`. Returns the
-    /// end time and the bit errors. Copies of wear leveling have no bit errors.
+    /// Decodes `beats` beats. A beat arrives every `read`, and the last beat arrives at `last`. Returns the
+    /// end time and the bit errors. The model assumes that wear-leveling copies have no bit errors.
     pub(super) fn read(&mut self, activity: Activity, last: Time, read: Time, beats: u64) -> Decoded {
         let mut decoded = Decoded { done: last, ..Decoded::default() };
         let mut more = Time::ZERO;

@@ -195,7 +195,8 @@ impl<S: Store> Drive<S> {
         }
     }
 
-    /// Returns the part that starts at `address`, within one row and of at most `left` bytes.
+    /// Returns the part that starts at `address`. A part has at most `left` bytes and ends at the end of its
+    /// row at the latest.
     #[inline]
     pub(super) fn row(&self, address: u64, left: u64) -> Row {
         let row_bytes = self.config.row.0;

@@ -218,7 +218,8 @@ fn check_code(slot: &Slot<DeviceFamily>, families: &dyn Families) -> Result<(), 
 /// Number of bytes of adjacent rows that a store allocates together.
 const EXTENT_BYTES: u64 = 256 << 10;
 
-/// Store layout for the device in `slot`. Errors: the wear leveling does not support these settings.
+/// Store layout for the device in `slot`. Returns an error if the wear-leveling scheme does not support these
+/// settings.
 fn layout(slot: &Slot<DeviceFamily>, families: &dyn Families) -> Result<Layout, Problems> {
     let config: Config = slot.config(families);
     let rows = wear_leveling::physical_rows(&config.wear_leveling, config.region(0), families)?;

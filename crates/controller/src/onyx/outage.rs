@@ -1,10 +1,10 @@
 //! Power losses: the programs that complete with stored energy, the lost data, and the row copies to repeat.
 //!
 //! A program that has ended is on the medium. Stored energy is used for the programs in progress, in the
-//! order of their ends. The remaining energy is used for programs that had not started, oldest first. Each
-//! program needs the energy for arbitrary data. If a program in progress gets no energy, only the first words
-//! of 8 B of its chunk are written. A wear-leveling copy needs no stored energy: its source row still has the
-//! data, so the copy is repeated when power returns.
+//! order of their end times. The remaining energy is used for programs that had not started, oldest first.
+//! Each program needs the energy for arbitrary data. If a program in progress gets no energy, its chunk
+//! contains only the words of 8 B that were written before the power loss. A wear-leveling copy needs no
+//! stored energy: its source row still has the data, so the copy is repeated when power returns.
 
 use super::config::{CompletionPoint, Config, ROUNDING};
 use super::drive::{Drive, SlotPool};

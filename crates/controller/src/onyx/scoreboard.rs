@@ -12,10 +12,10 @@ use std::collections::VecDeque;
 
 /// Resources and queue of one controller.
 ///
-/// The next operation is the waiting operation whose lines and ranks are free first. In a tie, it is the
-/// oldest. No operation overtakes an older operation that needs one of the same ranks, so operations on the
-/// same bytes keep their order. With `scheduling = "in_order"`, only the oldest operation may start. Row
-/// copies of wear leveling start before waiting operations.
+/// The next operation is the waiting operation whose lines and ranks are free first. In a tie, the oldest
+/// operation is next. No operation overtakes an older operation that needs one of the same ranks, so
+/// operations on the same bytes keep their order. With `scheduling = "in_order"`, only the oldest operation
+/// may start. Row copies of wear leveling start before waiting operations.
 #[derive(State)]
 pub(super) struct Scoreboard {
     #[state(skip = "from the configuration")]
@@ -32,8 +32,8 @@ pub(super) struct Scoreboard {
     /// All ranks of the controller.
     #[state(skip = "from the configuration")]
     all: Ranks,
-    /// Periods in which lines or ranks are occupied, if they may not have ended yet. A power loss reverts
-    /// the rest of these periods.
+    /// Periods in which lines or ranks are occupied and that may not have ended yet. A power loss reverts the
+    /// charges for the rest of these periods.
     #[state(varies)]
     begun: Vec<Span>,
     pub(super) polling: Polling,

@@ -24,7 +24,7 @@ impl Family for WearLevelingFamily {
 
 /// Services for a scheme during construction.
 pub trait WearLevelingContext {
-    /// All component tables, used to read the slot's configuration.
+    /// All component families, needed to read the configuration of a slot.
     fn families(&self) -> &dyn Families;
 
     /// Number of logical rows.
@@ -57,8 +57,8 @@ pub fn build(
     (model_of(MODELS, slot).build)(slot, &mut Context { region, builder })
 }
 
-/// Number of physical rows that the scheme in `slot` needs for the rows of `region`. Errors are those of
-/// [`build`].
+/// Number of physical rows that the scheme in `slot` needs for the rows of `region`. Returns the same errors
+/// as [`build`].
 pub fn physical_rows(
     slot: &Slot<WearLevelingFamily>,
     region: Region,

@@ -11,8 +11,8 @@ const IN_ORDER: &str = "open\"\nscheduler = \"fcfs";
 
 type Requests<'a> = &'a dyn Fn(u64) -> (Op, u32, u64);
 
-/// Address of request `number`, in the next row of the same bank. The next two functions use consecutive
-/// banks, and consecutive bursts of one row.
+/// Address of request `number` if successive requests use successive rows of one bank. The requests of the
+/// next two functions use successive banks, and successive bursts of one row.
 fn row_of_bank(number: u64) -> u64 {
     number % 8192 * (64 << 10)
 }

@@ -85,7 +85,7 @@ fn as_many_requests_are_in_the_card_as_come_in_a_second_times_their_seconds() {
     }
 }
 
-/// Clocks per request of `bytes`, with `depth` outstanding requests.
+/// Clocks per request of `bytes` bytes, with `depth` outstanding requests.
 pub(super) fn clocks_at(
     toml: &str,
     clock_ns: f64,
@@ -101,7 +101,7 @@ pub(super) fn clocks_at(
     1e9 / seen.per_second() / clock_ns
 }
 
-/// Clocks per request of `bytes`, with 16 outstanding requests.
+/// Clocks per request of `bytes` bytes, with 16 outstanding requests.
 fn clocks(toml: &str, clock_ns: f64, op: Op, bytes: u32, address: impl Fn(u64) -> u64) -> f64 {
     clocks_at(toml, clock_ns, 16, |number| (op, bytes, address(number)))
 }

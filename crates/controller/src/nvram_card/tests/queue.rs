@@ -41,8 +41,8 @@ fn by_the_clock(part: &Part, ranks: u32, op: Op, entries: usize) -> f64 {
     clock as f64 / COUNT as f64
 }
 
-/// The reference is [`by_the_clock`], because some cards have several ranks, which
-/// [`nacre_testkit::oracle::dram_channel`] does not support.
+/// Compares the rate of random reads and writes with the rate in [`by_the_clock`]. The simulation
+/// [`nacre_testkit::oracle::dram_channel`] is not used, because it does not support several ranks.
 #[test]
 fn small_requests_at_random_reach_what_a_queue_reaches_that_serves_ready_banks_first() {
     let host = format!("processing = \"0 s\"\n{NO_HOST}");

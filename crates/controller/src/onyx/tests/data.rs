@@ -75,8 +75,8 @@ fn the_energy_of_a_program_is_in_proportion_to_its_time() {
     assert_close("half", energy("50 %"), whole * 0.625, 1e-9);
 }
 
-/// 120 us are 12 polling intervals, so the twelfth poll detects the end. The end of a program of 121 us is
-/// detected at the next poll, ten microseconds later.
+/// The controller detects the end of a program at the next poll. A program of 120 us takes exactly 12 polling
+/// intervals, so the twelfth poll detects its end. The end of a program of 121 us is detected at 130 us.
 #[test]
 fn the_end_of_a_program_is_seen_at_the_next_poll() {
     let alone = |settings: &str| {
@@ -92,8 +92,8 @@ fn the_end_of_a_program_is_seen_at_the_next_poll() {
     }
 }
 
-/// The lines transfer ten bytes for each eight bytes of data, and the decoder takes the time of a beat after
-/// the last beat.
+/// The lines transfer ten bytes for each eight bytes of data, and after the last beat, the decoder needs the
+/// time of one beat.
 #[test]
 fn a_read_passes_the_decoder_and_carries_the_spare_bytes() {
     let alone = |settings: &str| {

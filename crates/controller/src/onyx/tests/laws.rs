@@ -106,7 +106,7 @@ fn tags_bound_what_is_under_way() {
 }
 
 /// With start-gap, the write bandwidth is interval / (interval + 1) of the bandwidth without wear leveling.
-/// Filling and reading take no time, so moving a row takes as long as writing a row.
+/// Filling the chip buffers and reading rows take no time, so moving a row takes as long as writing a row.
 #[test]
 fn start_gap_leaves_g_of_g_plus_one_of_the_bandwidth() {
     for completion in ["early", "late"] {
@@ -213,8 +213,8 @@ fn programs_energy_and_lifetime_follow_from_counts() {
     assert_close("lifetime", report.lifetime_days.expect("rows wear"), days, 1e-9);
 }
 
-/// The busy time of all ranks may exceed the maximum of simulated time. Sixty-four ranks program for more
-/// than three days each.
+/// The sum of the busy times of all ranks may exceed the maximum simulated time. In this test, each of 64
+/// ranks programs for more than three days.
 #[test]
 fn busy_time_of_many_ranks_does_not_end_with_simulated_time() {
     let mut onyx =

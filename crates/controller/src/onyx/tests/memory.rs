@@ -141,8 +141,9 @@ fn long_random_sequences_leave_the_bytes_of_a_naive_memory() {
     assert!(repeated > 50, "copies of rows were interrupted, and repeated: {repeated}");
 }
 
-/// The capacitors have energy for some of ten writes. Each write is a separate chunk of 256 B. A program
-/// takes 120 us, so no program has ended at the power loss.
+/// After a power loss, the capacitors program as many of ten writes as their energy allows, and the other
+/// writes are lost. Each write is a separate chunk of 256 B. A program takes 120 us, so no program has ended
+/// at the power loss.
 #[test]
 fn capacitors_program_as_many_writes_as_they_have_energy_for_and_the_rest_is_lost() {
     for programs in [0, 1, 5, 10, 11] {

@@ -43,7 +43,8 @@ impl Watch {
         }
     }
 
-    /// Ends the window. Returns a lower bound of the largest share of its writes that went to one row.
+    /// Ends the window. Returns a lower bound for the share of the most-written row in the writes of this
+    /// window.
     pub(super) fn close(&mut self) -> f64 {
         let most = self.counts.iter().copied().max().unwrap_or(0);
         let share = if self.seen == 0 { 0.0 } else { most as f64 / self.seen as f64 };
