@@ -42,7 +42,7 @@ impl Family for HostInterfaceFamily {
 
 /// Data that the constructor of a host interface needs.
 pub struct Host<'a> {
-    /// All component tables, used to read the slot's configuration.
+    /// All component families, needed to read the configuration of a slot.
     pub families: &'a dyn Families,
 }
 

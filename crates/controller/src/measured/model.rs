@@ -61,7 +61,7 @@ struct Unit {
     offset: u32,
     bytes: u32,
     latency: Time,
-    /// End of the unit's transfer over the link, for a write.
+    /// For a write, the time at which the data of the unit has crossed the link.
     sent: Time,
     begun: Time,
 }
@@ -164,7 +164,7 @@ impl<S: Store> Measured<S> {
         self.servers.end_before(until, |unit, at| begin(read, write, counts, agenda, unit, at))
     }
 
-    /// Completes a unit at `at`. If there is a link, the data of the unit has crossed the link.
+    /// Completes a unit at `at`. If there is a link, the data of the unit has already crossed it.
     #[inline(always)]
     fn finish_unit(&mut self, at: Time, unit: &Unit, completions: &mut Completions) {
         let active = &mut self.active[unit.active];

@@ -4,7 +4,7 @@ use super::Config;
 use crate::latency::Direction;
 use nacre_kernel::Time;
 
-/// Maximum number of latencies. Each latency takes 8 bytes.
+/// Maximum number of latencies that are read from a log. Each latency takes 8 bytes.
 const LATENCIES_MAX: usize = 1 << 26;
 
 /// Error in a file, with location and remedy.

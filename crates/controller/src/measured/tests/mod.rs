@@ -130,10 +130,10 @@ fn a_unit_is_a_sector_at_least() {
     assert!(problem.err().expect("it is refused").to_string().contains("512 B"));
 }
 
-/// Mean wait of `count` reads with Poisson arrivals, and the wait that `law` predicts from the sampled
-/// arrival rate and the sampled mean service time.
+/// Returns the mean wait of `count` reads with Poisson arrivals, and the mean wait according to the formula
+/// `law`. The arguments of `law` are the actual arrival rate and the actual mean service time of these reads.
 ///
-/// The sampled values remove most of the random deviation that the configured values would leave.
+/// With actual instead of configured values, most of the random deviation cancels.
 fn poisson_waits(toml: &str, lambda: f64, count: usize, law: impl Fn(f64, f64) -> f64) -> (f64, f64) {
     let mut ssd = device(toml);
     let arrivals: Vec<Time> = poisson(Streams::new(11).stream("arrivals"), lambda).take(count).collect();
@@ -209,7 +209,8 @@ fn a_closed_loop_is_bounded_by_its_depth_and_by_the_servers() {
     }
 }
 
-/// Mean latency of a cataloged device in microseconds, one request at a time, with this share of reads.
+/// Returns the mean latency of a cataloged device in microseconds, with one outstanding request. `read_share`
+/// is the share of reads.
 fn mean_us(ssd: &str, read_share: f64) -> f64 {
     let toml = Workbench::cataloged(ssd);
     let mut ssd = workbench(1).build(&toml).expect("the catalog is legal");
@@ -247,8 +248,8 @@ fn pcm_beats_emlc_above_the_read_fractions_kim_implies() {
     assert_close("writes are 3.4 times slower", mean_us(pcm, 0.0) / mean_us(emlc, 0.0), 128.3 / 37.1, 1e-9);
 }
 
-/// Cost, idle energy in joules, and lifetime in days of a drive of 8 GiB, or of a share of it. The host
-/// writes `bytes` bytes in 1,000 s.
+/// Cost, idle energy in joules, and lifetime in days of a share of a drive of 8 GiB. `capacity` is the
+/// capacity of the share. The host writes `bytes` bytes in 1,000 s.
 fn bought(capacity: &str, bytes: u64) -> (f64, f64, f64) {
     let mut device = device(&format!(
         "capacity = \"{capacity}\"\ndrive = \"8 GiB\"\nread = \"10 us\"\nwrite = \"20 us\"\nidle_power = \"4 W\"\n\
