@@ -79,8 +79,8 @@ impl Auditor {
     }
 
     /// Whether every word of `found` was written to some block at some time. Data may move between devices,
-    /// and one of them may report that it lost acknowledged data. A moved block may then have the earlier
-    /// content of its new location, which may belong to another block.
+    /// and one of these devices may report that it lost acknowledged data. A moved block may then have the
+    /// earlier content of its new location, which may belong to another block.
     fn was_elsewhere(&self, found: &[u8]) -> bool {
         Content::all_were_written(found, self.writes)
     }
@@ -160,8 +160,8 @@ impl Block {
         position == 0 || self.versions[position - 1].ended < began
     }
 
-    /// Index of the only content that equals `found`: 0 is the base, and versions count from 1. `None` if
-    /// several contents or no content match.
+    /// Index of the only content that equals `found`: 0 is the base content, and versions count from 1.
+    /// `None` if several contents or no content match.
     fn only(&self, found: &[u8]) -> Option<usize> {
         let contents =
             std::iter::once(&self.base).chain(self.versions.iter().map(|version| &version.content));

@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Possible contents of each block of a device. Every write fills a block with unique bytes, so that lost,
 /// torn, or mixed data is detected.
 ///
-/// Requests overlap in time. A write overwrites another write only if it was submitted after the completion
-/// of the other. If both were outstanding at the same time, either may take effect last.
+/// Requests overlap in time. A write overwrites an earlier write only if it was submitted after the earlier
+/// write completed. If two writes were outstanding at the same time, either write may take effect last.
 #[derive(Clone, Debug)]
 pub struct Auditor {
     block_bytes: usize,
@@ -44,7 +44,7 @@ const NEVER: LogicalTime = LogicalTime::MAX;
 #[derive(Clone, Debug)]
 struct Block {
     /// Content before `base`. It is stored if reported losses are allowed: recovery may have written `base`
-    /// with only stored energy as protection, so the next power loss may drop it.
+    /// with only stored energy as protection, so the next power loss may restore the earlier content.
     earlier: Vec<Content>,
     /// Content of the block before the first of its `versions`.
     base: Content,
@@ -63,9 +63,11 @@ struct Version {
     /// Logical time of completion, or of the power loss that interrupted the request.
     ended: LogicalTime,
     acknowledged: Time,
-    /// Time from which the device guarantees that the version survives; [`Time::MAX`] without a guarantee.
+    /// Time after which the device guarantees that the version survives a power loss; [`Time::MAX`] without a
+    /// guarantee.
     safe: Time,
-    /// Number of lost pages that the device had counted when a flush guaranteed the version.
+    /// Number of lost pages that the device had counted when a flush guaranteed the durability of the
+    /// version.
     lost_before: u64,
     /// Whether a flush of the version failed, or a power loss occurred while the block was unreadable. Later
     /// flushes do not guarantee the durability of such a version.
@@ -96,9 +98,9 @@ struct Commit {
 /// Result of an audit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
-    /// Number of blocks that do not have their latest write.
+    /// Number of blocks that do not contain their latest write.
     pub behind: u64,
-    /// Number of blocks that lost an acknowledged write, out of the blocks in `behind`.
+    /// Number of blocks in `behind` that lost an acknowledged write.
     pub lost: u64,
     /// Number of blocks with parts of several writes.
     pub torn: u64,
@@ -141,14 +143,14 @@ impl Auditor {
         self.blocks.keys().copied()
     }
 
-    /// Returns the logical time of a submission or a completion, and advances it.
+    /// Advances the logical time for a submission or a completion, and returns the new time.
     pub fn advance(&mut self) -> LogicalTime {
         self.clock += 1;
         self.clock
     }
 
-    /// Records the submission of a write of `count` blocks from `first`, and stores its data in `into`.
-    /// Returns the logical time.
+    /// Records the submission of a write of `count` blocks that starts at block `first`, and stores its data
+    /// in `into`. Returns the logical time of the submission.
     pub fn writes(&mut self, first: u64, count: u64, into: &mut Vec<u8>) -> LogicalTime {
         self.writes += 1;
         into.clear();
@@ -159,7 +161,8 @@ impl Auditor {
         self.push(first, count, Kind::Write)
     }
 
-    /// Records the submission of a trim of `count` blocks from `first`. Returns the logical time.
+    /// Records the submission of a trim of `count` blocks that starts at block `first`. Returns the logical
+    /// time of the submission.
     pub fn trims(&mut self, first: u64, count: u64) -> LogicalTime {
         self.push(first, count, Kind::Trim)
     }
@@ -215,8 +218,8 @@ impl Auditor {
         blocks.filter_map(move |(_, block)| block.versions.iter_mut().find(|version| version.began == began))
     }
 
-    /// Records a flush that was submitted at `submitted` (logical time `began`) and completed at `done`,
-    /// when the device counted `lost_pages` lost pages.
+    /// Records a flush that was submitted at `submitted` (logical time `began`) and completed at `done`, when
+    /// the device had counted `lost_pages` lost pages.
     pub fn flushed(&mut self, (began, submitted): (LogicalTime, Time), done: Time, lost_pages: u64) {
         let open = if self.is_open { self.transactions } else { u32::MAX };
         let versions = self.blocks.values_mut().flat_map(|block| &mut block.versions);
@@ -242,7 +245,7 @@ impl Auditor {
         waiting.for_each(|version| version.is_given_up = true);
     }
 
-    /// Records the start of a transaction. No request may be outstanding now or at its end.
+    /// Records the start of a transaction. No request may be outstanding when a transaction starts or ends.
     pub fn began(&mut self) {
         (self.transactions, self.is_open) = (self.transactions + 1, true);
     }
@@ -277,8 +280,8 @@ impl Auditor {
         self.is_open
     }
 
-    /// Discards versions that can no longer be lost or read. No power loss may be before `time`, and the
-    /// oldest outstanding read was submitted at `oldest`.
+    /// Discards versions that can no longer be lost or read. All later power losses must be at or after
+    /// `time`. The oldest outstanding read was submitted at `oldest`.
     pub fn settle(&mut self, time: Time, oldest: LogicalTime) {
         if self.allows_reported_losses {
             return;
@@ -316,10 +319,10 @@ impl Auditor {
         Ok(())
     }
 
-    /// Whether a read submitted at `began` may return a mixture of these versions. A mixture is allowed if
-    /// a version was written while the read was outstanding. In blocks larger than the atomic unit, a
-    /// mixture is also allowed if several versions were outstanding at the same time (as beyond AWUN in the
-    /// NVM Command Set Specification, "Atomic Operations"), or if a version may be partial.
+    /// Whether a read submitted at `began` may return a mixture of these versions. A mixture is allowed if a
+    /// version was written while the read was outstanding. In blocks larger than the atomic unit, a mixture
+    /// is also allowed if several versions were outstanding at the same time (like writes larger than AWUN in
+    /// the NVM Command Set Specification, "Atomic Operations"), or if a version may be partial.
     fn may_be_mixed(&self, began: LogicalTime, newest: &[&Version]) -> bool {
         let is_doubtful = |version: &&Version| matches!(version.kind, Kind::Doubtful | Kind::Refused);
         let overlap = |version: &&Version| version.ended >= began;
@@ -327,11 +330,12 @@ impl Auditor {
             || !self.is_atomic() && (newest.len() > 1 || newest.iter().any(is_doubtful))
     }
 
-    /// Checks a failed read of the content that block `number` had at `at`, when the device counted
+    /// Checks a failed read of the content that block `number` had at `at`, when the device had counted
     /// `lost_pages` lost pages. The read was submitted at `began`.
     ///
-    /// Returns an error unless the count has increased since a flush guaranteed the block. Writes that
-    /// completed after the submission do not matter, because the read may have failed before them.
+    /// Returns an error if a flush had guaranteed the durability of the block and the count has not increased
+    /// since. Writes that completed after the submission do not matter, because the read may have failed
+    /// before them.
     pub fn check_unread(
         &self,
         (number, began): (u64, LogicalTime),
@@ -349,8 +353,8 @@ impl Auditor {
         }
     }
 
-    /// Replaces the possible contents by the contents `found` after a power loss at `at`. The contents of
-    /// `unread` blocks remain possible, but their data without a guarantee may be lost.
+    /// Replaces the possible contents with the contents `found` after a power loss at `at`. The `unread`
+    /// blocks keep their possible contents, but their data without a durability guarantee may be lost.
     pub fn rebase(&mut self, at: Time, found: &[u8], unread: &BTreeSet<u64>) {
         self.aborted();
         self.committed = None;
@@ -393,8 +397,9 @@ impl Block {
         Block { earlier: Vec::new(), base, versions: Vec::new() }
     }
 
-    /// Records a power loss at `now` while the block was unreadable. Data without a guarantee at `at` may
-    /// be lost, or all data if `at` is `None`. Later flushes do not guarantee the durability of this data.
+    /// Records a power loss at `now` while the block was unreadable. Data without a durability guarantee at
+    /// `at` may be lost. If `at` is `None`, all data may be lost. Later flushes do not guarantee the
+    /// durability of this data.
     fn doubt(&mut self, at: Option<Time>, now: LogicalTime) {
         for version in &mut self.versions {
             version.is_given_up = true;
@@ -408,8 +413,8 @@ impl Block {
         }
     }
 
-    /// Submission time of the newest of the selected writes, or `None` if no write is selected. Writes that
-    /// completed earlier are overwritten.
+    /// Submission time of the newest of the selected writes, or `None` if no write is selected. This write
+    /// has overwritten the versions that completed before its submission.
     fn floor(&self, are: impl Fn(&Version) -> bool) -> Option<LogicalTime> {
         let writes = self.versions.iter().filter(|version| version.kind == Kind::Write && are(version));
         writes.map(|version| version.began).max()
