@@ -17,7 +17,7 @@ const BUDGETS: [(&str, Option<f64>, f64); 6] = [
     ("w_tinylfu", None, 8.0),
 ];
 
-/// Name of the policy type for external policies, which are not measured.
+/// Kind of the policies that users provide, e.g. in Python. These policies are not measured.
 const ELSEWHERE: &str = "external";
 
 /// Measures every policy on every stream.

@@ -25,8 +25,8 @@ const DEPTH: u32 = 64;
 /// Request size in bytes.
 const PAGE: u32 = 4096;
 
-/// A drive of 64 GiB with the default spare factor of 28 %, greedy garbage collection, and 8 channels of 8
-/// TLC dies.
+/// A drive of 64 GiB with the default over-provisioning of 28 %, greedy garbage collection, and 8 channels of
+/// 8 TLC dies.
 const DRIVE: &str = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"512 MiB\"\narrival = { kind = \"closed\" }\n\
     [stack]\nkind = \"ssd\"\nchannels = 8\nways = 8\nplanes = 4\nblocks = 256\npages = 80\npage = \"16 KiB\"\n\
     read = [\"50 us\", \"65 us\", \"80 us\"]\nprogram = [\"300 us\", \"600 us\", \"900 us\"]\nerase = \"3.5 ms\"\n\
@@ -123,8 +123,8 @@ pub(crate) fn reads(requests: u64) -> String {
     WHOLE[0].scenario(requests)
 }
 
-/// Returns the settings for writes to a drive with 12.5 % of spare space. The drive is smaller than in
-/// [`WHOLE`] by a factor of 8, so that it reaches its steady state earlier.
+/// Returns the settings for writes to a drive with an over-provisioning of 12.5 %. The drive is smaller than
+/// in [`WHOLE`] by a factor of 8, so that it reaches its steady state earlier.
 pub(crate) fn writes(requests: u64) -> String {
     let small = WHOLE[4].scenario(requests).replace("blocks = 256", "blocks = 128");
     let small = small.replace("pages = 128", "pages = 32").replace("14563 MiB", "1820 MiB");

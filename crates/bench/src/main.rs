@@ -115,7 +115,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Error of a benchmark, as text.
+/// Result of a benchmark function, with any kind of error.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn run(folder: &Path) -> Result<()> {

@@ -21,7 +21,7 @@ const LONG: u64 = 100_000_000;
 /// Budget for memory use, in MB.
 const MEMORY_BUDGET_MB: f64 = 300.0;
 
-/// Executes work on a thread in addition to the simulation thread.
+/// Executes work on a second thread, concurrently with the simulation thread.
 pub(crate) struct SecondThread;
 
 impl Parallel for SecondThread {
