@@ -189,8 +189,8 @@ fn datum(bound: Literal) -> Datum {
 /// Reads a configuration for which the value of `key` may replace the whole table: `"word"` is short for `{
 /// key = "word" }`. The derived code calls this.
 ///
-/// An override inside the short form creates a table whose `kind` is the word. The overridden settings are
-/// kept.
+/// If an override sets another setting of a short form, `node` is a table whose `kind` is the word. The word
+/// then becomes the value of `key`, and the other settings are kept.
 pub fn read_short<C: Configuration>(key: &'static str, node: &Node, reader: &mut Reader<'_>) -> Option<C> {
     let full = |word: &Node, entries: &[(String, Node)]| {
         let mut full = Node::table(node.origin.clone());

@@ -38,8 +38,8 @@ impl Descriptor {
 pub struct Model<F: Family> {
     /// Descriptor of the component.
     pub descriptor: Descriptor,
-    /// Builds the component from a checked slot. Returns an error e.g. for a missing file or an unsuitable
-    /// size.
+    /// Function that builds the component from a checked slot. It returns an error e.g. for a missing file or
+    /// an unsuitable size.
     pub build: Build<F>,
 }
 
@@ -213,8 +213,8 @@ impl<F: Family> FieldType for CountOr<F> {
 
 /// Expands the shorthand of the family. Returns `None` if the text is not a shorthand.
 ///
-/// An override inside a shorthand creates a table whose `kind` is the shorthand. The settings that the
-/// override contains are preserved.
+/// If an override sets a setting of a shorthand, `node` is a table whose `kind` is the shorthand. The result
+/// contains the overridden setting, too.
 fn in_full<F: Family>(node: &Node) -> Option<Node> {
     let short = if matches!(node.value, Value::Table(_)) { node.get("kind")? } else { node };
     let (kind, setting) = F::shorthand(short.text()?)?;

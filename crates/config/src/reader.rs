@@ -40,7 +40,8 @@ impl<'a> Reader<'a> {
         Reader { families, path: path.into(), problems: Vec::new(), resolved: Vec::new(), uses: Vec::new() }
     }
 
-    /// Returns the document key of a setting of the configuration that is being read.
+    /// Returns the document key of `setting`, a setting of the configuration that is being read. The
+    /// overrides of flattened configurations can rename the setting.
     pub fn key<'n>(&self, setting: &'n str) -> &'n str {
         let renamed = |name, uses: &&'static [Use]| {
             uses.iter().find(|by| by.of == name).and_then(|by| by.name).unwrap_or(name)

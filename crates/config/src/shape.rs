@@ -28,9 +28,9 @@ impl Field {
         self.default.is_none() && !matches!(self.shape, Shape::Optional(_))
     }
 
-    /// If an override sets settings of the field without a kind, returns `node` with the kind of the default,
-    /// because the override modifies the default. Returns `None` for every other value, and for tables from
-    /// files, which name their kind.
+    /// If an override sets settings of the field but no kind, the override modifies the default. In this
+    /// case, returns `node` with the kind of the default. Returns `None` for every other value, e.g. for
+    /// tables from files, which must name their kind.
     pub(crate) fn with_default_kind(&self, node: &Node) -> Option<Node> {
         let (default, source) = (self.default?, self.source?);
         let is_partial = matches!((&node.value, &node.origin), (Value::Table(_), Origin::Override(_)))
@@ -44,8 +44,8 @@ impl Field {
 }
 
 impl Field {
-    /// Returns the field as it appears in the configuration into which it is flattened, with these
-    /// overrides.
+    /// Returns the field as it appears in the configuration into which it is flattened, with the overrides in
+    /// `uses`.
     pub(crate) fn used(self, uses: &[Use]) -> Field {
         let Some(by) = uses.iter().find(|by| by.of == self.name) else { return self };
         Field {
