@@ -240,7 +240,7 @@ pub struct Partition {
     pub moved_in: u64,
     /// Number of cleanings of segments in the partition.
     pub cleanings: u64,
-    /// Number of valid pages that these cleanings copied.
+    /// Number of valid pages that cleanings of segments in the partition copied.
     pub copied: u64,
 }
 

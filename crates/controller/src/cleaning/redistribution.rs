@@ -7,10 +7,10 @@
 //! partitions. Partitions above the average give pages away, and those below receive pages. Let `w` pages be
 //! drained into a partition that has `l` valid pages and `f` free or invalid ones. Its segments are cleaned
 //! at a frequency proportional to `w / f` with the cost `l / f`. The products `w l / f^2` are therefore equal
-//! if `f` is proportional to `sqrt(w l)`. For sorted data, this is close to the optimum, equal `w / f^2`. The
-//! method is ours. Pages can move only to a neighbor, so the pages that should cross the boundary after a
-//! partition are the excess of this partition and all partitions before it. Each cleaning moves a share of
-//! them.
+//! if `f` is proportional to `sqrt(w l)`. For sorted data, this is close to the optimum, at which all `w /
+//! f^2` are equal. The method is ours. Pages can move only to a neighbor, so the number of pages that should
+//! cross the boundary after a partition is the total excess of this partition and all partitions before it.
+//! Each cleaning moves a share of these pages.
 //!
 //! *Exchange.* The paper does not describe how pages are sorted once the products are equal. A page that
 //! moves to a neighbor is programmed once, as it would be without the move. Every cleaning therefore moves a

@@ -236,7 +236,8 @@ impl Array {
     }
 }
 
-/// A generator of page numbers to write. A share of the writes goes to a share of the pages.
+/// A generator of page numbers to write. A configured share of the writes goes to a configured share of the
+/// pages.
 #[derive(Clone)]
 pub(crate) struct Writes {
     random: Random,

@@ -60,7 +60,7 @@ pub trait Ecc: Send + Sync {
     /// Time and energy to encode a page.
     fn encoding(&self) -> Work;
 
-    /// Result of decoding one codeword with this number of bit errors.
+    /// Result of decoding one codeword with `errors` bit errors.
     fn decoding(&self, errors: u32) -> Decoding;
 
     /// Maximum number of bit errors that the code corrects in a codeword.

@@ -60,8 +60,8 @@
 //! - At fixed utilization, the cleaning cost equals the closed forms for FIFO, greedy, and locality
 //!   gathering. For FIFO, this also holds with mixed hot and cold data.
 //! - On small arrays, the result of every operation equals the result of a naive memory model. The tests
-//!   include power losses at any time. If a relocation has no spare pages, the tests cut power at each of its
-//!   programs and erases.
+//!   include power losses at any time. For relocations of segments without invalid pages, the tests cut power
+//!   at every program and erase.
 //! - An independent simulation of the buffer, the address translation, and the drain gives the same
 //!   completion times, in open and closed loops.
 //! - In every run, the counters of programs and pages are consistent.

@@ -219,9 +219,9 @@ impl<S: Store> Array<S> {
         Some(position)
     }
 
-    /// A position with an erased page in the nearest partition, for a page whose position is full. A
-    /// position is full if power losses interrupted programs there. The relocated segment then has more
-    /// valid pages to move than erased pages are left.
+    /// A position with an erased page in the nearest partition, for a page whose position is full. A position
+    /// can be full because interrupted programs have used up erased pages. The relocated segment then has
+    /// more valid pages to move than the position has erased pages.
     #[cold]
     fn elsewhere(&mut self, position: usize) -> Option<usize> {
         let own = self.partition_of(position);

@@ -10,8 +10,8 @@ use super::relocation::Relocation;
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
-    /// Whether `relocation` has pages left to copy. If pages are left but [`Array::next_live`] returns
-    /// `None`, no erased page is left.
+    /// Whether pages of `relocation` must still be copied. If this is true and [`Array::next_live`] returns
+    /// `None`, there are no erased pages.
     pub(super) fn lacks_pages(&self, relocation: &Relocation) -> bool {
         self.find_live(relocation.from, relocation.cursor).is_some()
     }

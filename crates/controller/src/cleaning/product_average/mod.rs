@@ -62,7 +62,7 @@ use nacre_kernel::state::{State, Value};
 #[cfg(test)]
 mod tests;
 
-/// Locality gathering with product and average.
+/// Locality gathering that equalizes the products of cleaning cost and cleaning frequency.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// Number of segments per partition; a divisor of the number of segments of the array.

@@ -13,7 +13,7 @@ pub(super) const CLOSED: usize = 4;
 pub(super) struct Closed {
     /// Terms of a solution of `y^2 + y = c` for the lower and the upper byte of `c`, if there is a solution.
     halves: [[u16; 256]; 2],
-    /// A solution of `y^3 + y = d`, indexed by `d`, if it has three solutions, or zero otherwise.
+    /// A solution of `y^3 + y = d`, indexed by `d`, if the equation has three solutions, or zero otherwise.
     cubes: Box<[u16]>,
 }
 

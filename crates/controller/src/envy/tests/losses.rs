@@ -24,7 +24,7 @@ fn write_until(pair: &mut Pair, seed: u64, is_reached: impl Fn(&Pair) -> bool) -
 }
 
 /// Whether the first page of a segment with `live` valid pages is being copied, and the other positions
-/// have at most `erased` erased pages left.
+/// together have at most `erased` erased pages.
 fn is_full(pair: &Pair, live: u32, erased: u32) -> bool {
     let array = &pair.envy.array;
     let pages = array.geometry.pages_per_segment;
