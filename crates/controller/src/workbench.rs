@@ -24,7 +24,7 @@ static TABLES: [&nacre_config::Table<nacre_device::DeviceFamily>; 1] = [DEVICES]
 
 static MODELS: Models = Models { devices: &TABLES, others };
 
-/// Component tables of this crate.
+/// The component families of this crate.
 pub(crate) fn models() -> &'static dyn nacre_config::Families {
     &MODELS
 }

@@ -135,7 +135,7 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// A value with no time spent.
+    /// A value in which all times are zero.
     pub fn nothing() -> Spent {
         Spent::default()
     }
@@ -188,7 +188,7 @@ pub trait HostPort: State + Send {
     fn submit(&mut self, now: Time, number: u32, request: &Request, work: Time) -> Option<Spent>;
 
     /// Starts the leg *brought* of `part`, which has `bytes` bytes, at `now`. The returned times and stages
-    /// are counted from the end of the leg *begun* of the request.
+    /// are measured from the end of the leg *begun* of the request.
     fn bring(&mut self, now: Time, part: Part, op: Op, bytes: u64) -> Option<Spent>;
 
     /// Starts the leg *answered* of `part`, which the device has served.

@@ -56,6 +56,6 @@ pub struct Access {
 /// A scheduler that selects among the accesses of a memory controller: row hits first, then the oldest.
 pub trait MemoryScheduler: Send {
     /// Maximum number of accesses that may receive row commands at a time. The result must be at least one.
-    /// At the same time, the first of these accesses transfers data.
+    /// Meanwhile, the first of these accesses transfers its data.
     fn ahead(&self) -> u32;
 }

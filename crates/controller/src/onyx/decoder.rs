@@ -8,8 +8,8 @@ use crate::ecc::{Ecc, Verdict, binomial_tail};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Energy, Ledger, Random, Time};
 
-/// Limit of the table `at_most`. The table ends when less than this share of the codewords with bit errors
-/// has more bit errors than the last entry covers.
+/// Limit of the table `at_most`. The table ends when, among the codewords with bit errors, the share with
+/// more bit errors than the last entry covers is below this limit.
 const NEGLIGIBLE: f64 = 1e-15;
 
 /// The decoder of one controller.

@@ -86,9 +86,9 @@ pub(super) struct RowMove {
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Counts {
     pub(super) host: HostCounts,
-    /// Number of parts that found the write buffer of their controller full.
+    /// Number of parts that waited because the write buffer of their controller was full.
     pub(super) buffer_waits: u64,
-    /// Number of requests that found all tags in use.
+    /// Number of requests that waited because all tags were in use.
     pub(super) tag_waits: u64,
 }
 

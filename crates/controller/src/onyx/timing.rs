@@ -95,7 +95,7 @@ impl Ranks {
 }
 
 impl Timing {
-    /// Times for `config`. The code takes `encoding` before the first fill of a write.
+    /// Times for `config`. Encoding takes the time `encoding` before the first fill of a write.
     pub(super) fn of(config: &Config, encoding: Time) -> Timing {
         let rank = config.rank();
         let written = (rank.words() as f64 * (1.0 - config.zero_words.0)).ceil();

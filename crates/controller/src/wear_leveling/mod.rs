@@ -22,7 +22,7 @@ impl Family for WearLevelingFamily {
     type Context<'a> = dyn WearLevelingContext + 'a;
 }
 
-/// Services for a scheme during construction.
+/// Services that the constructor of a scheme can use.
 pub trait WearLevelingContext {
     /// All component families, needed to read the configuration of a slot.
     fn families(&self) -> &dyn Families;

@@ -180,8 +180,8 @@ fn an_idle_card_is_refreshed_as_often_as_one_at_work() {
     assert_close("refreshes in 100 s", refreshes as f64, 100.0 / 7.8e-6, 1e-6);
 }
 
-/// A write through a memory window sends one packet per line of 64 B. After the last store of a request,
-/// the host reads from the device.
+/// Compares the latency of reads and writes through a memory window with closed forms. Each 64 B cross the
+/// link in one packet. After the last store of a write, the host waits for one read from the device.
 #[test]
 fn a_window_pays_for_a_packet_and_the_way_back() {
     let toml = format!("{INSTANT}[device.host]\nkind = \"memory_window\"\n");
@@ -201,8 +201,8 @@ fn a_window_pays_for_a_packet_and_the_way_back() {
     assert_close("64 stores, as fast as they cross", write(4096), stores(64) + issue, 0.02);
 }
 
-/// A CXL request of several lines has up to ten lines outstanding. Each line has the latency of the whole
-/// path.
+/// Compares the latency of CXL requests of one line and of 64 lines with closed forms. Up to ten lines of a
+/// request are outstanding, and each line has the latency of the whole path.
 #[test]
 fn cxl_has_lines_under_way() {
     let toml = format!("{INSTANT}[device.host]\nkind = \"cxl_mem\"\n");

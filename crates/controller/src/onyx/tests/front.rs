@@ -53,8 +53,9 @@ fn behind_nvme_it_takes_driver_queues_and_link_on_top() {
     }
 }
 
-/// Each line of a read crosses the link to the drive. Lines after the first cross the link while the drive
-/// reads. In the same way, the load after the last store of a write crosses the link while the drive writes.
+/// Tests that the total latency is at most the latency of the drive plus the latency of the host interface,
+/// because both can overlap. Lines of a read after the first cross the link while the drive reads. The load
+/// after the last store of a write crosses the link while the drive writes.
 #[test]
 fn behind_loads_and_stores_it_takes_their_way_on_top() {
     let bare = "driver = \"0 s\"\nlink = \"100000 GB/s\"\n";
