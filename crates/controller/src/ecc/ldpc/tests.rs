@@ -19,8 +19,9 @@ fn ldpc() -> Ldpc {
     }
 }
 
-/// A codeword of 2,500 B has 20,000 bits. Hard decisions correct up to 80 bit errors, and each of the three
-/// read retries raises this limit by 40.
+/// Tests the number of read retries that each number of bit errors requires. A codeword of 2,500 B has 20,000
+/// bits. Hard decisions correct up to 80 bit errors, and each of the three read retries raises this limit by
+/// 40.
 #[test]
 fn each_sense_puts_an_equal_number_of_bits_more_right() {
     let code = ldpc();

@@ -263,7 +263,7 @@ fn concurrent_programs_drain_in_proportion() {
     }
 }
 
-/// If 1 % of a 1 TiB array is written, its tables use host memory only for that 1 %.
+/// If 1 % of a 1 TiB array is written, its tables occupy host memory only for the written part.
 #[test]
 fn memory_follows_what_was_touched_and_not_the_capacity() {
     let settings = "segments = 65536\npage = \"4 KiB\"\npreload = \"0 B\"\nbanks = 64\n";

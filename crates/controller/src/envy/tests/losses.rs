@@ -47,8 +47,8 @@ fn is_restarted(pair: &Pair) -> bool {
     })
 }
 
-/// Only completed copies are reported for cleanings: an interrupted copy does not count, but its repetition
-/// does.
+/// The reported number of pages that cleaning copied includes only completed copies. If a power loss
+/// interrupts a copy, only the repetition of the copy is counted.
 #[test]
 fn a_copy_that_a_loss_of_power_cuts_is_counted_once() {
     // Segments have space for interrupted programs, and one of them occurs during cleaning.

@@ -24,7 +24,7 @@ struct Document {
     device: Config,
 }
 
-/// A device with these settings over `store`, with `cleaner`.
+/// A device with these `settings` and the cleaning policy `cleaner`. Its data is in `store`.
 fn device<S: Store>(settings: &str, store: S, cleaner: impl Cleaner + 'static) -> Envy<S> {
     let text = format!("[device]\ncleaning = \"greedy\"\n{settings}");
     let document: Document = workbench(1).read(&text).unwrap_or_else(|problems| panic!("{problems}"));

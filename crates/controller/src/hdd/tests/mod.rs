@@ -279,8 +279,9 @@ fn shares_of_a_drive_idle_together_as_the_drive_does() {
     assert_eq!(idle("150 GB").1, Some(0.25));
 }
 
-/// The drive serves one read every ten seconds. One second after each read, the platters stop. The next read
-/// waits two seconds until they have spun up, which takes 50 J.
+/// Tests the time and energy of spin-ups. The drive serves one read every ten seconds, and the platters stop
+/// one second after each read. The next read waits two seconds until the platters have spun up. A spin-up
+/// takes 50 J.
 #[test]
 fn platters_that_stand_take_time_and_energy_to_turn() {
     let powers = "idle_power = \"9 W\"\nseek_power = \"9 W\"\nactive_power = \"9 W\"\nstandby = { after = \"1 s\", \
@@ -301,7 +302,8 @@ fn platters_that_stand_take_time_and_energy_to_turn() {
     assert_close("idling and standing", idle, 9.0 * (110.0 - standing) + standing, 0.01);
 }
 
-/// The powers and energies are either all given or all absent. Standby can also be modeled without them.
+/// A configuration is rejected if only some of the powers and energies are given. Standby can also be modeled
+/// without any power or energy.
 #[test]
 fn a_drive_that_stands_has_all_energies_or_none() {
     let standby = |energies: &str| format!("standby = {{ after = \"1 s\", spin_up = \"2 s\"{energies} }}\n");
@@ -329,8 +331,8 @@ fn a_drive_that_stands_has_all_energies_or_none() {
     assert_eq!(report.energy(Activity::SpinUp), Energy(0.0));
 }
 
-/// Requests that are waiting when power fails are not charged. The arm and the interface are charged up to
-/// the power loss.
+/// Requests that are waiting when power fails are not charged. The arm and the interface are charged only for
+/// the time before the power loss.
 #[test]
 fn what_a_loss_of_power_cancels_is_charged_to_nothing() {
     let powers = "idle_power = \"8 W\"\nseek_power = \"14 W\"\nactive_power = \"10 W\"\n";

@@ -66,7 +66,7 @@ fn commands_wait_for_a_place_in_their_pair() {
     assert!(one.windows(2).all(|two| two[1] == two[0] + (one[0] - Time::ZERO)), "{one:?}");
 }
 
-/// The fetches of 32 simultaneous commands are serial within a pair and parallel across pairs.
+/// The fetches of 32 simultaneous commands are serial within a queue pair and parallel across queue pairs.
 #[test]
 fn a_pair_has_one_fetch_under_way() {
     let fetch = ns(LINK.read_request_bytes(64)) + ns(LINK.completion_bytes(64)) + 2.0 * 150.0 + 240.0;

@@ -72,7 +72,8 @@ fn constraints_of_rows_bind_where_they_are_the_longest() {
     binds("tRRD", 16, "closed", &banks, &settings);
 }
 
-/// If one request is outstanding, each request takes tRCD, the latency, and four clocks of data.
+/// If only one request is outstanding, each request takes tRCD, the read latency CL or the write latency CWL,
+/// and four clocks of data.
 #[test]
 fn latencies_bind_where_one_waits_for_the_other() {
     let reads = |number| (Op::Read, 64, banks_in_turn(number));
@@ -120,8 +121,8 @@ fn turns_of_the_bus_bind_where_reads_follow_writes() {
     binds("tCCD", 16, "open", &reads, &[("access_to_access = 4", 4.0), ("access_to_access = 6", 6.0)]);
 }
 
-/// Bursts that alternate between four groups are tCCD_S apart, which is four clocks of data. Bursts of one
-/// row are tCCD_L apart.
+/// Bursts that alternate between four bank groups are tCCD_S apart, which is four clocks of data. Bursts of
+/// one row are tCCD_L apart.
 #[test]
 fn data_of_ddr4_takes_its_lines_where_groups_are_taken_in_turn() {
     let ddr4 = unrefreshed()

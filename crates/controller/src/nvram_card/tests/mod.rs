@@ -121,8 +121,8 @@ fn a_flush_does_not_wait_for_a_write_that_waits_for_its_place_in_the_queue() {
     assert_eq!(done, [RequestId(0), RequestId(1)]);
 }
 
-/// Opening a row in each of the eight banks takes 7.03 us. A refresh every 7.8 us closes all rows, so the card
-/// has little more time than an access to all banks needs.
+/// Tests a card that barely has time for an access to all banks between two refreshes. Opening a row in each
+/// of the eight banks takes 7.03 us, and a refresh every 7.8 us closes all rows.
 #[test]
 fn rows_of_all_banks_are_open_between_two_refreshes() {
     let slow = DDR3.replace(ACTIVATIONS, "activate_to_activate = \"1 us\"");

@@ -121,7 +121,8 @@ fn a_capacitor_grows_old() {
     assert!(problems.to_string().contains("capacitor"), "{problems}");
 }
 
-/// The row of an MRAM write is closed after tRTP or tWR, and the data is durable after tRP.
+/// A write to MRAM is durable when its row is closed. The row can be closed after tRTP or tWR, and closing
+/// the row takes tRP.
 #[test]
 fn a_write_to_mram_is_safe_when_its_row_is_closed() {
     let closing_ns = 15.0 + 67.536;
@@ -189,8 +190,8 @@ fn error_correction_takes_its_share_of_the_dump_and_what_it_cannot_put_right_is_
     assert!((found / expected - 1.0).abs() < 1e-4, "{found} pages, expected {expected}");
 }
 
-/// If n pages are each lost with probability p, the mean number of lost pages is n p, with variance n p (1 -
-/// p).
+/// Tests the random selection of pages that are unreadable after a power loss. If each of n pages is lost
+/// with probability p, the number of lost pages has the mean n p and the variance n p (1 - p).
 #[test]
 fn pages_that_cannot_be_read_back_are_drawn_told_and_not_read() {
     const PAGES: u64 = 4096;
@@ -258,9 +259,9 @@ fn only_pages_that_were_written_are_lost_and_only_until_they_are_written_again()
     assert_eq!(status(&mut *device, 500, 12_288), Status::MediaError);
 }
 
-/// If a power loss undoes a write that replaces lost data, that data stays lost, and reads do not return
-/// the data from before the loss. Each page is lost with a probability of 1/2, so some rounds lose the page
-/// and others do not.
+/// If a power loss undoes the write that rewrites a lost page, the page stays lost, and reads do not return
+/// its data from before the loss. Each page is lost with a probability of 1/2, so the page is lost in some
+/// rounds but not in others.
 #[test]
 fn what_is_lost_stays_lost_where_the_write_that_was_to_replace_it_is_undone() {
     let mut tried = 0;

@@ -111,8 +111,8 @@ fn a_read_passes_the_decoder_and_carries_the_spare_bytes() {
     assert_eq!(quick - bare, Time::from_ns(32));
 }
 
-/// The number of failing codewords follows the binomial distribution, for codes that correct one bit of 8 B
-/// or four bits of 64 B.
+/// The number of uncorrectable codewords follows the binomial distribution, for codes that correct one bit of
+/// 8 B or four bits of 64 B.
 #[test]
 fn a_code_corrects_as_many_bit_errors_as_its_strength() {
     let reads = 20_000;
@@ -158,7 +158,8 @@ fn an_uncorrectable_read_fails_and_an_undetected_one_is_wrong() {
     assert!(failed > 100 && wrong > 190, "{failed} failed, {wrong} wrong");
 }
 
-/// The energy to program full buffers is 8 controllers * 3 writes * 16 chunks * 5 chips * 2 uJ = 3.84 mJ.
+/// The durability guarantee covers acknowledged writes if the capacitors have the energy to program full
+/// buffers. This energy is 8 controllers * 3 writes * 16 chunks * 5 chips * 2 uJ = 3.84 mJ.
 #[test]
 fn acknowledged_writes_survive_if_the_capacitors_cover_full_buffers() {
     for (held, may_lose, persistence) in

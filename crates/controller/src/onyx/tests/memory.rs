@@ -98,8 +98,8 @@ impl Pair {
     }
 }
 
-/// If the energy is sufficient for all writes, acknowledged data is never lost, even if wear leveling moves
-/// rows.
+/// If the stored energy is sufficient for all buffered writes, acknowledged data is never lost, even if wear
+/// leveling moves rows.
 #[test]
 fn long_random_sequences_leave_the_bytes_of_a_naive_memory() {
     let one = TINY.replace("controllers = 2", "controllers = 1").replace("interval = 2", "interval = 1");

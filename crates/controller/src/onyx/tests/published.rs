@@ -47,8 +47,9 @@ fn early_completion_gains_most_for_small_writes() {
 }
 
 /// Section 2.3 gives 156 MB/s for reads of a DIMM pair. For writes, the 120 us of the data sheet give 33.2
-/// MB/s for sixteen ranks, including the time to fill. The 47.1 MB/s in the paper cannot be derived from
-/// the times in the paper. Neither value includes rows that wear leveling moves; `oracle` tests their cost.
+/// MB/s for sixteen ranks, including the time to fill the chip buffers. The 47.1 MB/s in the paper cannot be
+/// derived from the times in the paper. Neither value includes rows that wear leveling moves; `oracle` tests
+/// their cost.
 #[test]
 fn a_controller_reads_at_156_mb() {
     for (settings, op, expected) in [
@@ -62,7 +63,8 @@ fn a_controller_reads_at_156_mb() {
     assert_close("one controller reads", 64.0 / 410.3e-9, 156e6, 0.001);
 }
 
-/// Section 3.1: "roughly double read performance and increase write performance by between 5 and 6 times".
+/// Section 3.1 about Moneta, compared with Onyx: "roughly double read performance and increase write
+/// performance by between 5 and 6 times".
 #[test]
 fn moneta_reads_twice_and_writes_five_times_as_fast() {
     let gain = |op, bytes| bandwidth(MONETA, "", op, bytes) / bandwidth(ONYX, "", op, bytes);

@@ -178,8 +178,8 @@ fn many_writes_at_once_are_the_same_as_one_after_the_other() {
     }
 }
 
-/// With 4096 rows, a row may receive 250,000 writes before it moves. The interval is 61 if the row gets all
-/// writes, and 122 if it gets half of them.
+/// A domain has 4096 rows, and a row may receive 250,000 writes before it moves. The interval becomes 61 if
+/// one row receives all writes, and 122 if one row receives half of the writes.
 #[test]
 fn the_interval_follows_the_share_of_the_row_written_most_and_goes_back() {
     let intervals =

@@ -54,9 +54,9 @@ fn wrong_bits_side_by_side_are_put_right() {
 }
 
 /// A pattern of `t + 1` bit errors within distance `t` of another codeword is decoded to that codeword. There
-/// are about `C(n, 2t + 1) / 2^(m t)` codewords of weight `2t + 1`, each within `t` of `C(2t + 1, t)` such
-/// patterns, out of `C(n, t + 1)` patterns. This is a share of `C(n - t - 1, t) / 2^(m t)`, which is nearly
-/// `1/t!` at full length.
+/// are about `C(n, 2t + 1) / 2^(m t)` codewords of weight `2t + 1`, each within distance `t` of `C(2t + 1,
+/// t)` such patterns, out of `C(n, t + 1)` patterns. This is a share of `C(n - t - 1, t) / 2^(m t)`, which is
+/// nearly `1/t!` at full length.
 #[test]
 fn one_wrong_bit_too_many_comes_out_as_another_codeword_as_often_as_the_theory_says() {
     const PATTERNS: u32 = 4000;
