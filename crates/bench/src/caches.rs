@@ -40,7 +40,7 @@ pub(crate) fn measure(report: &Report) {
     }
 }
 
-/// Creates a policy of this kind with its default settings.
+/// Creates a policy of kind `kind` with default settings. `capacity` is a number of blocks.
 pub(crate) fn policy(kind: &str, capacity: usize) -> Box<dyn Replacement> {
     let models = Models::new();
     let mut reader = Reader::new(&models);

@@ -69,7 +69,7 @@ fn trace(name: &str, formats: &Node, files: &ScenarioFiles) -> Result<()> {
     Ok(())
 }
 
-/// Returns a built-in scenario with these settings.
+/// Returns the built-in scenario `name` with the overrides in `settings`.
 fn shipped(name: &str, settings: &[(String, String)]) -> Result<Checked> {
     let scenario = catalog::scenarios().into_iter().find(|shipped| shipped.name == name);
     let text = scenario.ok_or_else(|| format!("no scenario is called {name}"))?.text;

@@ -28,7 +28,8 @@ use nacre_config::Configuration;
 use nacre_kernel::Ratio;
 use nacre_kernel::state::State;
 
-/// Redistribution of valid pages to adjacent partitions. The paper states the aim, not these values.
+/// Redistribution of valid pages to adjacent partitions. The paper states only the aim of the redistribution,
+/// and no values for these settings.
 #[derive(Clone, Debug, Configuration)]
 pub struct Settings {
     /// Number of valid pages that one cleaning moves in each direction even without an imbalance, as a share

@@ -157,8 +157,8 @@ impl Background {
         }
     }
 
-    /// Index of the operation in progress that ends first, if any. In a tie, the operation in the bank with
-    /// the lower number.
+    /// Index of the operation in progress that ends first, if any. In a tie, the result is the operation in
+    /// the bank with the lowest number.
     #[inline]
     fn next_done(&self) -> Option<usize> {
         if self.running.len() == 1 {

@@ -41,7 +41,8 @@ impl<S: Store> Envy<S> {
         }
     }
 
-    /// Marks the slot of an interrupted program as dirty or as a shadow again if its page is still needed.
+    /// Marks the slot of an interrupted program as dirty or as a shadow again if the page in the slot is
+    /// still needed.
     fn repeat_drain(&mut self, slot: u32) {
         let content = *self.buffer.slot(slot);
         if content.state == SlotState::Draining {

@@ -106,8 +106,8 @@ impl Decoder {
         self.code.encoding().time
     }
 
-    /// Time that the decoder still needs after the last of `beats` beats has arrived, if the decoder was
-    /// idle before the first. `read` is the time to read one beat.
+    /// Time that the decoder still needs after the last of `beats` beats has arrived, if the decoder was idle
+    /// before the first beat. `read` is the time to read one beat.
     pub(super) fn tail(&self, beats: u64, read: Time) -> Time {
         self.beat.max((self.beat * beats).saturating_sub(read * (beats - 1)))
     }

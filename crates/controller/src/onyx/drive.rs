@@ -57,7 +57,7 @@ pub(super) struct Drive<S> {
     pub(super) ready: Time,
     /// Result of the last power loss.
     pub(super) interrupted: Recovery,
-    /// Time at which the first row exceeded its endurance, if any has.
+    /// Time at which a row first exceeded its endurance, or `None` if no row has exceeded its endurance.
     #[state(varies)]
     pub(super) worn_out_at: Option<Time>,
     pub(super) counts: Counts,

@@ -171,7 +171,8 @@ impl Block {
     }
 }
 
-/// Whether every byte of `found` is the byte of one of the contents in `before` and `allowed`.
+/// Whether every byte of `found` equals the byte at the same offset in one of the contents in `before` and
+/// `allowed`.
 pub(super) fn is_torn<'a>(
     found: &[u8],
     before: impl Iterator<Item = &'a Content>,

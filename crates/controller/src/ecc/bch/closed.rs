@@ -80,8 +80,8 @@ impl Closed {
         Some([z ^ a, one ^ a, other ^ a])
     }
 
-    /// A root of `z^3 + p z + q` if the polynomial has three nonzero roots. The substitution `z = y sqrt(p)`
-    /// gives `y^3 + y = d`.
+    /// A root of `z^3 + p z + q`, or `None` unless the polynomial has three nonzero roots. The substitution
+    /// `z = y sqrt(p)` gives `y^3 + y = d`.
     #[inline]
     fn of_depressed(&self, field: &Field, p: u16, q: u16) -> Option<u16> {
         if q == 0 {

@@ -7,8 +7,8 @@ use super::field::Field;
 /// Coefficients of a polynomial, lowest first.
 pub(super) type Coefficients = [u16; STRENGTH_MAX + 1];
 
-/// Returns the polynomial whose roots are the locators `X` of the errors: its coefficients below the highest,
-/// and the number of these coefficients. Returns `None` if there are more than `t` errors. `syndromes` has `2
+/// Returns the monic polynomial whose roots are the locators `X` of the errors: its coefficients except the
+/// highest coefficient, and the degree. Returns `None` if there are more than `t` errors. `syndromes` has `2
 /// t` elements, and `syndromes[i]` is the syndrome of `a^(i + 1)`.
 pub(super) fn locator(field: &Field, syndromes: &[u16]) -> Option<(Coefficients, usize)> {
     let t = syndromes.len() / 2;

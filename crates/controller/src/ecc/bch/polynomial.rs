@@ -121,8 +121,8 @@ pub(super) struct LinearMap {
 }
 
 impl LinearMap {
-    /// The linear map with these `images` of the bits, from the most significant bit of the first word. Only
-    /// the first `words` of an image are used.
+    /// The linear map that maps each bit to its image in `images`. The first image belongs to the most
+    /// significant bit of the first word. Only the first `words` words of an image are used.
     pub(super) fn new(images: &[Wide], words: usize) -> LinearMap {
         let mut table = Vec::with_capacity(images.len() / 4 * VALUES * words);
         for four in images.chunks(4) {

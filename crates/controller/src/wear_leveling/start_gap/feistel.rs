@@ -65,7 +65,7 @@ impl Feistel {
         (1 << self.half) - 1
     }
 
-    /// Mixes `half` with `key`, so that each of their bits affects the low bits of the result.
+    /// Mixes `half` with `key`, so that each bit of `half` and of `key` affects the low bits of the result.
     fn mix(&self, half: u64, key: u64) -> u64 {
         let product = (half ^ key).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         (product ^ (product >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> (64 - self.half)
