@@ -1,5 +1,5 @@
-//! Speed of event-driven devices for several queue depths. The cost of a request should not depend on the
-//! depth.
+//! Speed of event-driven devices for several queue depths. The processor time per request should not depend
+//! on the depth.
 
 use crate::report::{Report, best_of};
 use crate::streams::{NoFiles, checked};

@@ -92,7 +92,8 @@ impl Report {
     }
 }
 
-/// Measures several runs of `work`. The compiler cannot remove the computation of its result.
+/// Measures several runs of `work`. The result of `work` is used, so the compiler cannot remove the
+/// computation.
 pub(crate) fn best_of<T>(work: impl FnMut() -> T) -> Times {
     repeated(REPEATS, work)
 }

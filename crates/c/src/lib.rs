@@ -216,8 +216,8 @@ pub unsafe extern "C" fn nacre_error_code(memory: *const Handle) -> *const c_cha
 
 /// Frees a text that a function returned.
 ///
-/// # Safety
-/// `text` must be null, or from a function whose documentation refers to `nacre_free` and not freed yet.
+/// # Safety `text` must be null, or a text that is not freed yet and was returned by a function whose
+/// documentation refers to `nacre_free`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nacre_free(text: *mut c_char) {
     if !text.is_null() {

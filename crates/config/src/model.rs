@@ -55,7 +55,8 @@ pub trait Family: Sized + 'static {
     /// Data that a constructor needs in addition to the slot.
     type Context<'a>: ?Sized;
 
-    /// Expands a text that is not a kind to a kind and the setting to which the text applies.
+    /// Converts a text that is not the name of a kind to a kind, and the setting of this kind to which the
+    /// text applies.
     ///
     /// For example, a family of latencies expands `"6.7 us"` to `{ kind = "constant", latency = "6.7 us" }`.
     fn shorthand(_text: &str) -> Option<(&'static str, &'static str)> {

@@ -9,7 +9,7 @@ use std::fmt;
 pub struct Problem {
     /// Error code for programs.
     pub code: ErrorCode,
-    /// Machine-readable data, e.g. the limit. The code defines the keys.
+    /// Machine-readable data, e.g. the limit. The error code determines the keys.
     pub data: ErrorData,
     /// Dotted path of the value, for example `stack.level[0].capacity`.
     pub path: String,

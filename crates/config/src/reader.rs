@@ -6,7 +6,8 @@ use crate::problem::{Problem, Problems, known_names};
 use crate::shape::{Field, Shape, Use, table_example};
 use nacre_kernel::ErrorCode;
 
-/// A resolved value with its path and origin. The origin is a document, a catalog, or a default.
+/// A resolved value with its path and origin. The origin is a document, an override, a catalog entry, or a
+/// default.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
     /// Dotted path of the value.

@@ -302,7 +302,7 @@ impl Background {
     }
 
     /// Whether a cleaning may start in `partition`. A cleaning needs an erased segment. No wear swap may be
-    /// in progress, and no relocation or program in this partition.
+    /// in progress, and no relocation or program may be in progress in this partition.
     fn can_clean<S: Store>(&self, array: &Array<S>, partition: usize) -> bool {
         let is_in = |position: usize| array.partition_of(position) == partition;
         let mut tasks = self.tasks.iter();

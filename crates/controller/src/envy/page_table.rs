@@ -18,7 +18,7 @@ pub(super) enum Location {
 /// from 1, and buffer slots downward from the maximum.
 #[derive(State)]
 pub(super) struct PageTable {
-    /// Memory is allocated on the first write (docs/decisions/0022).
+    /// Host memory for the table is allocated on the first write (docs/decisions/0022).
     #[state(sparse)]
     entries: Vec<u32>,
     #[state(skip = "from the configuration")]

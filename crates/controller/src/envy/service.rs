@@ -202,7 +202,8 @@ impl<S: Store> Envy<S> {
     }
 
     /// Counts only the words that were read or written before a power loss, and stores the written words.
-    /// `time` is the duration of the phase, and `left` is the remaining part. Returns the activity.
+    /// `time` is the duration of the phase, and `left` is the remaining part. Returns the activity of the
+    /// phase.
     fn cut_words(&mut self, time: Time, left: Time) -> Activity {
         let (address, bytes) = self.part();
         let access = self.config.access.as_ps().max(1);

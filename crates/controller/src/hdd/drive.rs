@@ -35,7 +35,7 @@ pub(super) struct Hdd<S> {
     pub(super) cached: Cached,
     /// Order of writes and flushes. A flush waits for earlier writes.
     pub(super) writes: Barriers<u32>,
-    /// Time up to which the arm has been charged.
+    /// Time up to which the activity of the arm has been charged.
     pub(super) charged_to: Time,
     #[state(skip = "the owner of the bytes keeps them next to the state")]
     pub(super) bytes: Landed<S>,
@@ -84,8 +84,8 @@ impl<S: Store> Hdd<S> {
         }
     }
 
-    /// Receives a write. If the write fits into an empty cache, it goes to the cache. Otherwise, it goes to
-    /// the arm.
+    /// Receives a write. If the write is not larger than the whole cache, it goes to the cache. Otherwise, it
+    /// goes to the arm.
     fn accept_write(&mut self, now: Time, number: u32) {
         self.active[number].ticket = self.writes.begin();
         let request = self.active[number].request;

@@ -172,8 +172,8 @@ pub fn stage_spans(id: ComponentId, laps: &[Lap], now: Time, done: Time) -> Vec<
 }
 
 /// Request path between host and device. Calls are in time order, and each leg is started once. If a leg
-/// takes no time, the call that starts it returns its result. Otherwise, [`HostPort::pop_before`] returns the
-/// result later.
+/// takes no time, the call that starts the leg returns the result. Otherwise, [`HostPort::pop_before`]
+/// returns the result later.
 pub trait HostPort: State + Send {
     /// Maximum number of bytes that the host sends or requests at a time. The port divides a larger part. A
     /// device that starts a request before all its parts have arrived uses parts of this size.
@@ -197,7 +197,7 @@ pub trait HostPort: State + Send {
     /// Starts the leg *ended* of `request`, whose parts have all been answered.
     fn end(&mut self, now: Time, request: u32, op: Op) -> Option<Spent>;
 
-    /// Passes the stages that `part` spent in the device to the port. Call this before [`HostPort::answer`].
+    /// Passes the stages of `part` inside the device to the port. Call this before [`HostPort::answer`].
     /// Required only if stages are enabled.
     fn note(&mut self, _part: Part, _laps: &[Lap]) {}
 

@@ -48,7 +48,7 @@ pub trait Latency: State + Send {
     /// Returns the next random latency.
     fn draw(&mut self) -> Time;
 
-    /// Mean in seconds, exact for the distribution that [`Latency::draw`] samples.
+    /// Exact mean, in seconds, of the distribution that [`Latency::draw`] samples.
     fn mean_s(&self) -> f64;
 }
 

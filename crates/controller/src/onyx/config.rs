@@ -130,8 +130,8 @@ pub struct Config {
         source = "assumed: one per group of ranks, which a row occupies completely"
     )]
     pub late_writes: u32,
-    /// With late completion, time from the last program of a write slot until the slot has the next data from
-    /// the host. No data waits in a buffer.
+    /// With late completion, time from the last program of a write slot until the slot contains the next data
+    /// from the host. Data does not wait in a buffer in this case.
     #[config(
         default = "45 us",
         max = "1 s",

@@ -92,7 +92,7 @@ impl WearLevelingContext for Question<'_> {
     }
 }
 
-/// Construction context of a scheme, based on the device's builder.
+/// Construction context of a scheme, which forwards calls to the device's builder.
 struct Context<'a> {
     region: Region,
     builder: &'a mut dyn Builder,

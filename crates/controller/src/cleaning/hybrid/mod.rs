@@ -64,7 +64,8 @@ pub struct Config {
         source = "fitted: by trial, not to a published number; gathering scattered data at 5/95 costs less than half, and uniform writes cost 1.5 % more"
     )]
     pub young_after: u32,
-    /// Minimum number of invalid pages of the young segment, as a share of the number in the oldest segment.
+    /// Minimum number of invalid pages of the young segment, as a share of the number of invalid pages of the
+    /// oldest segment.
     #[config(
         default = "60 %",
         max = "100 %",

@@ -111,8 +111,8 @@ fn check_depth(document: &Value, job: &Value, depth: u32) -> Result<(), FormatEr
     ))
 }
 
-/// Value of option `name`, from the options of the job or from the global options. `None` if neither has a
-/// number.
+/// Value of option `name`, from the options of the job or from the global options. `None` if neither contains
+/// the option as a number.
 fn option(document: &Value, job: &Value, name: &str) -> Option<u64> {
     let given = [&job["job options"][name], &document["global options"][name]];
     given.into_iter().find_map(|value| value.as_u64().or_else(|| value.as_str()?.trim().parse().ok()))

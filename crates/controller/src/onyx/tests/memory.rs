@@ -35,7 +35,7 @@ impl Pair {
         Request { arrival: self.now, address: address as u64, bytes: bytes as u32, volume: 0, op }
     }
 
-    /// Returns the data of the next write from `address`, and stores it in the plain memory.
+    /// Returns the data of the next write at `address`, and stores this data in the plain memory.
     fn stamped(&mut self, address: usize, count: usize) -> Vec<u8> {
         self.stamp = self.stamp % 250 + 1;
         let end = (address + count).min(self.bytes.len());

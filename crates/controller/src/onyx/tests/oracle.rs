@@ -108,7 +108,7 @@ struct Operation {
     purpose: For,
     is_write: bool,
     group: u64,
-    /// Next chunk, and number of remaining chunks. Number of beats of a read.
+    /// For a write, the next chunk and the number of remaining chunks. For a read, the number of beats.
     chunk: u64,
     left: u64,
     beats: u64,

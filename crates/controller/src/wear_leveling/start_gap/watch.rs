@@ -43,8 +43,8 @@ impl Watch {
         }
     }
 
-    /// Ends the window. Returns a lower bound for the share of the most-written row in the writes of this
-    /// window.
+    /// Ends the window. Returns a lower bound for the share of this window's writes that went to the
+    /// most-written row.
     pub(super) fn close(&mut self) -> f64 {
         let most = self.counts.iter().copied().max().unwrap_or(0);
         let share = if self.seen == 0 { 0.0 } else { most as f64 / self.seen as f64 };
