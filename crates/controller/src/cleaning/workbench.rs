@@ -28,8 +28,8 @@ pub(crate) struct Array {
 }
 
 impl Array {
-    /// An array of `segments` segments with `pages` pages each, filled in logical order up to the utilization
-    /// `live` of the data segments.
+    /// An array of `segments` segments with `pages` pages each. The data segments are filled in logical order
+    /// up to the utilization `live`.
     pub(crate) fn new(segments: u32, pages: u32, live: f64, cleaner: &dyn Cleaner) -> Array {
         let places = segments as usize - 1;
         let size = cleaner.partition_segments().map_or(places + 1, |size| size as usize);

@@ -80,8 +80,8 @@ fn from_brace(text: &str) -> &str {
 /// job.
 const RARELY: f64 = 1.0;
 
-/// Checks the queue depth. With more than `depth` requests outstanding, the measured latencies include
-/// queueing.
+/// Returns an error if more than `depth` requests were outstanding, because the measured latencies then
+/// include queueing.
 fn check_depth(document: &Value, job: &Value, depth: u32) -> Result<(), FormatError> {
     let jobs = option(document, job, "numjobs").unwrap_or(1);
     let levels = job["iodepth_level"].as_object();

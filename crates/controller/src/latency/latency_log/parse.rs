@@ -60,7 +60,7 @@ pub(super) fn latencies(text: &str, config: &Config) -> Result<Vec<Time>, Format
 }
 
 /// Name of the quantity in a log without request latencies, according to the name that fio gives to the file,
-/// e.g. `NAME_bw.1.log`. `None` for all other names.
+/// e.g. `NAME_bw.1.log`. `None` for other file names.
 pub(super) fn other_log(file: &str) -> Option<&'static str> {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let stem =

@@ -220,7 +220,7 @@ fn mean_us(ssd: &str, read_share: f64) -> f64 {
     closed_loop(&mut *ssd, 1, count, |number| request(op(number), 4096)).mean_s() * 1e6
 }
 
-/// Zero of the straight line through the given values at 0 and 1.
+/// Returns the position at which a straight line crosses zero, given its values at 0 and 1.
 fn crossing(at_zero: f64, at_one: f64) -> f64 {
     at_zero / (at_zero - at_one)
 }
