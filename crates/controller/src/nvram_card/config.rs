@@ -65,8 +65,8 @@ pub struct Config {
     /// rank.
     #[config(min = "8 B", max = "1 MiB")]
     pub interleave: Option<Bytes>,
-    /// Whether consecutive bursts are in different bank groups. A burst then does not wait for the previous
-    /// burst in its group.
+    /// Whether consecutive bursts are in different bank groups. If they are, a burst does not wait for the
+    /// previous burst in the same bank group.
     #[config(
         default = true,
         source = "assumed: DDR4 reaches its full bandwidth only with interleaved bank groups"

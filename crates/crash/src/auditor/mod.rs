@@ -334,8 +334,8 @@ impl Auditor {
     /// `lost_pages` lost pages. The read was submitted at `began`.
     ///
     /// Returns an error if a flush had guaranteed the durability of the block and the count has not increased
-    /// since. Writes that completed after the submission do not matter, because the read may have failed
-    /// before them.
+    /// since. Writes that completed after the submission of the read do not matter, because the read may have
+    /// failed before these writes.
     pub fn check_unread(
         &self,
         (number, began): (u64, LogicalTime),

@@ -117,8 +117,8 @@ impl Closed {
         Some(roots.map(|root| field.divide(1, root) ^ e))
     }
 
-    /// Roots of `x^4 + a x^2 + b x + c`. If `k` is a root of `z^3 + a z + b`, the substitution `u = x^2 + k
-    /// x` gives `u^2 + (a + k^2) u + c`.
+    /// Roots of `x^4 + a x^2 + b x + c`, or `None` if there are fewer than four. If `k` is a root of `z^3 + a
+    /// z + b`, the substitution `u = x^2 + k x` gives `u^2 + (a + k^2) u + c`.
     #[inline]
     fn of_affine(&self, field: &Field, a: u16, b: u16, c: u16) -> Option<[u16; 4]> {
         let k = self.of_depressed(field, a, b)?;
