@@ -16,7 +16,8 @@ pub(crate) struct Visit {
     /// End time of the part that ended last. Its spans are stored.
     pub(crate) latest: Time,
     pub(crate) status: Status,
-    /// Number of spans before the request was divided. The spans of the part that ended last follow.
+    /// Number of spans recorded before the request was divided into parts. The spans of the part that ended
+    /// last follow.
     pub(crate) own: u32,
     pub(crate) spans: Vec<Span>,
     /// Data of a read, assembled from its parts.
@@ -44,8 +45,9 @@ impl Default for Visit {
 
 /// Flushes of a composite device that report a loss.
 ///
-/// All flushes that are outstanding until such a flush completes fail, too. Otherwise, a later flush could
-/// overtake a failing flush that one of its parts delays, and the host would consider the lost data durable.
+/// Other flushes that are outstanding between the report of the loss and the completion of such a flush
+/// also fail. Otherwise, if a part delays the failing flush, a later flush could complete first, and the
+/// host would consider the lost data durable.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(crate) struct FailingFlushes {
     /// Number of flushes in progress with a part that reported a loss.

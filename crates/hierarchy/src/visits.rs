@@ -23,7 +23,7 @@ impl Visits {
     }
 
     /// Starts the service of request `id` at `now`. The time since its arrival is charged to `before`. The
-    /// caller then adds parts and calls [`Visits::leave`]. Returns the number of the visit.
+    /// caller then adds parts and calls [`Visits::leave`]. Returns the number of the [`Visit`].
     pub(crate) fn enter(
         &mut self,
         now: Time,
@@ -114,7 +114,7 @@ impl Visits {
         &self.all[visit].request
     }
 
-    /// Removes a part before it ends. The caller adds it again and serves it with another operation.
+    /// Removes a part before it ends. The caller adds the part again and serves it with another operation.
     pub(crate) fn drop_part(&mut self, visit: u32) {
         self.all[visit].parts -= 1;
     }

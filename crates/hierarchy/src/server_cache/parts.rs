@@ -13,7 +13,7 @@ pub(super) fn part_of(block: u64, request: &Request, shift: u32) -> Request {
     Request { address: from, bytes: (end - from) as u32, ..*request }
 }
 
-/// Returns a read of the whole `block`, with the other fields of `request`.
+/// Returns a request that reads the whole `block`. Its other fields are those of `request`.
 #[inline]
 pub(super) fn whole(block: u64, request: &Request, shift: u32) -> Request {
     Request { address: block << shift, bytes: 1 << shift, ..*request }

@@ -39,7 +39,8 @@ impl ServerCache {
         writes.flat_map(|(_, of)| of.block..of.block + u64::from(of.blocks)).collect()
     }
 
-    /// Drops all dirty blocks, or restores the blocks in the persistent table.
+    /// Drops all dirty blocks. If the block table is persistent, marks the blocks in the table as dirty
+    /// again.
     fn lose_dirty(&mut self, leaving: Vec<u64>) {
         let Some(work) = &mut self.write_back else { return };
         let before = work.dirty.outstanding() + work.under_way;

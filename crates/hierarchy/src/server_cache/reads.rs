@@ -1,4 +1,4 @@
-//! Reads: from the levels, from the backing, or from a block being fetched.
+//! Reads of blocks that are in a level, in the backing, or being fetched.
 
 use super::cache::ServerCache;
 use super::levels::Spot;
@@ -39,7 +39,8 @@ impl ServerCache {
         self.in_flight.len() >= super::fetch::IN_FLIGHT_MAX
     }
 
-    /// Reads all blocks in parallel. `found` is the location of the only block, if it was already looked up.
+    /// Reads all blocks of the request in parallel. `found` is the result of the look-up if the request has
+    /// a single block that was already looked up, and otherwise `None`.
     fn read_parts(
         &mut self,
         now: Time,
@@ -94,7 +95,8 @@ impl ServerCache {
         }
     }
 
-    /// Reads a block from a level. The whole block is read if it is also written to another level.
+    /// Reads a block from a level. Reads the whole block if the block is also written to another level, and
+    /// otherwise only the requested bytes.
     fn hit(&mut self, now: Time, found: Spot, block: u64, visit: u32) {
         let request = self.visits[visit].request;
         let moves_up = self.moves.list.iter().any(|wanted| wanted.block == block);
@@ -115,8 +117,8 @@ impl ServerCache {
         self.operations.launch(number);
     }
 
-    /// Makes the read of a block that moves up wait for writes to portions of the block. Returns whether
-    /// there are such writes.
+    /// Delays the read of a block that moves to a higher level until writes to portions of the block have
+    /// ended. Returns whether there are such writes.
     fn wait_for_parts(&mut self, number: u32, level: usize, block: u64) -> bool {
         let writes: Vec<u32> = self.operations.writing_copy(level, block).collect();
         let newest = writes.iter().max_by_key(|&&write| self.operations[write].order);
@@ -190,7 +192,7 @@ impl ServerCache {
         self.leave(now, visit);
     }
 
-    /// Latency breakdown of a part so far: the time of the cache, followed by `spans`.
+    /// Latency breakdown of a part so far: the time in the cache, if any, followed by `spans`.
     fn told(&self, own: Option<(Activity, Time)>, spans: &[Span]) -> Vec<Span> {
         let component = self.id;
         let own = own.filter(|(_, time)| !time.is_zero()).map(|(activity, time)| Span {

@@ -6,8 +6,8 @@ use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::{Activity, Request, Span, Stage, Status, Time};
 
 impl ServerCache {
-    /// Starts the service of request `id`, which has waited for `queued` in addition to the time of the
-    /// look-up. Returns the number of the visit.
+    /// Starts the service of request `id`. The request has waited for `queued` in addition to the look-up
+    /// time. Returns the number of its `Visit`.
     pub(super) fn enter(&mut self, now: Time, id: RequestId, request: &Request, queued: Time) -> u32 {
         let (component, lookup) = (self.id, self.lookup);
         let (number, visit) = self.visits.take();

@@ -19,7 +19,8 @@ pub(super) struct WriteBack {
     /// write.
     #[state(varies)]
     pub(super) table: Option<BTreeMap<u64, (u64, u64)>>,
-    /// Whether the backing may lose acknowledged data. If so, it is flushed before the table drops a block.
+    /// Whether the backing may lose acknowledged data. If so, the backing is flushed before the table drops
+    /// a block.
     #[state(skip = "from the configuration")]
     backing_needs_flush: bool,
     pub(super) batches: Slab<Batch>,
@@ -205,8 +206,8 @@ impl WriteBack {
         !self.refused.is_empty() && blocks.any(|block| self.refused.contains_key(&block))
     }
 
-    /// Records that the backing durably stores `block`, or a portion of it, as of `stamp`. A lost block is no
-    /// longer lost if the whole block is newer than the loss.
+    /// Records that the backing durably stores `block`, or a portion of it, with the data of the write
+    /// `stamp`. If the whole block is newer than its loss, the block no longer counts as lost.
     pub(super) fn took(&mut self, block: u64, is_whole: bool, stamp: u64) {
         match self.refused.get(&block) {
             Some(&refused) if is_whole && refused < stamp => {

@@ -72,8 +72,8 @@ impl ServerCache {
         }
     }
 
-    /// Writes a portion of a request to the backing, after earlier writes of its blocks. Returns the number
-    /// of the operation.
+    /// Writes a portion of a request to the backing, after earlier writes of the same blocks. Returns the
+    /// number of the operation.
     fn write_through(&mut self, now: Time, visit: u32, request: Request, data: Payload) -> u32 {
         self.counts.backing_writes += 1;
         self.change_backing(now, visit, request, data)
@@ -91,8 +91,8 @@ impl ServerCache {
         number
     }
 
-    /// Updates the copies of one block for a write. If the write covers the whole block, it may insert the
-    /// block.
+    /// Updates the copies of one block for a write. If the write covers the whole block, the block may also
+    /// be inserted into a level.
     fn write_block(&mut self, now: Time, piece: &Piece) {
         let (found, enters) = self.use_for_write(piece);
         let is_whole = self.is_whole(&piece.part);
@@ -112,8 +112,8 @@ impl ServerCache {
         }
     }
 
-    /// Writes one block to the levels that contain it. If the write covers the whole block, it may insert the
-    /// block. Returns whether the write completes in the cache.
+    /// Writes one block to the levels that contain it. If the write covers the whole block, the block may
+    /// also be inserted into a level. Returns whether the write completes in the cache.
     fn absorb_block(&mut self, now: Time, piece: &Piece) -> bool {
         let (block, is_whole) = (piece.block, self.is_whole(&piece.part));
         let is_lost = !is_whole && self.work().has_refused(block..block + 1);
@@ -153,8 +153,8 @@ impl ServerCache {
         }
     }
 
-    /// Records a use of the block that `piece` writes. Returns the level and location of the block, if any,
-    /// and whether the write may insert the block.
+    /// Records an access to the block that `piece` writes. Returns the level and location of the block, if
+    /// any, and whether the write may insert the block.
     #[inline]
     fn use_for_write(&mut self, piece: &Piece) -> (Option<Spot>, bool) {
         let enters = self.write_allocate && self.is_whole(&piece.part);
@@ -189,9 +189,10 @@ impl ServerCache {
         own
     }
 
-    /// Writes a block to every level that contains it, and to the level that it enters as soon as the
-    /// location is free. Each write waits for earlier writes of the block, and for reads that copy the block
-    /// to another level. With a `stamp`, the write completes in the cache.
+    /// Writes a block to every level that contains it. If the block is inserted into a level, also writes
+    /// the block there as soon as its location is free. Each write waits for earlier writes of the block,
+    /// and for reads that copy the block to another level. With a `stamp`, the write completes in the
+    /// cache.
     fn write_copies(&mut self, now: Time, piece: &Piece, own: &[Option<Move>], stamp: Option<u64>) {
         for (level, entered) in own.iter().enumerate().take(self.levels.all.len()) {
             let Some(location) = self.levels.all[level].location(piece.block) else { continue };
@@ -323,8 +324,8 @@ impl ServerCache {
         self.end_part(now, number, status, Activity::Drain, &spans);
     }
 
-    /// Records that the backing durably stores the bytes of `request`, which cover lost blocks wholly or
-    /// partly.
+    /// Records that the backing durably stores the bytes of `request`. These bytes cover lost blocks
+    /// completely or partly.
     fn take_anew(&mut self, request: &Request, stamp: u64) {
         let (first, count) = request.blocks(1 << self.shift);
         for block in first..first + count {

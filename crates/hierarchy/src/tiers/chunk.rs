@@ -42,7 +42,7 @@ pub(super) struct Migration {
     pub(super) ended: Vec<Active>,
     /// Whether a tier has rejected a chunk. In this case, no further extent moves.
     pub(super) is_over: bool,
-    /// Data losses that a tier reported to the flush after a chunk.
+    /// Data losses that a tier reported by failing the flush after a chunk.
     pub(super) report: LossReport,
     /// Time at which the next chunk may be read.
     pub(super) next: Time,
@@ -127,7 +127,7 @@ impl Migration {
         (self.exchanges, self.dropped, self.failed, self.bytes) = (0, 0, 0, 0);
     }
 
-    /// Time of the next chunk; [`Time::MAX`] if there is none.
+    /// Time at which the exchange of the next chunk is due; [`Time::MAX`] if there is no such chunk.
     #[inline]
     pub(super) fn due(&self) -> Time {
         let is_due = match self.stage {
@@ -138,7 +138,7 @@ impl Migration {
         if is_due { self.next } else { Time::MAX }
     }
 
-    /// Replaces the exchanges that have not started with `exchanges`, starting at `now`.
+    /// Replaces the exchanges that have not started with `exchanges`. The first of them may start at `now`.
     pub(super) fn plan(&mut self, exchanges: Vec<Exchange>, now: Time) {
         self.dropped += self.queue.len() as u64;
         self.queue = exchanges;

@@ -13,7 +13,7 @@ use nacre_kernel::{
 const INSTANT: Time = Time::from_ps(1);
 
 impl Tiers {
-    /// Time of the next internal event, which is a chunk or the end of an epoch.
+    /// Time of the next internal event, i.e. the start of a chunk or the end of an epoch.
     #[inline]
     fn quiet(&self) -> Time {
         self.migration.due().min(self.epoch_end())
@@ -29,8 +29,8 @@ impl Tiers {
         }
     }
 
-    /// Handles a due chunk or, if none is due, the end of an epoch at `now`. No other event occurs before
-    /// `before`.
+    /// Starts the chunk that is due at `now` or, if none is due, ends the epoch. No other event occurs
+    /// before `before`.
     #[cold]
     fn step_quiet(&mut self, now: Time, before: Time) {
         if self.migration.due() == now {

@@ -28,7 +28,8 @@ impl Tiers {
         self.migration.active.expect("an exchange is in progress")
     }
 
-    /// Waits for host requests at the two locations: first for writes, and later for reads.
+    /// Waits until host operations at the two locations have ended: writes and trims in [`Stage::Held`], and
+    /// reads in [`Stage::InMemory`].
     fn hold(&mut self, now: Time, stage: Stage) {
         self.migration.stage = stage;
         let active = self.active();

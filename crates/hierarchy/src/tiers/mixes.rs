@@ -41,8 +41,8 @@ const LEAST: Bytes = Bytes(1 << 20);
 
 /// Computes all mixes of the tiers in `slot`, in `steps` equal portions.
 ///
-/// Errors: the slot has no `tiers`, the workload never ends or cannot be read, or there are more steps than
-/// extents or than [`STEPS_MAX`].
+/// Returns an error if the slot has no `tiers`, the workload never ends or cannot be read, or there are
+/// more steps than extents or than [`STEPS_MAX`].
 pub fn mixes(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder, steps: u32) -> Result<Mixes, Problems> {
     if slot.kind() != "tiers" {
         let problem = Problem::new(

@@ -34,7 +34,7 @@ pub(super) struct Operation {
     pub(super) length: u64,
     /// Address of the first byte of a host operation.
     pub(super) address: u64,
-    /// Number of the host request, number of the visit, or index of the chunk, depending on the purpose.
+    /// Number of the host request, number of its `Visit`, or index of the chunk, depending on the purpose.
     pub(super) owner: u32,
     /// Time that the operation waited before submission.
     pub(super) waited: Time,

@@ -26,7 +26,7 @@ fn check(toml: &str) {
     }
 }
 
-/// Runs the conformance tests of caches that have this level, for several combinations of settings.
+/// Runs the conformance tests on caches that have the level `level`, for several combinations of settings.
 fn keeps_the_contract(level: &str) {
     for settings in [
         "",
@@ -94,8 +94,8 @@ fn a_cache_that_writes_back_keeps_the_contract() {
     }
 }
 
-/// A lost dirty block splits the write-back of its neighbors while later write-backs wait for this
-/// write-back.
+/// Tests caches whose level fails reads. A lost dirty block splits the batch of adjacent blocks that is
+/// being written back, while later write-backs wait for this batch.
 #[test]
 fn a_cache_whose_level_fails_reads_keeps_the_contract() {
     let level = "[[stack.level]]\ndevice = { kind = \"faulty\", device = { kind = \"measured\", read = \"7 us\", \

@@ -6,7 +6,7 @@ use nacre_testkit::assert_close;
 
 const READS: u32 = 100_000;
 
-/// A cache of one level. The latencies of the level and of the backing are exponential.
+/// A cache of one level. The latencies of the level and of the backing are exponentially distributed.
 fn cache(settings: &str) -> Host {
     let device = |mean: &str, capacity: &str| {
         format!(
@@ -31,9 +31,9 @@ fn hits(cache: &mut Host, blocks: u64) -> Vec<f64> {
     latencies
 }
 
-/// The latency L of the level and the latency B of the backing are exponential, with means of 100 and 200
-/// us. A read takes min(L, 150 us + B). It takes more than t with probability exp(-t / 100 us). Beyond 150
-/// us, this probability is multiplied by exp(-(t - 150 us) / 200 us).
+/// The latency L of the level and the latency B of the backing are exponentially distributed, with means of
+/// 100 and 200 us. A read takes min(L, 150 us + B). It takes more than t with probability exp(-t / 100 us).
+/// Beyond 150 us, this probability is multiplied by exp(-(t - 150 us) / 200 us).
 #[test]
 fn hedged_reads_take_the_minimum_of_two_latencies() {
     let mut cache = cache("hedge_after = \"150 us\"");

@@ -9,7 +9,7 @@ const PCM_READ: f64 = 6.7;
 const EMLC_READ: f64 = 108.0;
 const NETWORK_READ: f64 = 919.0;
 
-/// Results of reads that never overlap.
+/// Results of reads that do not overlap in time.
 struct Outcome {
     hit_ratio: f64,
     mean_us: f64,

@@ -65,7 +65,8 @@ fn level(policy: Box<dyn Replacement>) -> Level {
     Level::new(policy, device.capabilities(), true)
 }
 
-/// Combinations of levels for every policy, and for a policy that refuses blocks.
+/// Stacks of one to four levels with each policy, including a policy that refuses blocks. Each stack has a
+/// name.
 fn stacks(inclusion: Inclusion) -> Vec<(String, Levels)> {
     let models = replacement::MODELS.iter().map(|model| model.descriptor.kind);
     let policies = models.filter(|&kind| kind != "external").chain(["picky"]);

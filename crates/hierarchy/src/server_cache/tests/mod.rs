@@ -16,7 +16,7 @@ mod preparation;
 mod timing;
 mod write_back;
 
-/// The PCM SSD and the network store of kim-2014. The SSD serves many requests in parallel.
+/// The PCM SSD and, below, the network store of kim-2014. Each serves up to 512 requests in parallel.
 const PCM: &str = "kind = \"measured\"\nread = \"6.7 us\"\nwrite = \"128.3 us\"\nparallelism = 512\n";
 const NETWORK: &str = "kind = \"network\"\nread = \"919.0 us\"\nwrite = \"133.0 us\"\nparallelism = 512\n";
 
@@ -32,7 +32,7 @@ fn build_with_bytes(toml: &str) -> Box<dyn Device> {
     built.unwrap_or_else(|problems| panic!("{toml}: {problems}"))
 }
 
-/// A one-level cache with `blocks` blocks of 4 KiB and these `settings`.
+/// A one-level cache with `blocks` blocks of 4 KiB and the given `settings`.
 fn pcm_cache(blocks: u64, settings: &str) -> Host {
     let capacity = format!("capacity = \"{} KiB\"", blocks * 4);
     crate::workbench::host(&format!(

@@ -52,7 +52,7 @@ struct Work {
     copy: Option<(usize, u64)>,
     writes: bool,
     is_whole: bool,
-    /// Whether the work reads a copy for another level.
+    /// Whether the work reads a copy of a block in order to write it to another level.
     carries: bool,
     /// The work that supplies the data to write to a level, if any.
     source: Option<usize>,
@@ -68,9 +68,9 @@ struct Naive {
     shape: Shape,
     levels: Vec<Vec<u64>>,
     work: Vec<Work>,
-    /// Latest fetch of each block, unless it is obsolete.
+    /// Latest fetch of each block, as an index into the work. Obsolete fetches are removed.
     fetches: BTreeMap<u64, usize>,
-    /// Latest change of each block in the backing.
+    /// Latest write or trim of each block in the backing, as an index into the work.
     changes: BTreeMap<u64, usize>,
     /// For each level, the work at locations that any block may take.
     lingering: Vec<Vec<usize>>,
@@ -111,7 +111,7 @@ impl Naive {
         self.levels.iter().position(|level| level.contains(&block))
     }
 
-    /// Computes the end times of all work known so far.
+    /// Computes the end times of all work added so far.
     fn plan(&mut self) {
         for index in 0..self.work.len() {
             let of = &self.work[index];
@@ -232,7 +232,8 @@ impl Naive {
         (entries, vacated)
     }
 
-    /// Adds the work for moves between levels. `own` supplies the data of the used block.
+    /// Adds the work that moves blocks between levels. `own` is the work that supplies the data of the
+    /// requested block.
     fn carry_out(&mut self, now: u64, entries: &[Entry], vacated: &[(usize, u64)], own: Option<usize>) {
         let mut sources = Vec::new();
         for entry in entries {
