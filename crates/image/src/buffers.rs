@@ -43,7 +43,7 @@ pub(crate) struct Buffers {
     run: Span,
     /// Size of a page, in bytes.
     page_bytes: usize,
-    /// Pages that were read ahead, with their content in the file.
+    /// Pages that were read ahead, with the content that they have in the file.
     ahead: Span,
     /// Pages that could not be written to the file, by location.
     waiting: BTreeMap<u64, Box<[u8]>>,
@@ -62,7 +62,7 @@ impl Buffers {
         !self.waiting.is_empty()
     }
 
-    /// Buffers a page for writing. Errors: earlier pages had to be written, and the disk failed.
+    /// Buffers a page for writing. Returns an error if earlier pages had to be written and the disk failed.
     pub(crate) fn write(&mut self, disk: &dyn Disk, offset: u64, page: &[u8]) -> io::Result<()> {
         if offset != self.run.end() || self.run.bytes.len() >= RUN_BYTES {
             self.flush(disk)?;
@@ -80,7 +80,8 @@ impl Buffers {
         Ok(())
     }
 
-    /// Writes buffered pages to the file. If the disk is full, they stay in memory. Errors: the disk failed.
+    /// Writes buffered pages to the file. If the disk is full, they stay in memory. Returns an error if the
+    /// disk failed.
     pub(crate) fn flush(&mut self, disk: &dyn Disk) -> io::Result<()> {
         if self.run.bytes.is_empty() {
             return Ok(());
@@ -100,8 +101,8 @@ impl Buffers {
         Ok(())
     }
 
-    /// Writes all pages, including those that wait for disk space. Errors: the disk failed or is still full.
-    /// Pages that were written no longer wait.
+    /// Writes all pages, including those that wait for disk space. Returns an error if the disk failed or
+    /// is still full. Pages that were written no longer wait.
     pub(crate) fn drain(&mut self, disk: &dyn Disk) -> io::Result<()> {
         self.flush(disk)?;
         if self.is_waiting() {
@@ -135,7 +136,8 @@ impl Buffers {
         held.map(|held| into.copy_from_slice(held)).is_some()
     }
 
-    /// Reads the page at `from` and writes it at `to`. Errors: the disk failed, or the file ends.
+    /// Reads the page at `from` and writes it at `to`. Returns an error if the disk failed, or the file
+    /// ends.
     pub(crate) fn copy(&mut self, disk: &dyn Disk, from: u64, to: u64, page: &mut [u8]) -> io::Result<()> {
         if let Some(bytes) = self.held(from, page.len()).or_else(|| self.ahead.part(from, page.len())) {
             page.copy_from_slice(bytes);

@@ -54,7 +54,8 @@ pub struct PagesChecked {
 pub struct JournalChecked {
     /// Number of records that can be replayed.
     pub records: u64,
-    /// Whether an incomplete record follows these records, e.g. after a kill. No guaranteed data is lost.
+    /// Whether an incomplete record follows these records, e.g. after a kill. In this case, no guaranteed
+    /// data is lost.
     pub is_torn: bool,
     /// Reason why later records that were on the disk cannot be replayed; `None` if there are no such
     /// records.
@@ -91,8 +92,8 @@ pub(crate) fn continues(watch: &mut Watch<'_>) -> io::Result<()> {
 
 /// Reads every relevant byte of the image at `path` without changing the file.
 ///
-/// Errors: the image does not exist, is open elsewhere, has another format, or has no intact superblock, or
-/// `watch` stopped the check.
+/// Returns an error if the image does not exist, is open elsewhere, has another format, or has no intact
+/// superblock, or `watch` stopped the check.
 pub fn check(path: &Path, watch: &mut Watch<'_>) -> Result<Checked, ImageError> {
     let file = disk::open_locked_read_only(path).map_err(|problem| ImageError::new(path, problem))?;
     inspect(&file, watch).map(|inspected| inspected.checked).map_err(|problem| ImageError::new(path, problem))

@@ -87,7 +87,7 @@ pub(crate) struct Extents {
     extents: BTreeMap<u64, Extent>,
     /// Offsets of the space that only the checkpoint uses.
     old: Vec<u64>,
-    /// Number of pages that belong to the checkpoint and are in that space.
+    /// Number of pages that belong to the checkpoint and are in the space that only the checkpoint uses.
     old_pages: u64,
     pub(crate) space: Space,
 }
@@ -249,7 +249,7 @@ impl Extents {
         table.finish()
     }
 
-    /// Loads the extent table of a checkpoint. Errors: the table does not match this geometry.
+    /// Loads the extent table of a checkpoint. Returns an error if the table does not match this geometry.
     pub(crate) fn decode(&mut self, table: &[u8]) -> Result<(), StateError> {
         let mut table = StateReader::new(table);
         table.section("extents")?;

@@ -43,7 +43,8 @@ impl Image {
     /// process is
     /// killed immediately.
     ///
-    /// Errors: the disk is full and the record was not appended, or the disk fails or has failed earlier.
+    /// Returns an error if the disk is full and the record was not appended, or the disk fails or has
+    /// failed earlier.
     ///
     /// # Panics
     ///
@@ -132,7 +133,7 @@ impl Image {
     /// Makes all appended records durable. A mark after the records states that they were synced, so that
     /// later damage of the file is detected. A power loss before the next sync may lose the mark.
     ///
-    /// Errors: the disk is full or fails, or has failed earlier.
+    /// Returns an error if the disk is full or fails, or has failed earlier.
     pub fn sync(&self) -> Result<(), ImageError> {
         let (generation, bytes) = {
             let held = self.hold();
@@ -178,7 +179,7 @@ impl Image {
         held.buffers.is_waiting() && !held.is_read_only
     }
 
-    /// Tries to write the pages that wait for space. Errors: the disk is still full, or fails.
+    /// Tries to write the pages that wait for space. Returns an error if the disk is still full or fails.
     pub fn retry(&self) -> Result<(), ImageError> {
         let mut held = self.hold();
         held.check()?;
@@ -199,8 +200,8 @@ impl Image {
     /// Writes a checkpoint of `state` and the current pages, and empties the journal. The checkpoint is
     /// durable on return.
     ///
-    /// Errors: the disk is full or fails, or has failed earlier. The last checkpoint and the journal then
-    /// remain valid.
+    /// Returns an error if the disk is full or fails, or has failed earlier. The last checkpoint and the
+    /// journal then remain valid.
     pub fn checkpoint(&self, state: &[u8]) -> Result<(), ImageError> {
         let mut held = self.hold();
         held.check()?;
@@ -372,8 +373,8 @@ impl Held {
         self.error.get_or_insert_with(failed).clone()
     }
 
-    /// Reads part of a page. Errors: the disk failed, the file is truncated, or the page is damaged. After an
-    /// error, all writes stop.
+    /// Reads part of a page. Returns an error if the disk failed, the file is truncated, or the page is
+    /// damaged. After an error, all writes stop.
     pub(crate) fn read_page(
         &mut self,
         disk: &dyn Disk,

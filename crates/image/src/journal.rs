@@ -100,8 +100,8 @@ fn checksum(at: u64, record: &[u8]) -> u32 {
 /// Reads valid records, starting with the first, as long as each is complete and follows its predecessor.
 ///
 /// The first invalid record is torn unless a later mark shows that it was synced, because a power loss can
-/// destroy unsynced records in any order. Errors: the record was synced and is therefore damaged, or the
-/// superblock is an old one.
+/// destroy unsynced records in any order. Returns an error if the first invalid record was synced and is
+/// therefore damaged, or if the superblock is outdated.
 pub(crate) fn read(disk: &dyn Disk, superblock: &Superblock) -> Result<Contents, Problem> {
     let (found, damage) = read_as_far_as_it_is_good(disk, superblock)?;
     damage.map_or(Ok(found), Err)
@@ -147,7 +147,7 @@ pub(crate) fn read_as_far_as_it_is_good(
 }
 
 /// Returns whether the invalid data at `at` was a complete record: both of its ends exist, and no sector
-/// between them may be missing. If its head is invalid, both ends must be in one sector.
+/// between them could be missing. If its head is invalid, both ends must be in one sector.
 fn was_whole(rest: &[u8], at: u64, generations: &Range<u64>) -> bool {
     // Returns the generation in the tail of a record whose content has this length.
     let tail_behind = |length: usize| {
@@ -199,8 +199,8 @@ pub(crate) fn good_behind(disk: &dyn Disk, superblock: &Superblock, end: u64) ->
     Ok(count)
 }
 
-/// Returns whether the journal has records of these generations after byte `end`. Errors: such a record shows
-/// that the journal was synced beyond `end`.
+/// Returns whether the journal has records of these generations after byte `end`. Returns an error if such
+/// a record shows that the journal was synced beyond `end`.
 fn follows(
     disk: &dyn Disk,
     superblock: &Superblock,
@@ -251,7 +251,7 @@ fn is_whole(disk: &dyn Disk, superblock: &Superblock, place: u64, head: &Head) -
     Ok(read == record.len() && checksum(place, &record[4..]) == head.checksum)
 }
 
-/// Returns the error for synced records that are missing from byte `end` on.
+/// Returns the error for synced records that are missing at and after byte `end`.
 fn lost(end: u64, synced: u64) -> Problem {
     Problem::Damaged {
         part: "its journal",

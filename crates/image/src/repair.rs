@@ -18,8 +18,8 @@ const PART_BYTES: u64 = 1 << 20;
 /// journal is cut off before its first damaged record. A damaged superblock is restored from its other
 /// copy.
 ///
-/// Errors: [`check`](crate::check) returns an error, the device state is damaged (the pages are useless
-/// without it), the copy cannot be written, or `watch` stopped the repair.
+/// Returns an error if [`check`](crate::check) does, if the device state is damaged (the pages are useless
+/// without it), if the copy cannot be written, or if `watch` stopped the repair.
 pub fn repair(path: &Path, out: &Path, watch: &mut Watch<'_>) -> Result<Checked, ImageError> {
     let of_image = |problem| ImageError::new(path, problem);
     let of_copy = |problem| ImageError::new(out, problem);

@@ -21,8 +21,8 @@ impl Image {
     /// same device. Returns the disk space of the copy in bytes. If the file system supports it, the copy
     /// shares this space with the image.
     ///
-    /// Errors: the path exists, the copy cannot be written, or `watch` stopped it. After an error, no file
-    /// is left behind.
+    /// Returns an error if the path exists, the copy cannot be written, or `watch` stopped the copying.
+    /// After an error, no file is left behind.
     pub fn copy_to(&self, to: &Path, watch: &mut Watch<'_>) -> Result<u64, ImageError> {
         let wrong = |problem| ImageError::new(to, problem);
         let io = |error: io::Error| wrong(Problem::io("copying the image", &error));

@@ -18,7 +18,7 @@ pub(crate) fn units(bytes: u64) -> u64 {
 }
 
 impl Space {
-    /// Creates a space in which all bytes from `start` on are unused.
+    /// Creates a space in which all bytes at and after `start` are unused.
     pub(crate) fn from(start: u64) -> Space {
         // The end of this range is beyond any file and far from an overflow.
         Space { unused: BTreeMap::from([(start, (1 << 62) - start)]) }

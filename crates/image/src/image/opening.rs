@@ -48,8 +48,8 @@ impl Image {
     /// Creates the image of a new device. `identity` distinguishes devices and consists of lines
     /// `path = value` with unique keys.
     ///
-    /// Errors: the path exists, its folder does not, the disk is full, or the identity is too long. No file
-    /// is then left behind.
+    /// Returns an error if the path exists, its folder does not exist, the disk is full, or the identity is
+    /// too long. No file is then left behind.
     pub fn create(path: &Path, identity: &str, properties: impl Into<NewImage>) -> Result<Image, ImageError> {
         let file = Arc::new(disk::create(path).map_err(|problem| ImageError::new(path, problem))?);
         let created = Image::create_on(file.clone(), path, identity, properties, JOURNAL_BYTES);
@@ -62,8 +62,8 @@ impl Image {
 
     /// Opens the image of the device with this identity and geometry without changing the file.
     ///
-    /// Errors: the image does not exist, is locked, belongs to another device, has another format, is
-    /// truncated, or is damaged.
+    /// Returns an error if the image does not exist, is locked, belongs to another device, has another
+    /// format, is truncated, or is damaged.
     pub fn open(path: &Path, identity: &str, geometry: Geometry) -> Result<Opened, ImageError> {
         let file = disk::open(path).map_err(|problem| ImageError::new(path, problem))?;
         Image::open_on(Arc::new(file), path, identity, geometry)
@@ -72,7 +72,7 @@ impl Image {
     /// Like [`Image::open`], but read-only. The file may be write-protected and is not changed. Programmed
     /// pages stay in memory, and no record can be appended.
     ///
-    /// Errors: those of [`Image::open`].
+    /// Returns the same errors as [`Image::open`].
     pub fn open_to_read(path: &Path, identity: &str, geometry: Geometry) -> Result<Opened, ImageError> {
         let file = disk::open_locked_read_only(path).map_err(|problem| ImageError::new(path, problem))?;
         let opened = Image::open_on(Arc::new(file), path, identity, geometry)?;
@@ -86,7 +86,7 @@ impl Image {
     /// Opens the image, or creates it if the path does not exist or is an empty file. Links to existing
     /// images are followed, but no image is created through a link.
     ///
-    /// Errors: those of [`Image::open`] and [`Image::create`].
+    /// Returns the same errors as [`Image::open`] and [`Image::create`].
     pub fn open_or_create(
         path: &Path,
         identity: &str,
@@ -114,7 +114,7 @@ impl Image {
     /// Returns the geometry and the identity of the device in the image at `path`. Another process may have
     /// the image open.
     ///
-    /// Errors: the image does not exist, has another format, or is damaged.
+    /// Returns an error if the image does not exist, has another format, or is damaged.
     pub fn inspect(path: &Path) -> Result<(Geometry, String), ImageError> {
         let superblock = disk::open_read_only(path).and_then(|file| superblock::read(&file));
         let superblock = superblock.map_err(|problem| ImageError::new(path, problem))?;
@@ -124,7 +124,7 @@ impl Image {
     /// Like [`Image::create`], but on an empty `disk`, and with a journal of `journal_bytes`. Error
     /// messages contain `path`.
     ///
-    /// Errors: the disk is full or fails, or the identity is too long.
+    /// Returns an error if the disk is full or fails, or the identity is too long.
     pub fn create_on(
         disk: Arc<dyn Disk>,
         path: &Path,
@@ -158,7 +158,7 @@ impl Image {
 
     /// Like [`Image::open`], but on a `disk`.
     ///
-    /// Errors: those of [`Image::open`].
+    /// Returns the same errors as [`Image::open`].
     pub fn open_on(
         disk: Arc<dyn Disk>,
         path: &Path,
@@ -235,7 +235,7 @@ pub(crate) fn load_checkpoint(
     Ok(state)
 }
 
-/// Reads table and state from the copy at `offset`. Errors: the copy is damaged.
+/// Reads table and state from the copy at `offset`. Returns an error if the copy is damaged.
 pub(crate) fn read_copy(disk: &dyn Disk, checkpoint: &Checkpoint, offset: u64) -> Result<Vec<u8>, Problem> {
     let mut bytes = vec![0; checkpoint.bytes() as usize];
     let read = disk.read_at(offset, &mut bytes);

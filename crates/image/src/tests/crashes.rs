@@ -53,7 +53,7 @@ fn run(tape: &Tape, image: &Image, toy: &mut Toy, steps: &[Step], sync: u64) -> 
     Ok(())
 }
 
-/// State of a replay of a tape: content of the file, and number of steps guaranteed so far.
+/// State of the replay of a tape: the content of the file, and the number of steps that must survive.
 #[derive(Clone, Default)]
 pub(super) struct Replay {
     pub(super) file: Followed,
@@ -86,7 +86,8 @@ impl Replay {
 }
 
 /// Opens the image in `bytes` and checks that its toy device has performed at least `least` and at most
-/// `most` of `steps`.
+/// `most` of `steps`. If `created` is false, the image may also be unfinished. In this case, returns
+/// `None`.
 fn check(bytes: Vec<u8>, steps: &[Step], least: u64, most: u64, created: bool) -> Option<(Arc<Tape>, u64)> {
     let tape = Arc::new(Tape::with(bytes));
     let toy = match recover(&tape) {

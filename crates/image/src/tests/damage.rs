@@ -363,7 +363,7 @@ fn discard_removes_the_image_and_no_other_file_of_its_name() {
     assert!(!first.exists());
 }
 
-/// Stops the operation after `left` calls.
+/// A callback that stops the operation after `left` calls.
 fn ending(left: &mut i32) -> ControlFlow<()> {
     *left -= 1;
     if *left < 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -1,5 +1,5 @@
-//! Tests of properties with random steps, checkpoints, reopenings, and damage, and of the use of file
-//! space.
+//! Tests properties of images with random steps, checkpoints, reopenings, and damage, and the amount of
+//! file space that is used.
 
 use super::crashes::Tape;
 use super::toy::{GEOMETRY, IDENTITY, Step, Toy, history, step};
