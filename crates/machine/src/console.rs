@@ -66,7 +66,7 @@ pub struct Counted {
 }
 
 /// Issues `requests` one at a time to the stack of a scenario, through the host if the scenario has one.
-/// Errors: the stack cannot be built, or a request exceeds the capacity.
+/// Returns an error if the stack cannot be built, or a request exceeds the capacity.
 pub fn ask(
     checked: &Checked,
     files: &dyn Files,

@@ -26,7 +26,7 @@ struct Document {
 /// `checked`. The start of the fault is relative to `now`. Its random stream derives from the scenario's
 /// seed and its `number`.
 ///
-/// Errors: all errors in the text.
+/// Returns all errors in the text.
 pub fn read(
     checked: &Checked,
     text: &str,

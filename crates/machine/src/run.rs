@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 /// Runs `checked` and returns its record and columns.
 ///
 /// `watch` is called every few dozen requests. If it returns `Break`, the run stops and the record is
-/// marked as incomplete. Errors: the scenario or its input is invalid.
+/// marked as incomplete. Returns an error if the scenario or its input is invalid.
 pub fn run(
     checked: &Checked,
     files: &dyn Files,
@@ -45,8 +45,8 @@ pub struct RunOutput {
     pub state: Option<Vec<u8>>,
 }
 
-/// Like [`run`], with an optional initial state and an optional saved final state. Errors: those of `run`, a
-/// state that belongs to another stack, or a state that cannot be saved.
+/// Like [`run`], with an optional initial state and an optional saved final state. Returns an error if
+/// [`run`] would, if the initial state belongs to another stack, or if the final state cannot be saved.
 pub fn run_span(
     checked: &Checked,
     files: &dyn Files,

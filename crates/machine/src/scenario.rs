@@ -215,8 +215,8 @@ pub struct Checked {
     pub name: String,
 }
 
-/// Reads and checks a scenario: applies overrides and presets, and then reads every setting. Errors: all
-/// errors are returned together.
+/// Reads and checks a scenario: applies overrides and presets, and then reads every setting. Returns all
+/// errors together.
 pub fn check(document: &Document<'_>) -> Result<Checked, Problems> {
     Parsed::of(document.text, document.name)?.check(document.overrides, document.seed)
 }
@@ -230,7 +230,7 @@ pub struct Parsed {
 }
 
 impl Parsed {
-    /// Parses the TOML `text` of the file `name`. Errors: `text` is not valid TOML.
+    /// Parses the TOML `text` of the file `name`. Returns an error if `text` is not valid TOML.
     pub fn of(text: &str, name: &str) -> Result<Parsed, Problems> {
         let node = Node::parse_toml(text, name)?;
         Ok(Parsed { node, name: name.into(), presets: Presets::default() })

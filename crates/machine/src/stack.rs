@@ -85,8 +85,8 @@ pub struct Built {
     pub components: usize,
 }
 
-/// Builds the components of `checked` for a run on a new stack. Errors include a missing file and inconsistent
-/// sizes.
+/// Builds the components of `checked` for a run on a new stack. Returns an error e.g. if a file is missing
+/// or if sizes are inconsistent.
 pub fn build(checked: &Checked, files: &dyn Files) -> Result<Built, Problems> {
     build_watched(checked, files, true, &mut |_| ControlFlow::Continue(()))
 }
@@ -129,7 +129,8 @@ pub(crate) fn build_watched(
     Ok(Built { device, workload, preconditioning, footprint, host, components: builder.components })
 }
 
-/// Builds the stack of `checked` without its workload and without data. Errors: the stack cannot be built.
+/// Builds the stack of `checked` without its workload and without data. Returns an error if the stack
+/// cannot be built.
 pub fn build_alone(checked: &Checked, files: &dyn Files) -> Result<Box<dyn event::Device>, Problems> {
     StackBuilder::new(checked, files).device(&checked.scenario.stack)
 }
@@ -150,7 +151,8 @@ fn check_reach(
 }
 
 /// Returns the layouts of the stores that the stack of `checked` needs for its data, with the paths of
-/// their devices, in the order in which the devices request them. Errors: the stack cannot be built.
+/// their devices, in the order in which the devices request them. Returns an error if the stack cannot be
+/// built.
 pub fn store_layouts(checked: &Checked, files: &dyn Files) -> Result<Vec<(String, Layout)>, Problems> {
     let mut builder = StackBuilder::new(checked, files);
     builder.stores = Stores::Wanted(Vec::new());
@@ -160,8 +162,8 @@ pub fn store_layouts(checked: &Checked, files: &dyn Files) -> Result<Vec<(String
 }
 
 /// Builds the stack of `checked` without its workload. The devices keep their data in `stores`, which must
-/// be empty and match [`store_layouts`]. Errors: a device of the stack stores no data or has no capacity
-/// limit, or the stack cannot be built.
+/// be empty and match [`store_layouts`]. Returns an error if a device of the stack stores no data or has no
+/// capacity limit, or the stack cannot be built.
 pub fn build_with_bytes(
     checked: &Checked,
     files: &dyn Files,
@@ -202,8 +204,8 @@ enum Stores {
 
 /// Evaluates every mix of the tiers of `checked` in which each share of the capacity is a multiple of
 /// 1/`steps`. Extents are placed optimally for the whole workload. Returns `None` if `watch` stopped
-/// reading the workload. Errors: the stack is not `tiers`, the workload never ends or cannot be read, or
-/// there are too many steps.
+/// reading the workload. Returns an error if the stack is not `tiers`, the workload never ends or cannot be
+/// read, or there are too many steps.
 pub fn mixes(
     checked: &Checked,
     files: &dyn Files,

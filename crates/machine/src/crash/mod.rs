@@ -31,8 +31,8 @@ pub struct ScenarioStack<'a> {
 }
 
 impl<'a> ScenarioStack<'a> {
-    /// Creates the builder and checks that the stack can be built. Errors: a component stores no data, or
-    /// the stack has no capacity limit or cannot be built.
+    /// Creates the builder and checks that the stack can be built. Returns an error if a component stores
+    /// no data, or the stack has no capacity limit or cannot be built.
     pub fn new(checked: &'a Checked, files: &'a dyn Files) -> Result<ScenarioStack<'a>, Problems> {
         let layouts = store_layouts(checked, files)?.into_iter().map(|(_, layout)| layout).collect();
         let stack = ScenarioStack { checked, files, layouts };
@@ -53,7 +53,7 @@ impl Stack for ScenarioStack<'_> {
 }
 
 /// Runs power-loss tests on the stack in `checked`. The workload of the scenario is not used. `watch` is
-/// called with the number of points tested so far, and may stop the test. Errors: those of
+/// called with the number of points tested so far, and may stop the test. Returns the same errors as
 /// [`ScenarioStack::new`].
 pub fn crash(
     checked: &Checked,

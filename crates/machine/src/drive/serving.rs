@@ -248,8 +248,8 @@ impl<'a> Serving<'a> {
         Progress { preconditioning: false, done: self.issued, expected, simulated: self.noted.end }
     }
 
-    /// Returns the ending of a run that reached the end of the workload, the duration, or the request limit.
-    /// Errors: all requests were warm-up requests.
+    /// Returns the ending of a run that reached the end of the workload, the duration, or the request
+    /// limit. Returns an error if all requests were warm-up requests.
     pub(super) fn ended(&self) -> Result<Ending, Problems> {
         let (warm_up, issued) = (self.checked.run.warm_up, self.issued);
         if warm_up > 0 && issued <= warm_up {

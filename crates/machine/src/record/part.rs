@@ -177,7 +177,8 @@ impl Findings {
         serde_json::to_string(&part).expect("findings are plain data")
     }
 
-    /// Parses text from [`Findings::to_text`]. Errors: the text has another version or is truncated.
+    /// Parses text from [`Findings::to_text`]. Returns an error if the text has another version or is
+    /// truncated.
     ///
     /// Leaks the names in the text, a few dozen short words per part.
     pub(crate) fn from_text(text: &str) -> Result<Findings, String> {

@@ -127,7 +127,7 @@ fn at_device(under_way: Option<&[u8]>) -> Result<(usize, Time), state::StateErro
 }
 
 impl<'a> SavedRun<'a> {
-    /// Reads a state file. Errors: `bytes` is not a complete state of this version.
+    /// Reads a state file. Returns an error if `bytes` is not a complete state of this version.
     pub fn read(bytes: &'a [u8]) -> Result<SavedRun<'a>, Unreadable> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(Unreadable::NoState)?;
         let (version, rest) = rest.split_first_chunk().ok_or(Unreadable::Damaged)?;
@@ -153,7 +153,7 @@ impl<'a> SavedRun<'a> {
         Ok(SavedRun { stack, workload, preparation, quiet, steadiness, under_way, device })
     }
 
-    /// Restores the new `driver` to this state. Errors: the state belongs to another stack.
+    /// Restores the new `driver` to this state. Returns an error if the state belongs to another stack.
     pub(crate) fn restore(&self, driver: &mut Driver<'_>) -> Result<(), Problems> {
         same("stack", &self.stack, &identity(driver.serving.checked))?;
         self.restore_prepared(driver)
@@ -197,7 +197,7 @@ impl<'a> SavedRun<'a> {
     /// device is at rest; returns that time. A run stores no data, so outstanding requests complete in a copy
     /// of the device that stores no data.
     ///
-    /// Errors: the state belongs to another stack, or the stack cannot be built.
+    /// Returns an error if the state belongs to another stack, or the stack cannot be built.
     pub fn restore_device(
         &self,
         checked: &Checked,
@@ -230,7 +230,7 @@ impl<'a> SavedRun<'a> {
     }
 }
 
-/// Returns the state of `driver`. Errors: a component of the stack cannot be saved.
+/// Returns the state of `driver`. Returns an error if a component of the stack cannot be saved.
 pub(crate) fn save(driver: &Driver<'_>) -> Result<Vec<u8>, Problems> {
     let checked = driver.serving.checked;
     let preparation = preparation(checked).unwrap_or_default();
@@ -250,7 +250,7 @@ pub(crate) fn save(driver: &Driver<'_>) -> Result<Vec<u8>, Problems> {
 }
 
 /// Returns the state of `device`, which was built from the stack in `checked`. The device must be at rest
-/// and must not receive requests before `quiet`. Errors: a component cannot be saved.
+/// and must not receive requests before `quiet`. Returns an error if a component cannot be saved.
 pub fn of_device(checked: &Checked, device: &dyn Device, quiet: Time) -> Result<Vec<u8>, Problems> {
     let parts = Parts { quiet, steadiness: None, under_way: None };
     write(checked, String::new(), parts, |state| device.save(state))

@@ -66,8 +66,8 @@ pub struct Part {
 
 /// Computes the parts of `checked` in one pass over its trace, or `None` if `watch` stopped it.
 ///
-/// Errors: the workload is not a trace, the trace has no volumes, a setting does not apply to parts, or a
-/// part has no requests to measure.
+/// Returns an error if the workload is not a trace, the trace has no volumes, a setting does not apply to
+/// parts, or a part has no requests to measure.
 pub fn parts(
     checked: &Checked,
     way: Splitting,
@@ -116,7 +116,7 @@ pub fn run_part(
 
 /// Combines all parts of `checked`, in the order of their numbers, into one record.
 ///
-/// Errors: the text of a part is invalid or has another version.
+/// Returns an error if the text of a part is invalid or has another version.
 pub fn together(checked: &Checked, way: Splitting, parts: &[&str]) -> Result<Outcome, Problems> {
     let mut read = Vec::with_capacity(parts.len());
     for (place, text) in parts.iter().enumerate() {

@@ -20,8 +20,8 @@ pub(super) struct TakenMemory {
 }
 
 impl TakenMemory {
-    /// Adds the `tables` of the device at `path`. `written_before` is the share of the stack that is written
-    /// before the run. Errors: the tables do not fit into the memory of `host`.
+    /// Adds the `tables` of the device at `path`. `written_before` is the share of the stack that is
+    /// written before the run. Returns an error if the tables do not fit into the memory of `host`.
     pub(super) fn take(
         &mut self,
         path: &str,
