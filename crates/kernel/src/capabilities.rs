@@ -47,7 +47,7 @@ impl Persistence {
         matches!(self, Persistence::WithStoredEnergy | Persistence::OnFlushWithStoredEnergy)
     }
 
-    /// Guarantee for data that passes through both devices.
+    /// Weaker of two guarantees, which applies to data that passes through both devices.
     pub fn and(self, other: Persistence) -> Persistence {
         let is_up_to_energy = self.is_up_to_energy() || other.is_up_to_energy();
         match self.min(other) {

@@ -6,9 +6,10 @@
 //!
 //! Rates and encodings are those of the base specifications of each generation. A packet has 4 B of framing
 //! with its sequence number, and a link checksum of 4 B. Its header has 12 B (completions, requests below 4
-//! GiB) or 16 B. These are the 5 or 6 words of Intel's application note 456. Generation 6 transfers packets
-//! in flits of 256 B. Packets use 236 B of each flit and have no framing or checksum. Acknowledgements,
-//! returned credits, and skip ordered sets take another 1 % to 2 % and are not modeled.
+//! GiB) or 16 B. Framing, checksum, and header together are the 5 or 6 words in Intel's application note
+//! 456. Generation 6 transfers packets in flits of 256 B. Packets use 236 B of each flit and have no
+//! framing or checksum. Acknowledgements, returned credits, and skip ordered sets take another 1 % to 2 %
+//! and are not modeled.
 //!
 //! To model queueing on such a link, use a [`Link`](crate::Link) with the raw rate, and transfer the bytes
 //! of the packets.
@@ -58,13 +59,13 @@ impl Pcie {
         bytes + bytes.div_ceil(u64::from(self.payload)) * (self.framing() + self.request_header())
     }
 
-    /// Number of bytes on the link for the read requests of `bytes`, each of which is a packet without
+    /// Number of bytes on the link for the requests that read `bytes`. Each request is a packet without
     /// data.
     pub fn read_request_bytes(&self, bytes: u64) -> u64 {
         bytes.div_ceil(u64::from(self.read_request)) * (self.framing() + self.request_header())
     }
 
-    /// Number of bytes on the link for the completions of `bytes`.
+    /// Number of bytes on the link for the completions that return `bytes`, including their headers.
     pub fn completion_bytes(&self, bytes: u64) -> u64 {
         bytes + bytes.div_ceil(u64::from(self.payload)) * (self.framing() + SHORT_HEADER)
     }
@@ -74,7 +75,7 @@ impl Pcie {
         Bandwidth(self.raw().0 * bytes as f64 / self.write_bytes(bytes) as f64)
     }
 
-    /// Data bandwidth of reads of `bytes` each, with a sufficient number of outstanding requests.
+    /// Data bandwidth of reads of `bytes` each, if the number of outstanding requests does not limit it.
     pub fn read_bandwidth(&self, bytes: u64) -> Bandwidth {
         let slower = self.completion_bytes(bytes).max(self.read_request_bytes(bytes));
         Bandwidth(self.raw().0 * bytes as f64 / slower as f64)

@@ -57,8 +57,8 @@ impl Ranges {
         was_there
     }
 
-    /// Whether `at` is in the set, and the number of consecutive values from `at` up to `end` for which the
-    /// answer is the same.
+    /// Whether `at` is in the set, and for how many consecutive values, from `at` up to at most `end`, this
+    /// answer holds.
     pub fn run(&self, at: u64, end: u64) -> (bool, u64) {
         match self.last_overlapping(&(at..at + 1)) {
             Some((_, &to)) => (true, to.min(end) - at),

@@ -115,8 +115,8 @@ impl BatchMeans {
     /// Half-width of the 95 % confidence interval of the mean, in the unit of the values.
     ///
     /// `None` for fewer than 32 batches of 16 values, or if the batches are still dependent after they are
-    /// merged into 8 to 15 larger batches. If all batch means differ from the overall mean by at most a
-    /// relative 1e-5, the half-width is the largest difference.
+    /// merged into 8 to 15 larger batches. If every batch mean differs from the overall mean by at most
+    /// 1e-5 of the overall mean, the half-width is the largest difference.
     pub fn half_width_95(&self) -> Option<f64> {
         match self.confidence() {
             Confidence::Within(half_width) => Some(half_width),
@@ -156,8 +156,8 @@ impl BatchMeans {
     }
 }
 
-/// Largest deviation of a batch mean, if all batches are equal within [`ALIKE`]. In this case, their
-/// dependence does not matter.
+/// Largest deviation of a batch mean from the overall mean if all batch means are equal within [`ALIKE`],
+/// and otherwise `None`. If they are equal, their dependence does not matter.
 fn alike(means: &[f64]) -> Option<f64> {
     let mean = means.iter().sum::<f64>() / means.len() as f64;
     let most = means.iter().fold(0.0, |most: f64, value| most.max((value - mean).abs()));

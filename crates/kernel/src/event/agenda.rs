@@ -15,7 +15,7 @@ const ORDER_BITS: u32 = 64 - ENTRY_BITS;
 /// Pending events in time order. Simultaneous events are in scheduling order.
 ///
 /// The agenda is a binary heap of 128-bit keys that consist of time, order, and entry number. A heap
-/// operation therefore compares single numbers and moves keys, but not events.
+/// operation therefore compares single numbers and does not move events.
 #[derive(Clone, Debug)]
 pub struct Agenda<E> {
     heap: BinaryHeap<Reverse<u128>>,

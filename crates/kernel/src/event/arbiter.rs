@@ -19,7 +19,7 @@ pub struct Arbiter {
     slots: u32,
     /// Number of outstanding requests, at most `slots`.
     in_progress: u32,
-    /// Sequence number of the last service of each queue.
+    /// Sequence number of the last slot that each queue got.
     #[state(varies)]
     turns: Vec<u64>,
     turn: u64,

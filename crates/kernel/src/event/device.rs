@@ -79,9 +79,9 @@ pub trait Device: State + Send {
     /// [`Device::recover`].
     fn power_fail(&mut self, at: Time, chance: &mut Random);
 
-    /// Handles restored power at `at`. The device repairs interrupted operations and returns the time from
-    /// which it is ready. Power may fail again before that time. Requests that are submitted before that
-    /// time wait.
+    /// Handles the return of power at `at`. The device repairs interrupted operations and returns the time
+    /// from which it is ready. Power may fail again before that time. Requests that are submitted before
+    /// that time wait.
     fn recover(&mut self, at: Time) -> Recovery;
 
     /// Prefetches the memory that the next requests will access. This does not change results.

@@ -80,8 +80,8 @@ impl<J> FirstCome<J> {
         jobs.map(move |(begin, end, what)| Cut { what, left: end - begin.max(at), whole: end - begin })
     }
 
-    /// Removes all jobs so far, because they belong to an earlier ledger. A later power loss does not return
-    /// them.
+    /// Removes all jobs, because they belong to an earlier ledger. A later power loss therefore does not
+    /// return them.
     pub fn restart_ledger(&mut self) {
         self.jobs.clear();
     }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use crate::random::Streams;
 
-    /// Jobs must end at the same times as in an event simulation of the queue.
+    /// Tests that jobs end at the same times as in an event simulation of the queue.
     #[test]
     fn jobs_end_when_servers_with_events_end_them() {
         let mut random = Streams::new(3).stream("jobs");

@@ -38,7 +38,7 @@ impl<T: Default> Slab<T> {
         Slab::default()
     }
 
-    /// Allocates a number. Its entry has the content of its last use, or the default if the entry is new.
+    /// Allocates a number. Its entry has its previous content, or the default if the entry is new.
     #[inline]
     pub fn take(&mut self) -> (u32, &mut T) {
         let number = match self.free.pop() {
