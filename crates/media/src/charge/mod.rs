@@ -21,7 +21,7 @@ impl<const KINDS: usize> Energies<KINDS> {
         Energies(is_known.then(|| each.map(|energy| energy.expect("all are given"))))
     }
 
-    /// Energies if `parts` units perform each operation together.
+    /// Energies of operations that `parts` units perform together.
     #[must_use]
     pub fn times(self, parts: f64) -> Energies<KINDS> {
         Energies(self.0.map(|each| each.map(|energy| Energy(energy.0 * parts))))

@@ -227,8 +227,8 @@ impl Channel {
 
     /// Reads or writes `count` bursts of the row of `location` before an already issued command closes it,
     /// as early as possible at or after `from`. All other commands keep their clocks. Returns the clocks of
-    /// the first and the last burst, and of closing the row. Returns `None` if no issued command closes
-    /// this row, or if there is not enough time.
+    /// the first and the last burst, and the clock at which the row closes. Returns `None` if no issued
+    /// command closes this row, or if there is not enough time.
     pub fn give_before_closing(
         &mut self,
         kind: Kind,
