@@ -151,12 +151,12 @@ pub struct UntilSteady {
 }
 
 impl RunConfig {
-    /// Returns whether the settings require writes before simulated time starts.
+    /// Returns whether the settings require the stack to be filled or written before simulated time starts.
     pub(crate) fn prepares(&self) -> bool {
         self.fill.is_some() || self.takes_writes()
     }
 
-    /// Returns whether the settings require writes of a workload before simulated time starts.
+    /// Returns whether the settings require the workload to write before simulated time starts.
     pub(crate) fn takes_writes(&self) -> bool {
         !matches!(self.precondition, CountOr::Count(0)) || self.until_steady.is_some()
     }

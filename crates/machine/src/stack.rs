@@ -92,8 +92,8 @@ pub fn build(checked: &Checked, files: &dyn Files) -> Result<Built, Problems> {
 }
 
 /// Like [`build`], with a progress callback. Some components need the whole workload in advance. If `watch`
-/// stops reading it, these components use only the part that was read. `is_new` tells whether the run starts
-/// with a new stack.
+/// stops reading it, these components use only the part that was read. `is_new` states whether the run
+/// starts with a new stack.
 pub(crate) fn build_watched(
     checked: &Checked,
     files: &dyn Files,

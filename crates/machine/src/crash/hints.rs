@@ -11,9 +11,10 @@ pub(super) const EDGE: &str = "\"100000 J\"";
 /// wear, protection against wear, and settings that only affect reads.
 pub(super) const WEAR: &str = "#";
 
-/// Returns the TOML values from which a setting of a component is selected, or one of the constants above.
-/// For a setting in a nested table, `kind` is `component.table`. If the nested table has no entry, the
-/// entry of the component itself is used, or else that of the component that [`like`] returns.
+/// Returns the TOML values from which a setting of a component is selected, or one of the markers
+/// [`LEFT_OUT`], [`ANY`], [`EDGE`], and [`WEAR`]. For a setting in a nested table, `kind` is
+/// `component.table`. If the nested table has no entry, the entry of the component itself is used, or else
+/// that of the component that [`like`] returns.
 pub(super) fn of(kind: &str, field: &str) -> Option<&'static [&'static str]> {
     let own = |kind| OWN.iter().find(|(model, name, _)| *model == kind && *name == field);
     let own = own(kind).or_else(|| own(kind.split('.').next().unwrap_or(kind))).or_else(|| own(like(kind)));
@@ -98,8 +99,8 @@ const GROUPS: &str = "{ kind = \"superblock\", reclaim_groups = 2 }";
 const GROUPS_OF_PARITY: &str = "{ kind = \"superblock\", reclaim_groups = 2, parity = {} }";
 const COPYBACK: &str = "{ kind = \"static\", order = \"pwc\", copyback = true }";
 
-/// Controllers of a disk cache in phase-change memory. They change frequently used pages to SLC mode, worn
-/// pages, or both.
+/// Controllers of a disk cache in phase-change memory. They switch frequently used pages, worn pages, or
+/// both to SLC mode.
 const HOT_PAGES: &str = "{ promotes_at = 1, raises_strength = false, lowers_density = false }";
 const WORN_PAGES: &str = "{ promotes = false, raises_strength = false }";
 const BOTH: &str = "{ promotes_at = 2, strongest = 3 }";

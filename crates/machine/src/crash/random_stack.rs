@@ -306,8 +306,8 @@ impl StackGenerator<'_> {
         Some(lines)
     }
 
-    /// Returns the value of a wear setting. The value comes from a fork of the common random stream, which
-    /// does not advance.
+    /// Returns the value of a wear setting. The value comes from a fork of the common random stream, so the
+    /// common stream does not advance.
     fn wear(&self, kind: &str, field: &str) -> &'static str {
         let values = hints::wear(kind, field);
         let mut own = Streams::new(self.random.clone().bits()).stream(field);

@@ -1,4 +1,4 @@
-//! The position of a run, from which another run continues.
+//! State of a run from which another run can continue.
 
 use super::{Driver, Outstanding};
 use crate::rest::comes_to_rest;
@@ -6,7 +6,7 @@ use nacre_kernel::event::Slab;
 use nacre_kernel::{Request, Time};
 use nacre_workload::{Clock, Issued};
 
-/// State of the driver that another run continues.
+/// State of the driver from which another run continues.
 pub(crate) struct Standing {
     pub(crate) clock: Clock,
     /// Requests that the workload generated and that were not submitted.
@@ -34,7 +34,7 @@ impl Driver<'_> {
         self.serving.over_at = self.end_behind(at);
     }
 
-    /// Returns the position of this run.
+    /// Returns the state of this run, from which another run can continue.
     pub(crate) fn standing(&self) -> Standing {
         Standing {
             clock: self.serving.clock.clone(),
@@ -48,7 +48,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Continues the workload from the position at which another run ended.
+    /// Continues the workload from the state in which another run ended.
     pub(crate) fn resume(&mut self, standing: Standing) {
         let Standing { clock, rest, issued, served, stood_at, outstanding, now, .. } = standing;
         (self.rest, self.before) = (rest, served);

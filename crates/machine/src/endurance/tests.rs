@@ -235,8 +235,8 @@ fn a_drive_that_is_written_in_order_takes_its_capacity_as_often_as_it_is_made_fo
     assert!((writes / law - 1.0).abs() < 0.1, "{writes} writes, {law} by the law");
 }
 
-/// Tests that writes that fail, are lost, or are rejected end with an error. Otherwise, they would continue
-/// forever.
+/// Tests that wear-out ends with an error if the writes fail, are lost, or are rejected. Otherwise, it
+/// would continue forever.
 #[test]
 fn writes_that_do_not_reach_the_medium_end_with_an_error() {
     let within = DRIVE.trim_end().replace('\n', ", ");

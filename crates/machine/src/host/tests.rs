@@ -219,8 +219,8 @@ const STALL: &str = "[workload]\nkind = \"uniform\"\nfootprint = \"1 MiB\"\nrequ
     read = \"100 us\", write = \"100 us\", capacity = \"1 MiB\" }\n\
     fault = [{ kind = \"stall\", start = \"500.05 ms\", duration = \"1 s\" }]\n";
 
-/// Tests timeouts during a stall. The stall starts while the device serves a request, 50 us after the start
-/// of its 100 us.
+/// Tests timeouts during a stall. The stall starts 50 us after the device has started to serve a request,
+/// which takes 100 us.
 #[test]
 fn requests_time_out_during_a_stall() {
     let max_ns = |record: &Record| record.latency.read.as_ref().expect("it reads").max_ns;

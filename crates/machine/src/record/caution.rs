@@ -72,8 +72,8 @@ pub(super) fn cautions(findings: &Findings, record: &Record) -> Vec<Caution> {
     cautions
 }
 
-/// Reports that requests of an open loop, in total or of one tenant, arrived faster than the stack served
-/// them.
+/// Returns a caution if requests of an open loop, in total or of one tenant, arrived faster than the stack
+/// served them.
 fn saturated(findings: &Findings) -> Vec<Caution> {
     let meter = &findings.meter;
     let since_start = |time: Time| time.saturating_sub(meter.start);
@@ -170,7 +170,8 @@ fn squared(number: f64) -> f64 {
     number * number
 }
 
-/// Reports that the mean latencies of the two halves of the run differ by more than chance explains.
+/// Returns a caution if the mean latencies of the two halves of the run differ by more than chance
+/// explains.
 fn drifting(op: &str, means: &BatchMeans) -> Option<Caution> {
     let [first, second] = means.halves()?;
     let apart = second.mean - first.mean;
@@ -189,8 +190,8 @@ fn drifting(op: &str, means: &BatchMeans) -> Option<Caution> {
     Some(Caution { kind: "not_steady", text, paths: Vec::new() })
 }
 
-/// Reports that the requests of a `measured` device consist of more units than it serves in parallel, so
-/// they take several times the latency that was measured for one unit.
+/// Returns a caution if the requests of a `measured` device consist of more units than the device serves in
+/// parallel. Such requests take several times the latency that was measured for one unit.
 fn longer_than_measured(report: &nacre_kernel::ComponentReport) -> Option<Caution> {
     let counter = |name| report.counters.iter().find(|counter| counter.0 == name).map(|counter| counter.1);
     let side_by_side = report.resources.iter().find(|resource| resource.name == "servers")?.servers;
@@ -213,7 +214,7 @@ fn longer_than_measured(report: &nacre_kernel::ComponentReport) -> Option<Cautio
     })
 }
 
-/// Reports that an array has removed failed members.
+/// Returns a caution if an array has removed failed members.
 fn degraded(report: &nacre_kernel::ComponentReport) -> Option<Caution> {
     let (_, failed) =
         *report.counters.iter().find(|(name, failed)| *name == FAILED_MEMBERS && *failed > 0)?;
@@ -224,8 +225,8 @@ fn degraded(report: &nacre_kernel::ComponentReport) -> Option<Caution> {
     Some(Caution { kind: "degraded", text, paths: vec![report.path.clone()] })
 }
 
-/// Reports that latencies are correlated over such long parts of the run that it is too short for a
-/// confidence interval.
+/// Returns a caution if latencies are correlated over such long parts of the run that the run is too short
+/// for a confidence interval.
 fn dependent(op: &str, means: &BatchMeans) -> Option<Caution> {
     let text = format!(
         "no confidence interval for the mean latency of {op}: the run is too short or not in steady state; \
@@ -238,7 +239,7 @@ fn dependent(op: &str, means: &BatchMeans) -> Option<Caution> {
     })
 }
 
-/// Reports that the run ended before its confidence intervals were as narrow as requested.
+/// Returns a caution if the run ended before its confidence intervals were as narrow as requested.
 fn unknown(findings: &Findings) -> Option<Caution> {
     let asked = findings.until?;
     let meter = &findings.meter;

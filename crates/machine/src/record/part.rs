@@ -180,7 +180,7 @@ impl Findings {
     /// Parses text from [`Findings::to_text`]. Returns an error if the text has another version or is
     /// truncated.
     ///
-    /// Leaks the names in the text, a few dozen short words per part.
+    /// Leaks the memory of the names in the text, a few dozen short words per part.
     pub(crate) fn from_text(text: &str) -> Result<Findings, String> {
         let part: Part = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if part.schema != SCHEMA || part.version != env!("CARGO_PKG_VERSION") {

@@ -9,7 +9,7 @@ const AMPLIFIED: f64 = 0.1;
 /// Number of unwritten units per read above which the record has a note.
 const UNWRITTEN: f64 = 0.01;
 
-/// Reports a search that found no steady state.
+/// Returns a caution if the search for a steady state found none.
 pub(super) fn not_steady(record: &Record) -> Option<Caution> {
     let steadiness = record.steadiness.as_ref().filter(|steadiness| !steadiness.reached)?;
     let mut text = "write amplification was not steady when the run began".to_string();
@@ -23,9 +23,9 @@ pub(super) fn not_steady(record: &Record) -> Option<Caution> {
     Some(Caution { kind: "not_steady", text, paths: Vec::new() })
 }
 
-/// Reports write amplification and lifetime as unreliable if garbage collection has not processed the whole
-/// medium. This is the case if the run erased no block or, without an earlier steady state, if the blocks
-/// were erased less than once each since the medium was new.
+/// Returns the caution that write amplification and lifetime are unreliable if garbage collection has not
+/// processed the whole medium. This is the case if the run erased no block or, without an earlier steady
+/// state, if the blocks were erased less than once each since the medium was new.
 pub(super) fn few_erases(record: &Record) -> Option<Caution> {
     let is_steady = record.steadiness.as_ref().is_some_and(|steadiness| steadiness.reached);
     let few = record.components.iter().filter(|component| {
@@ -56,7 +56,8 @@ pub(super) fn few_erases(record: &Record) -> Option<Caution> {
     Some(Caution { kind: "few_writes", text, paths })
 }
 
-/// Reports reads of unwritten units, if there are more than [`UNWRITTEN`] of them per read.
+/// Returns a caution if the run read unwritten units, and there are more than [`UNWRITTEN`] of them per
+/// read.
 pub(super) fn unwritten(record: &Record) -> Option<Caution> {
     let count = |component: &Component, name: &str| {
         component.counters.get(name).and_then(serde_json::Value::as_u64).unwrap_or(0)
@@ -78,9 +79,9 @@ pub(super) fn unwritten(record: &Record) -> Option<Caution> {
     Some(Caution { kind: "unwritten_reads", text, paths })
 }
 
-/// Reports write amplification as unreliable if the run wrote less than one window of the steady-state search
-/// and the value differs from the steady state. Garbage collection works on whole blocks, so small amounts
-/// are unreliable.
+/// Returns the caution that write amplification is unreliable if the run wrote less than one window of the
+/// steady-state search and the value differs from the steady state. Garbage collection works on whole
+/// blocks, so values for small amounts of data are unreliable.
 pub(super) fn few_writes(record: &Record) -> Option<Caution> {
     let steadiness = record.steadiness.as_ref().filter(|steadiness| steadiness.reached)?;
     let steady = steadiness.write_amplification.last().copied().flatten()?;

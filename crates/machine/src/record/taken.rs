@@ -2,7 +2,7 @@
 
 use super::{Caution, Component, Findings, Record};
 
-/// Reports failed requests, which are excluded from rates and latencies.
+/// Returns a caution if requests failed. Failed requests are excluded from rates and latencies.
 pub(super) fn failed(record: &Record) -> Option<Caution> {
     let (errors, all) = (record.requests.errors, record.requests.completed);
     if errors == 0 {
@@ -26,8 +26,8 @@ fn count(component: &Component, name: &str) -> u64 {
     component.counters.get(name).and_then(serde_json::Value::as_u64).unwrap_or(0)
 }
 
-/// Reports a share of a drive that uses a larger share of the drive's time than of its capacity. The cost
-/// covers only the share of the capacity.
+/// Returns a caution if a share of a drive uses a larger share of the drive's time than of its capacity.
+/// The cost covers only the share of the capacity.
 pub(super) fn more_than_share(findings: &Findings, record: &Record) -> Option<Caution> {
     let shares = findings.reports.iter().zip(&record.components).filter_map(|(report, component)| {
         let share = report.drive_share?;

@@ -85,8 +85,8 @@ pub struct SavedRun<'a> {
     device: &'a [u8],
 }
 
-/// State of the driver that another run continues. The states of the workload and the host follow it in the
-/// file.
+/// State of the driver from which another run continues. The states of the workload and the host follow it
+/// in the file.
 #[derive(State)]
 struct UnderWay {
     at_device: usize,
@@ -215,7 +215,7 @@ impl<'a> SavedRun<'a> {
         Ok(rested.max(now).max(self.quiet))
     }
 
-    /// Continues the workload from its saved position.
+    /// Continues the workload from its saved state.
     fn continue_workload(&self, driver: &mut Driver<'_>, bytes: &[u8]) -> Result<(), Problems> {
         let mut state = StateReader::new(bytes);
         let mut under_way = UnderWay::of(driver.standing());
