@@ -96,7 +96,7 @@ impl Visit {
         std::mem::take(&mut self.bytes).into()
     }
 
-    /// Stores the data of a part of a read, which starts at `address`.
+    /// Stores `data`, which a part of a read has returned. `address` is the address of its first byte.
     pub(crate) fn receive(&mut self, address: u64, data: &Payload) {
         let Some(bytes) = data.bytes() else { return };
         if self.request.op != Op::Read {

@@ -7,7 +7,7 @@ use nacre_kernel::event::{Completions, Payload, RequestId};
 use nacre_kernel::{Op, Random, Recovery, Request, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Size in bytes of an entry of the persistent block table, which contains a block number and a dirty flag.
+/// Size in bytes of an entry (block number and dirty flag) of the persistent block table.
 const ENTRY_BYTES: u64 = 8;
 
 /// Number of bytes of the block table per read.

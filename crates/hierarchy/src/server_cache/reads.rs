@@ -225,7 +225,8 @@ impl ServerCache {
         self.operations.launch(number);
     }
 
-    /// Handles the end of a read of the backing that replaced a failed read of a level or of whole blocks.
+    /// Handles the end of a read of the backing that was issued because a read of a level or of whole
+    /// blocks had failed.
     #[cold]
     pub(super) fn again_ends(
         &mut self,

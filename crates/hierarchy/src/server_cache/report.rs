@@ -5,7 +5,7 @@ use super::config::LEVELS_MAX;
 use nacre_kernel::ledger::LOST_PAGES;
 use nacre_kernel::{ComponentReport, Time};
 
-/// Counters of each level: read hits, write hits, entries, and evictions.
+/// Names of the counters of each level: read hits, write hits, entries, and evictions.
 const LEVEL_COUNTERS: [[&str; 4]; LEVELS_MAX] = [
     ["level0_read_hits", "level0_write_hits", "level0_entries", "level0_evictions"],
     ["level1_read_hits", "level1_write_hits", "level1_entries", "level1_evictions"],

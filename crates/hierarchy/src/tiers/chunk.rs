@@ -63,7 +63,8 @@ pub(super) struct Migration {
     pub(super) bytes: u64,
 }
 
-/// One of the two chunks of an exchange: its data, and whether the new location has it or rejected it.
+/// One of the two chunks of an exchange: its data, and whether the new location has stored or rejected this
+/// data.
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Moving {
     pub(super) bytes: Payload,

@@ -271,8 +271,8 @@ fn extents_by_share(config: &Config) -> Option<Vec<u64>> {
     Some(shares.collect())
 }
 
-/// Sets the capacity of the device in `slot` to its number of extents. A tier without extents still has
-/// capacity for one extent.
+/// Sets the capacity of the device in `slot` to `extents` extents of `extent` bytes, if the device has this
+/// setting. A tier without extents still has capacity for one extent.
 fn sized(
     slot: &Slot<DeviceFamily>,
     extents: Option<u64>,

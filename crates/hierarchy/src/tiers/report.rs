@@ -6,7 +6,7 @@ use crate::placement::TIERS_MAX;
 
 use nacre_kernel::{Column, ComponentReport, Energy, Time};
 
-/// Counters of each tier: reads and writes.
+/// Names of the counters of each tier: reads and writes.
 const TIER_COUNTERS: [[&str; 2]; TIERS_MAX] = [
     ["tier0_reads", "tier0_writes"],
     ["tier1_reads", "tier1_writes"],

@@ -50,7 +50,7 @@ fn hedged_reads_take_the_minimum_of_two_latencies() {
     assert_close("won", won / sent, 1.0 / 3.0, 0.04);
 }
 
-/// Requests of two blocks have two parts, and the slower one determines the latency.
+/// Tests that a request of two blocks has two parts, and that the slower part determines the latency.
 #[test]
 fn hedged_parts_take_the_maximum_of_minima() {
     let mut cache = cache("hedge_after = \"150 us\"");
@@ -67,7 +67,7 @@ fn a_cache_without_hedging_waits_for_its_level() {
     assert_close("p99", latencies[READS as usize * 99 / 100], 100.0 * libm::log(100.0), 0.03);
 }
 
-/// Dirty blocks are not in the backing, so reads of them are not hedged.
+/// Tests that reads of dirty blocks are not hedged, because the backing does not have these blocks.
 #[test]
 fn dirty_blocks_are_not_hedged() {
     let mut cache =

@@ -63,7 +63,7 @@ struct Work {
 }
 
 /// The naive simulation. Levels are lists, most recently used first. All work, past and future, is in one
-/// list. Dependent work is later in the list.
+/// list. Work that depends on other work follows it in the list.
 struct Naive {
     shape: Shape,
     levels: Vec<Vec<u64>>,
@@ -72,7 +72,8 @@ struct Naive {
     fetches: BTreeMap<u64, usize>,
     /// Latest write or trim of each block in the backing, as an index into the work.
     changes: BTreeMap<u64, usize>,
-    /// For each level, the work at locations that any block may take.
+    /// For each level, the work on copies that have left the level. This work must end before a block is
+    /// inserted at a free location.
     lingering: Vec<Vec<usize>>,
     counts: BTreeMap<&'static str, u64>,
     /// Arrival time of each request, and the work that it waits for.

@@ -105,9 +105,9 @@ fn a_full_cache_of_dirty_blocks_takes_a_write_in_one_read_one_write_back_and_one
 }
 
 /// The rate of writes is X, and a share p of them completes in the cache. Each of these writes is later
-/// written back: b blocks at a time take r + n, so p X = b / (r + n). With one request at a time, 1 / X = p
-/// w + (1 - p) n, so 1 / X = n / (1 + (n - w) b / (r + n)). Here, r and w are the read and write latencies
-/// of the level, and n is the write latency of the backing.
+/// written back, b blocks together in the time r + n, so p X = b / (r + n). With one request at a time, 1 /
+/// X = p w + (1 - p) n, so 1 / X = n / (1 + (n - w) b / (r + n)). Here, r and w are the read and write
+/// latencies of the level, and n is the write latency of the backing.
 #[test]
 fn cleaning_in_the_background_gives_the_throughput_of_its_closed_form() {
     for batch in [1, 4, 16] {

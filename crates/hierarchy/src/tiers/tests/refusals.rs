@@ -180,7 +180,8 @@ fn a_chunk_that_is_refused_is_kept_and_served_from_memory() {
     host.tiers.check_invariants();
 }
 
-/// Both chunks are in memory when power fails. They are written after power is restored.
+/// Tests a power failure during the writes of both chunks, which are still in memory. They are written
+/// again after power is restored.
 #[test]
 fn a_chunk_in_memory_survives_a_power_loss_and_is_written_again() {
     let mut host = Host { tiers: exchanging(never, never), now: Time::ZERO };
