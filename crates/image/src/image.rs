@@ -264,8 +264,8 @@ impl Image {
         Ok(())
     }
 
-    /// Returns the failure that stopped all writes, if any. The store cannot return it, so code that reads
-    /// pages must call this function before it uses the data.
+    /// Returns the failure that stopped all writes, if any. An image store cannot return this failure, so
+    /// code that reads pages must call this function before it uses the data.
     pub fn error(&self) -> Option<ImageError> {
         self.hold().check().err()
     }

@@ -88,7 +88,7 @@ fn tail(generation: u32, at: u64, length: u32) -> [u8; TAIL_BYTES] {
     (mark << 32 | u64::from(generation)).to_le_bytes()
 }
 
-/// Returns the checksum of a record, which includes its position. Data that programs store is therefore never
+/// Returns the checksum of a record, which includes its position. User data in the image is therefore never
 /// mistaken for a record.
 fn checksum(at: u64, record: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();

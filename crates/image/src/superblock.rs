@@ -116,7 +116,7 @@ impl Superblock {
 /// Content of the file space for one copy.
 enum Slot {
     Valid(Box<Superblock>),
-    /// A complete superblock with another format version, which is given here.
+    /// A complete superblock with the given format version, which this version of Nacre does not support.
     OtherVersion(u32),
     /// A damaged superblock, with its expected and actual checksums.
     Damaged(u32, u32),

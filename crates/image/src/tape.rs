@@ -104,7 +104,7 @@ impl<N> Reel<N> {
 }
 
 impl Followed {
-    /// Creates a file whose content is `bytes` and is durable.
+    /// Creates a file whose durable content is `bytes`.
     pub fn of(bytes: Vec<u8>) -> Followed {
         Followed { durable: bytes.clone(), bytes, ..Followed::default() }
     }

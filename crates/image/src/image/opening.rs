@@ -211,8 +211,8 @@ fn load(
     Ok((held, state, found))
 }
 
-/// Reads table and state from the first intact copy of the checkpoint. Passes the table to `extents` and
-/// returns the state.
+/// Reads the table and the state from the first intact copy of the checkpoint. Passes the table to
+/// `extents` and returns the state.
 pub(crate) fn load_checkpoint(
     disk: &dyn Disk,
     checkpoint: &Checkpoint,
@@ -235,7 +235,7 @@ pub(crate) fn load_checkpoint(
     Ok(state)
 }
 
-/// Reads table and state from the copy at `offset`. Returns an error if the copy is damaged.
+/// Reads the table and the state from the copy at `offset`. Returns an error if the copy is damaged.
 pub(crate) fn read_copy(disk: &dyn Disk, checkpoint: &Checkpoint, offset: u64) -> Result<Vec<u8>, Problem> {
     let mut bytes = vec![0; checkpoint.bytes() as usize];
     let read = disk.read_at(offset, &mut bytes);

@@ -5,7 +5,7 @@ use nacre_kernel::Random;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Fault of a disk that damages a write after a sync had confirmed it.
+/// Disk fault that damages a write after a sync has confirmed the write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MediumFault {
     /// One bit changed.
