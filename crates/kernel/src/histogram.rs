@@ -1,4 +1,4 @@
-//! Latency distributions in bounded memory. They can be merged, and percentiles are within 0.05 %.
+//! Latency distributions in bounded memory. They can be merged, and percentiles are accurate within 0.05 %.
 
 use crate::state::{State, StateError, StateReader, StateWriter, Value};
 use crate::time::Time;

@@ -45,7 +45,7 @@ pub enum Stage {
     DmaOut,
     /// Transfer of the data of a load, or of the response to a store, over the link to the host.
     LinkUp,
-    /// Round trip of a load after the last store, which confirms that all stores have arrived.
+    /// Round trip of a load that is issued after the last store, to confirm that all stores have arrived.
     Fence,
     /// Transfer of the completion over the link.
     Completion,

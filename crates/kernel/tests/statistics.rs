@@ -57,7 +57,7 @@ fn intervals_of_dependent_values_cover_once_batches_are_long() {
     assert!((0.92..=0.98).contains(&found), "{found} of the intervals cover");
 }
 
-/// Response times of an M/D/1 queue, minus their mean. The service time is one unit. Computed with
+/// Response times of an M/D/1 queue, minus their mean. The service time is one unit. They are computed with
 /// Lindley's recursion and the Pollaczek-Khinchine formula.
 fn waiting(load: f64) -> impl FnMut(&mut Random) -> Box<dyn FnMut(&mut Random) -> f64> {
     // Pollaczek-Khinchine formula.

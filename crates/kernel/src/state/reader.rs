@@ -1,6 +1,6 @@
 //! Reader of saved states.
 
-/// Error for bytes that are not the expected state. They are damaged, or from another version or
+/// Error for bytes that are not the expected state. The bytes are damaged, or from another version or
 /// configuration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {at} of the state, section \"{section}\": expected {expected}, found {found}")]
