@@ -39,7 +39,7 @@ pub(crate) struct Driver<'a> {
     pub(super) issued_at: Time,
     /// Time at which the device came to rest after the run was drained.
     rested: Time,
-    /// Number of requests of this workload in earlier runs.
+    /// Number of requests of this workload that earlier runs served.
     before: u64,
     /// Units of work that the workload had completed when measurement started, or `None` before that.
     units_before: Option<u64>,

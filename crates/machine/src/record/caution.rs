@@ -139,7 +139,7 @@ impl OpenLoop<'_> {
         ))
     }
 
-    /// Returns the mean latency of the requests that completed first, in seconds.
+    /// Returns the mean latency, in seconds, of the requests that completed first.
     fn first_mean_s(&self) -> f64 {
         let bins = self.series.bins();
         let count = |bin: &nacre_kernel::statistics::Bin| bin.reads + bin.writes;

@@ -45,8 +45,8 @@ fn assert_rate(record: &Record, law: f64, case: &str) {
     assert!((rate / law - 1.0).abs() < 0.02, "{case}: {rate} a second, not {law}");
 }
 
-/// Tests the rate of appends to one zone. At queue depth d, the rate is d per latency, but at most one per
-/// program time and die.
+/// Tests the rate of appends to one zone. At queue depth d, the rate is d appends per latency, but at most
+/// one append per program time and die.
 #[test]
 fn appends_to_one_zone_reach_the_bandwidth_of_its_dies() {
     for dies in [1, 2, 4, 8] {
