@@ -103,7 +103,7 @@ impl<const KINDS: usize> Charges<KINDS> {
         self.busy.charge(activity, time);
     }
 
-    /// Refunds time in which a unit was not busy because power failed earlier.
+    /// Refunds time that was charged but in which a unit was not busy, because power failed earlier.
     pub fn give_back(&mut self, activity: Activity, time: Time) {
         self.busy.give_back(activity, time);
     }

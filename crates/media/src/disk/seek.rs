@@ -47,8 +47,8 @@ pub struct Unfit {
 }
 
 impl SeekCurve {
-    /// Returns the curve through `times`. The average must be between those of a straight line and of a
-    /// square-root curve. Otherwise, returns an error with these limits.
+    /// Returns the curve through `times`. The average seek time must be between the averages of a straight
+    /// line and of a square-root curve. Otherwise, returns an error with these two limits.
     pub fn fit(times: SeekTimes) -> Result<SeekCurve, Unfit> {
         let stroke = times.full_stroke.saturating_sub(times.track_to_track);
         let unfit = Unfit {

@@ -211,8 +211,8 @@ impl Channel {
         }
     }
 
-    /// Auto-precharges the row of `location` after its last reads or writes, as early as possible at or after
-    /// `from`; returns the clock. This takes no command.
+    /// Auto-precharges the row of `location` after its last reads or writes, as early as possible at or
+    /// after `from`; returns the clock. No command is issued.
     #[inline]
     pub fn close_by_itself(&mut self, location: Location, from: u64) -> u64 {
         self.close_spot(self.spot(location), location.row, from)

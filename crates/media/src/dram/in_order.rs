@@ -179,7 +179,7 @@ impl InOrder {
         last
     }
 
-    /// Auto-precharges the row of `location` as early as possible; returns the clock. This takes no command.
+    /// Auto-precharges the row of `location` as early as possible; returns the clock. No command is issued.
     pub fn close_by_itself(&mut self, location: Location) -> u64 {
         let spot = self.shifts.spot(location);
         let clock = self.earliest(Kind::Precharge, spot).max(0).cast_unsigned();
