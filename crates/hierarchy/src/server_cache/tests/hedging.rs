@@ -21,7 +21,8 @@ fn cache(settings: &str) -> Host {
     ))
 }
 
-/// Reads cached blocks one after the other. Returns the latencies in microseconds, in ascending order.
+/// Reads `blocks` cached blocks [`READS`] times, one request after the other. Returns the latencies in
+/// microseconds, in ascending order.
 fn hits(cache: &mut Host, blocks: u64) -> Vec<f64> {
     cache.latency(Time::ZERO, super::blocks(Op::Read, 0, 2));
     let at = |read: u32| Time::from_ms(10) * u64::from(read + 1);

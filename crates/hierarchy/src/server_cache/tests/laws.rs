@@ -62,7 +62,8 @@ fn draws(probabilities: &[f64], count: usize, seed: u64) -> Vec<u64> {
     (0..count).map(|_| draw()).collect()
 }
 
-/// Che's approximation: sum(1 - exp(-p_i T)) = C gives T, and the hit ratio is sum(p_i (1 - exp(-p_i T))).
+/// Hit ratio of an LRU cache by Che's approximation: T follows from sum(1 - exp(-p_i T)) = C for a capacity
+/// of C blocks, and the hit ratio is sum(p_i (1 - exp(-p_i T))).
 fn che(probabilities: &[f64], capacity: f64) -> f64 {
     let held = |time: f64| probabilities.iter().map(|p| 1.0 - libm::exp(-p * time)).sum::<f64>();
     let (mut low, mut high) = (0.0, 1e9);

@@ -129,8 +129,8 @@ fn a_whole_block_written_while_it_is_on_its_way_is_there_at_once() {
     assert_eq!(super::counter(&level, "bytes_written"), 4096, "what arrives later is out of date");
 }
 
-/// Two exclusive levels of one and four blocks of 64 KiB. Their devices read 4 KiB in 1 us and 10 us, and
-/// write it in 2 us and 20 us.
+/// A cache of two levels with one and four blocks of 64 KiB. The devices of the levels read 4 KiB in 1 us
+/// and 10 us, and write 4 KiB in 2 us and 20 us.
 fn two_levels_of_large_blocks(inclusion: &str) -> Host {
     let level = |us: u64, blocks: u64| {
         let (write, capacity) = (2 * us, blocks * 64);

@@ -112,7 +112,8 @@ struct Host {
 }
 
 impl Host {
-    /// Runs the tiers to `at`, submits a request, and waits for its completion.
+    /// Runs the tiers to `at`, submits a request, and waits for its completion. Returns the latency and the
+    /// data of the request.
     fn ask(&mut self, at: Time, request: Request, data: Payload) -> (Time, Payload) {
         let mut completions = Completions::new();
         self.tiers.run(at, &mut completions);
