@@ -232,7 +232,7 @@ proptest! {
     }
 }
 
-/// Returns the number of journal bytes that `image` has used on `tape`.
+/// Returns the offset in the file of the last nonzero byte of the journal.
 fn records(tape: &Tape) -> usize {
     let reel = tape.reel();
     let journal = &reel.bytes[JOURNAL_START..JOURNAL_START + JOURNAL_BYTES as usize];

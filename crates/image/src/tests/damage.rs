@@ -37,7 +37,8 @@ fn steps(random: &mut Random, count: u64) -> Vec<Step> {
     (0..count).map(step).collect()
 }
 
-/// Returns a synced image of `steps`, with a checkpoint after the first `kept` steps.
+/// Returns an image on which `steps` were performed and synced, with a checkpoint after the first `kept`
+/// steps.
 fn image(steps: &[Step], kept: usize) -> Vec<u8> {
     let tape = Arc::new(Tape::default());
     let image = Image::create_on(tape.clone(), Path::new("tape"), IDENTITY, GEOMETRY, JOURNAL_BYTES).unwrap();
