@@ -120,7 +120,8 @@ fn one(
     answered(*asked, issued, completion, spans, [&before, &report])
 }
 
-/// Returns the report of the device. If there is a host, this is the report of the component below the host.
+/// Returns the report of the device or, if there is a host, the report of the host with the device as its
+/// child.
 fn report(device: &dyn Device, host: Option<&Host>, elapsed: Time) -> ComponentReport {
     let below = device.report(elapsed);
     match host {

@@ -1,4 +1,4 @@
-//! Replacement policies without a device, and the support for user policies.
+//! Replacement policies without a device, and the types that user policies need.
 
 use crate::models::Models;
 use nacre_config::{FieldType, Node, Origin, Problems, Reader, Slot, model_of};

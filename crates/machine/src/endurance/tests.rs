@@ -5,7 +5,7 @@ use nacre_config::Problems;
 use std::io::{self, BufRead};
 use std::ops::ControlFlow;
 
-/// 2 controllers with 64 rows of 1 KiB each, and an endurance of 500 programs.
+/// A device of two controllers, each with 64 rows of 1 KiB. The endurance is 500 programs.
 const SMALL: &str = "kind = \"onyx\"\ncontrollers = 2\nranks = 2\nrow_ranks = 2\nchip = \"8 KiB\"\nrow = \"1 KiB\"\n\
     endurance = 500\n";
 const HAMMER: &str = "kind = \"hammer\"\nrequest = \"1 KiB\"\naddress = \"5 KiB\"\n";
@@ -120,8 +120,8 @@ fn domains_and_an_interval_that_follows_outlast_an_attack_that_one_domain_does_n
     assert!(many > 86_400.0 && following > many, "{many} s and {following} s");
 }
 
-/// Tests that `watch` can stop the wear-out. An endurance of 2^40 writes is simulated in several steps, and
-/// `watch` is called between them.
+/// Tests that `watch` can stop the wear-out. Rows with an endurance of 2^32 programs are worn out in
+/// several steps, and `watch` is called between them.
 #[test]
 fn writing_on_can_be_ended_between_bounded_steps() {
     let stack = SMALL.replace("endurance = 500", "endurance = 4294967294");

@@ -24,7 +24,7 @@ impl Files for Traces {
 }
 
 const COMPACT: (&str, &str) = ("workload.placement", "compact");
-/// Settings that replace the cache by an SSD that wears.
+/// Settings that replace the cache with an SSD that wears.
 const SSD: &[(&str, &str)] = &[
     ("stack", "{ preset = \"tlc_nvme\", channels = 1, ways = 1, pages = 16 }"),
     ("run.precondition", "100"),
@@ -33,7 +33,7 @@ const SSD: &[(&str, &str)] = &[
 const VOLUMES: [u64; 3] = [7, 8, 9];
 
 /// Returns traces of three volumes whose first requests arrive at the same time. Reads, writes, and trims
-/// have 4 KiB to 128 KiB, and there are flushes.
+/// have sizes of 4 KiB to 128 KiB. There are also flushes.
 fn traces() -> Traces {
     let head = "timestamp_us,op,offset,length,volume\n";
     let mut texts = vec![head.to_string(); 4];
