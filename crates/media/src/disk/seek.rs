@@ -70,7 +70,7 @@ impl SeekCurve {
         Ok(SeekCurve { settle_s, root_s: stroke.as_secs_f64() / full_part(high), knee: high })
     }
 
-    /// Seek time over `distance`, which is a share of the full stroke above 0.
+    /// Seek time over `distance`, a share of the full stroke that is greater than 0.
     #[inline]
     pub fn time(&self, distance: f64) -> Time {
         let shape = if distance <= self.knee {

@@ -3,7 +3,7 @@
 use super::holds::NEVER_BINDS;
 use nacre_kernel::state::Value;
 
-/// Clocks of the latest command, and of the latest command in another rank.
+/// Clock of the latest command, and clock of the latest command in any other rank.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Latest {
     rank: usize,
