@@ -265,7 +265,8 @@ impl ServerCache {
         whole.into()
     }
 
-    /// Handles a failed read of whole blocks: reads only the requested range, if that is smaller.
+    /// Handles a failed read of whole blocks. Reads only the requested range if this range is smaller;
+    /// otherwise, this part of the request fails.
     #[cold]
     pub(super) fn read_wanted(
         &mut self,

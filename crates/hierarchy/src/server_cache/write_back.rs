@@ -169,7 +169,7 @@ impl WriteBack {
         }
     }
 
-    /// Removes a block without write-back. Returns whether it was dirty.
+    /// Removes `block` from the dirty blocks without writing it back. Returns whether the block was dirty.
     pub(super) fn forget(&mut self, block: u64) -> bool {
         let Some(Entry { waits, is_new, .. }) = self.dirty.take(block) else { return false };
         self.counts.lost += u64::from(waits || is_new);

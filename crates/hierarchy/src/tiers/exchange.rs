@@ -128,7 +128,7 @@ impl Tiers {
         self.stage_counts_down(now);
     }
 
-    /// Handles a failed read of a chunk. Both extents stay at their locations.
+    /// Handles a failed read of a chunk. The rest of each extent stays at its location.
     #[cold]
     fn end_unreadable(&mut self, now: Time) {
         let active = self.active();
@@ -175,7 +175,8 @@ impl Tiers {
         self.release(now);
     }
 
-    /// Resumes the host writes that waited for the chunk, and then the flushes after them.
+    /// Resumes the host writes, trims, and flushes that waited for the chunk, in the order in which they
+    /// arrived.
     fn release(&mut self, now: Time) {
         let mut waiting = std::mem::take(&mut self.waiting);
         for of in waiting.drain(..) {
