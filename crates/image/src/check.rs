@@ -153,7 +153,8 @@ pub(crate) fn inspect(disk: &dyn Disk, watch: &mut Watch<'_>) -> Result<Inspecte
     Ok(Inspected { superblock, extents, state, journal_bytes: bytes, checked })
 }
 
-/// Reads every programmed page. A page that is missing in the file counts as damaged.
+/// Checks every programmed page that has a checksum. A page that is missing from the file counts as
+/// damaged.
 fn check_pages(
     disk: &dyn Disk,
     extents: &Extents,

@@ -353,7 +353,7 @@ impl Held {
         }
     }
 
-    /// Returns the number of bytes allocated after the end of the journal.
+    /// Returns the number of bytes to keep allocated after the end of the journal.
     fn spare(&self) -> u64 {
         spare_with(self.superblock.checkpoint)
     }

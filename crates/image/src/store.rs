@@ -14,7 +14,7 @@ pub struct ImageStore {
 }
 
 impl Image {
-    /// Returns the pages as a store, which the device will own.
+    /// Returns a store for the pages of the image. The device will own this store.
     pub fn store(&self) -> ImageStore {
         ImageStore { image: self.clone(), page_bytes: self.hold().extents.page_bytes() }
     }

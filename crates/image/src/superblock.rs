@@ -128,7 +128,7 @@ enum Slot {
     Blank,
 }
 
-/// Returns whether the file at `path` starts like an image.
+/// Returns whether the file at `path` starts with the magic number of an image.
 pub fn is_image(path: &Path) -> bool {
     let mut magic = [0; MAGIC.len()];
     disk::open_read_only(path)
