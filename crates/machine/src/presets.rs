@@ -12,8 +12,8 @@ pub(crate) struct Presets {
 }
 
 impl Presets {
-    /// Merges the catalog entries named by the table at `path` and by its nested tables into `node`. Settings
-    /// of the user have priority.
+    /// Merges the catalog entries that `node`, the table at `path`, and its nested tables name into these
+    /// tables. Settings of the user have priority.
     pub(crate) fn apply(&mut self, node: &mut Node, path: &str, problems: &mut Vec<Problem>) {
         if let Some(preset) = node.get("preset").cloned() {
             match preset.text().map(|name| (name, self.settings(name))) {

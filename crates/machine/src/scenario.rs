@@ -161,8 +161,8 @@ impl RunConfig {
         !matches!(self.precondition, CountOr::Count(0)) || self.until_steady.is_some()
     }
 
-    /// Returns an upper bound for the share of the stack that is written before simulated time, or after it
-    /// to wear out the stack.
+    /// Returns an upper bound for the share of the stack that is written outside simulated time: before the
+    /// run, or after it to wear out the stack.
     pub(crate) fn share_written_before(&self) -> f64 {
         match &self.fill {
             _ if self.takes_writes() || self.wear_out => 1.0,
@@ -171,7 +171,7 @@ impl RunConfig {
         }
     }
 
-    /// Returns the number of preconditioning writes from the measured workload.
+    /// Returns the number of preconditioning writes that the measured workload supplies.
     pub(crate) fn first_writes(&self) -> u64 {
         match self.precondition {
             CountOr::Count(count) => count,

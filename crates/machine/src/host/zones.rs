@@ -6,8 +6,8 @@ use nacre_kernel::{Op, Request, Time, ZoneCommand};
 
 impl Host {
     /// Returns whether request `number` may continue now. With one write per zone, the request waits for
-    /// earlier writes and trims of its zone. A trim that covers several zones waits only for those of its
-    /// first zone.
+    /// earlier writes and trims of its zone. A trim that covers several zones waits only for the writes and
+    /// trims of its first zone.
     pub(super) fn enters_zone(&mut self, device: &dyn Device, number: u32) -> bool {
         let Request { op, address, .. } = self.requests[number].request;
         if self.config.zone_writes != Some(ZoneWrites::OnePerZone) || !matches!(op, Op::Write | Op::Trim) {
@@ -44,7 +44,8 @@ impl Host {
         zones.command(now, id, ZoneCommand::Append, &append, Payload::NONE);
     }
 
-    /// Counts an append if the device wrote it at an address other than that of the workload.
+    /// Counts an append if the device wrote it at an address other than the one that the workload
+    /// requested.
     pub(super) fn note_address(&mut self, number: u32, completed: &Completed) {
         let written_at = completed.zone.as_ref().and_then(|zone| zone.written_at);
         let is_elsewhere = written_at.is_some_and(|at| at != self.requests[number].request.address);

@@ -11,7 +11,7 @@ use std::ops::{ControlFlow, Range};
 const SECTOR: u64 = 512;
 
 impl Driver<'_> {
-    /// Fills the share `fill` of the stack. Returns `Break` if `watch` stops the fill.
+    /// Fills the stack as the settings `fill` specify. Returns `Break` if `watch` stops the fill.
     pub(super) fn fill_in_order(
         &mut self,
         fill: &Fill,

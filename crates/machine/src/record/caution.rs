@@ -155,8 +155,8 @@ impl OpenLoop<'_> {
     }
 }
 
-/// Returns the path of the component with the highest utilization in a list, which is empty if no component
-/// is busy.
+/// Returns a list with the path of the component that has the highest utilization. The list is empty if
+/// there are no components.
 fn busiest(findings: &Findings) -> Vec<String> {
     let elapsed = findings.drained - findings.meter.start;
     let utilization = |report: &nacre_kernel::ComponentReport| {

@@ -285,7 +285,8 @@ fn cannot(error: &state::CannotSave) -> Problems {
     Problem::new(ErrorCode::CannotSave, "stack", None, error.to_string()).into()
 }
 
-/// Returns the settings and the model version of the workload of `checked`, and the settings of its host.
+/// Returns the settings and the model version of the workload of `checked`, the settings of its host, and
+/// the seed.
 fn workload_identity(checked: &Checked) -> String {
     let kind = checked.scenario.workload.kind();
     let descriptor = Models::new().descriptor("workload", kind).expect("the scenario was checked");
@@ -305,7 +306,8 @@ fn differ_in_version(differences: &[Difference]) -> bool {
     !differences.is_empty() && differences.iter().all(is_version)
 }
 
-/// Returns an error that lists every setting that differs between the saved state and the scenario.
+/// Returns an error if settings differ between the saved state and the scenario. The error lists all of
+/// these settings.
 fn same(path: &str, saved: &str, requested: &str) -> Result<(), Problems> {
     let differences = differences(saved, requested);
     if differences.is_empty() {
