@@ -308,7 +308,7 @@ impl ServerCache {
         self.operations.launch(safe);
     }
 
-    /// Handles the end of the flush after a write-through.
+    /// Handles the end of a flush that follows a write to lost blocks.
     pub(super) fn safe_ends(&mut self, now: Time, number: u32, status: Status, spans: &[Span]) {
         let Operation { block: address, blocks: bytes, stamp, .. } = self.operations[number];
         let request = Request { address, bytes, ..self.operations[number].request };
