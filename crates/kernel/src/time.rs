@@ -22,22 +22,22 @@ impl Time {
         Time(ps)
     }
 
-    /// Creates a time of `ns` nanoseconds. Panics above 213 days.
+    /// Creates a time of `ns` nanoseconds. Panics if the time exceeds 213 days.
     pub const fn from_ns(ns: u64) -> Time {
         Time::of(ns, 1_000)
     }
 
-    /// Creates a time of `us` microseconds. Panics above 213 days.
+    /// Creates a time of `us` microseconds. Panics if the time exceeds 213 days.
     pub const fn from_us(us: u64) -> Time {
         Time::of(us, 1_000_000)
     }
 
-    /// Creates a time of `ms` milliseconds. Panics above 213 days.
+    /// Creates a time of `ms` milliseconds. Panics if the time exceeds 213 days.
     pub const fn from_ms(ms: u64) -> Time {
         Time::of(ms, 1_000_000_000)
     }
 
-    /// Creates a time of `s` seconds. Panics above 213 days.
+    /// Creates a time of `s` seconds. Panics if the time exceeds 213 days.
     pub const fn from_s(s: u64) -> Time {
         Time::of(s, 1_000_000_000_000)
     }

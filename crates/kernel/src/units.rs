@@ -146,7 +146,7 @@ impl Decimal {
         u64::try_from((product + divisor / 2) / divisor).ok()
     }
 
-    /// `self * factor` if it is a whole number; `None` otherwise.
+    /// `self * factor` if it is a whole number of at most 64 bits; `None` otherwise.
     pub fn times_exactly(self, factor: u64) -> Option<u64> {
         let product = u128::from(self.digits) * u128::from(factor);
         let divisor = 10u128.checked_pow(self.scale)?;
