@@ -1,6 +1,6 @@
 //! Kinds of devices with rare capabilities, for error messages.
 
-/// Devices whose state depends on earlier writes.
+/// Kinds of devices whose state depends on earlier writes, as text for messages.
 pub const PRECONDITIONED: &str = "envy, onyx, ssd and zns_ssd";
-/// Devices with transactions.
+/// Kinds of devices with transactions, as text for messages.
 pub const WITH_TRANSACTIONS: &str = "envy";

@@ -200,7 +200,7 @@ fn lost_paired_pages_that_are_not_reported_are_found() {
     println!("found with stack {}", found.expect("hidden damage is found").0);
 }
 
-/// Tests that the auditor detects media faults in every kind of device. The devices cannot detect them.
+/// Tests that the auditor detects media faults that the devices cannot detect, in every kind of device.
 #[test]
 fn every_fault_of_the_medium_is_seen_in_every_kind_of_device() {
     for family in kinds() {

@@ -35,11 +35,11 @@ const TRIES: u32 = 100;
 const KINDS_TRIED: u32 = 20;
 /// Maximum nesting of devices: a device with this number of devices above it is always `measured`.
 const DEPTH_MAX: u32 = 2;
-/// The device that injects faults. [`FAULTY_SHARE`] is the share of stacks with this device at the top, and
-/// the share of lower devices that get faults which only delay them.
+/// Kind of the device that injects faults. [`FAULTY_SHARE`] is the share of stacks with this device at the
+/// top, and the share of lower devices that get faults which only delay them.
 const FAULTY: &str = "faulty";
 const FAULTY_SHARE: f64 = 1.0 / 8.0;
-/// The mirror device. [`MIRRORED_SHARE`] is the share of stacks that become mirrors.
+/// Kind of the mirror device. [`MIRRORED_SHARE`] is the share of stacks that become mirrors.
 const MIRROR: &str = "mirror";
 const MIRRORED_SHARE: f64 = 1.0 / 8.0;
 /// Share of stacks that use one of the [`COMBINATIONS`].

@@ -17,8 +17,8 @@ pub(super) struct Note {
 /// Served requests that are not in the sums yet, in arrival order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notes {
-    /// Time at which measurement started, if it started just before these requests. Earlier requests are then
-    /// excluded.
+    /// Time at which measurement started, or `None` if it did not start just before these requests. Earlier
+    /// requests are excluded.
     pub(super) begun: Option<Time>,
     pub(super) reads: Vec<Note>,
     pub(super) writes: Vec<Note>,

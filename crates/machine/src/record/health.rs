@@ -5,12 +5,13 @@ use nacre_kernel::ledger::{FAILED_MEMBERS, LOST_PAGES};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Counters of data that a device could not read correctly.
+/// Names of the counters of data that a device could not read correctly.
 const MEDIA_ERRORS: [&str; 2] = ["uncorrectable_units", LOST_PAGES];
 const RETRIES: &str = "read_retries";
-/// Counter of writes rejected by a worn-out medium.
+/// Name of the counter of writes that a worn-out medium rejected.
 const REFUSED: &str = "refused_writes";
-/// Columns with the number of spare blocks, and of blocks that were replaced by spare blocks.
+/// Names of the columns with the number of spare blocks, and with the number of blocks that were replaced
+/// by spare blocks.
 const SPARE: &str = "blocks_by_state.spare";
 const WORN_OUT: &str = "blocks_by_state.worn_out";
 

@@ -69,8 +69,8 @@ fn measured(record: &Record) -> serde_json::Value {
     json
 }
 
-/// Checks that a run of 2 N requests equals a run of N requests that continues from another run of N
-/// requests.
+/// Checks that the run `second`, which continues from the state after the run `first`, has the same results
+/// and the same final state as the run `both`.
 fn continues(text: &str, first: &[(&str, &str)], second: &[(&str, &str)], both: &[(&str, &str)]) {
     let (whole, whole_state) = state(&scenario(text, both), None);
     let (_, half_state) = state(&scenario(text, first), None);
