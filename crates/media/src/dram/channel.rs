@@ -261,7 +261,8 @@ impl Channel {
         Some((first, (clock + length).cast_unsigned(), closed.cast_unsigned()))
     }
 
-    /// End of the refresh of a rank. No row of the rank is opened earlier.
+    /// Clock at which the latest refresh of `rank` ends. No row of the rank can be opened before this
+    /// clock.
     #[inline]
     pub fn refreshed(&self, rank: u32) -> u64 {
         self.ranks[rank as usize][Kind::Activate as usize].max(0).cast_unsigned()

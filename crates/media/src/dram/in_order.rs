@@ -188,7 +188,8 @@ impl InOrder {
         clock
     }
 
-    /// End of the refresh of a rank. No row of the rank is opened earlier.
+    /// Clock at which the latest refresh of `rank` ends. No row of the rank can be opened before this
+    /// clock.
     pub fn refreshed(&self, rank: u32) -> u64 {
         self.ranks[rank as usize].earliest[Kind::Activate as usize].max(0).cast_unsigned()
     }
