@@ -1,4 +1,4 @@
-//! Host requests in progress, part by part.
+//! A host request in progress, which is served in parts.
 
 use nacre_kernel::event::{Payload, RequestId};
 use nacre_kernel::state::Value;

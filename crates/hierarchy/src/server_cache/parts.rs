@@ -1,4 +1,4 @@
-//! Division of requests into parts of one block, with their data.
+//! Division of requests into parts, each of which is within one block.
 
 use nacre_kernel::Request;
 use std::ops::Range;

@@ -86,7 +86,8 @@ pub(super) struct Active {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Where {
     Device(Location),
-    /// Memory of the exchange, which contains the chunk of the extent (0) or the chunk of its partner (1).
+    /// The memory of the exchange. The value is 0 for the chunk of the extent, and 1 for the chunk of its
+    /// partner.
     Memory(usize),
     /// No source yet, because the bytes can be changed only after the exchange of the chunk.
     Later,
