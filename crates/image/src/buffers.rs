@@ -12,7 +12,7 @@ use crate::space::units;
 use std::collections::BTreeMap;
 use std::io;
 
-/// Maximum number of bytes of pages that are written in one operation.
+/// Maximum size in bytes of one write of adjacent pages.
 pub(crate) const RUN_BYTES: usize = 256 << 10;
 /// Number of bytes that are read ahead when pages are copied.
 const AHEAD_BYTES: usize = 64 << 10;

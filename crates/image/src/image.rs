@@ -20,7 +20,8 @@ pub(crate) use opening::{load_checkpoint, read_copy};
 /// half is for the last record before the checkpoint.
 const JOURNAL_BYTES: u64 = 128 << 20;
 /// Journal space in bytes that is reserved for short records when the disk is full, e.g. trims and ends of
-/// transactions, which need no other space. Additional space is reserved for a checkpoint and its pages.
+/// transactions. These records need no other space. Additional space is reserved for a checkpoint and its
+/// pages.
 const SPARE_BYTES: u64 = 64 << 10;
 /// Number of bytes of the journal that are preallocated, so that most records need no allocation.
 const AHEAD_BYTES: u64 = 256 << 10;

@@ -1,5 +1,6 @@
-//! Tests kills at any write and power losses at any time. Reopening the image must restore the first steps,
-//! up to the last acknowledged step or a later one.
+//! Tests kills at any write and power losses at any time. Reopening the image must restore a prefix of the
+//! steps that contains all guaranteed steps: the acknowledged steps after a kill, and the synced steps
+//! after a power loss.
 
 use super::toy::{GEOMETRY, IDENTITY, Step, Toy, history, step};
 use crate::tape::{Event, Followed};
