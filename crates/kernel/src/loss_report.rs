@@ -1,4 +1,4 @@
-//! Reports of data loss to the host, by failed flushes.
+//! Reports data loss to the host by failing flushes.
 
 use crate::Time;
 use crate::state::Value;
