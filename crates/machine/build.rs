@@ -1,4 +1,5 @@
-//! Lists the catalog files and the built-in scenarios, so that a new file needs no other change.
+//! Generates the lists of the catalog files and built-in scenarios, so that a new file needs no other
+//! change.
 #![expect(
     clippy::disallowed_methods,
     reason = "a build script reads the tree; the fences are for the model it builds"

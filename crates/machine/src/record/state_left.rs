@@ -6,7 +6,7 @@ use nacre_kernel::Bytes;
 /// Maximum relative difference between the write amplification of the run and that of the steady state before
 /// the run.
 const AMPLIFIED: f64 = 0.1;
-/// Number of unwritten units per read above which the record has a note.
+/// Number of unwritten units per read above which the record contains a caution.
 const UNWRITTEN: f64 = 0.01;
 
 /// Returns a caution if the search for a steady state found none.

@@ -84,7 +84,7 @@ fn gib(bytes: u64) -> String {
 pub(super) struct Writers {
     pub(super) workload: Box<dyn Workload>,
     pub(super) preconditioning: Option<Box<dyn Workload>>,
-    /// Whether the run starts with a new stack, so that only these workloads write.
+    /// Whether the run starts with a new stack, so that only the workloads of this run write to the stack.
     pub(super) is_new: bool,
 }
 
