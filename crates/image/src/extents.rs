@@ -85,9 +85,9 @@ pub(crate) struct Extents {
     geometry: Geometry,
     has_checksums: bool,
     extents: BTreeMap<u64, Extent>,
-    /// Offsets of the space that only the checkpoint uses.
+    /// Offsets of the extents that only the checkpoint uses.
     old: Vec<u64>,
-    /// Number of pages that belong to the checkpoint and are in the space that only the checkpoint uses.
+    /// Number of pages of the checkpoint in the extents `old`.
     old_pages: u64,
     pub(crate) space: Space,
 }
