@@ -6,10 +6,11 @@ use crate::time::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Number of bits of a key that hold the entry number of the event. Limits the number of pending events.
+/// Number of bits of a key that hold the entry number of the event. This number limits the number of
+/// pending events.
 const ENTRY_BITS: u32 = 24;
-/// Number of bits of a key that hold the scheduling order. Sufficient for more events than any simulation
-/// schedules.
+/// Number of bits of a key that hold the scheduling order. These bits suffice for more events than any
+/// simulation schedules.
 const ORDER_BITS: u32 = 64 - ENTRY_BITS;
 
 /// Pending events in time order. Simultaneous events are in scheduling order.

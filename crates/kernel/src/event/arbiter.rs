@@ -4,7 +4,7 @@ use crate::state::State;
 
 /// Number of priority classes of queues. In NVMe, they are urgent, high, medium, and low.
 const CLASSES: usize = 4;
-/// Class with strict priority, even if the other classes have weights.
+/// Number of the class with strict priority, even if the other classes have weights.
 const URGENT: usize = 0;
 
 /// Assigns slots for outstanding requests to queues.

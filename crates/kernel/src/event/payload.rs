@@ -26,7 +26,7 @@ impl Payload {
     /// Returns the bytes from index `from` up to `to`. The slice of an empty payload is empty.
     ///
     /// # Panics
-    /// Panics if the payload has data of less than `to` bytes.
+    /// Panics if the payload has data with fewer than `to` bytes.
     #[inline]
     pub fn slice(&self, from: usize, to: usize) -> Payload {
         Payload(self.0.as_ref().map(|bytes| bytes.slice(from..to)))

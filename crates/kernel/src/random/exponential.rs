@@ -23,8 +23,8 @@ static TABLE: Table = Table::new();
 struct Table {
     /// Width of each layer. For the base, the width of a rectangle with the same height and area.
     widths: [f64; LAYERS + 1],
-    /// Lower edge of each layer, which is e^-width above the base. The last entry is the maximum of the
-    /// curve.
+    /// Height of the lower edge of each layer, which is e^-width for the layers above the base. The last
+    /// entry is the maximum of the curve.
     heights: [f64; LAYERS + 1],
 }
 
