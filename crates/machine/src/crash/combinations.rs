@@ -32,7 +32,7 @@ const SAVES_A_PART: [(&str, &str, Value); 3] = [
     ("nvram_card", "chip", Text("\"1 MiB\"")),
 ];
 
-/// Combinations of settings. One third of the stacks use one of them.
+/// Combinations of settings. One third of the stacks use one of these combinations.
 pub(super) const COMBINATIONS: [Combination; 7] = [
     // Copies of data that the backing device lost, in caches so small that the copies are soon evicted.
     Combination {

@@ -76,9 +76,9 @@ pub(super) const FAULTS: &[&str] = &[
     "{ kind = \"stale_read\", share = \"2 %\" }",
 ];
 
-/// Number of [`FAULTS`], from the start of the list, that only delay the device.
+/// Number of faults at the start of [`FAULTS`] that only delay the device.
 pub(super) const LATE: usize = 7;
-/// Number of [`FAULTS`], from the start of the list, that only delay the device or return an error.
+/// Number of faults at the start of [`FAULTS`] that only delay the device or return an error.
 pub(super) const REPORTED: usize = 13;
 
 /// Bit-error settings of a flash drive: errors that grow with erases and reads, errors that grow with erases

@@ -41,7 +41,8 @@ pub(crate) struct Driver<'a> {
     rested: Time,
     /// Number of requests of this workload that earlier runs served.
     before: u64,
-    /// Units of work that the workload had completed when measurement started, or `None` before that.
+    /// Number of units of work that the workload had completed when measurement started, or `None` before
+    /// that.
     units_before: Option<u64>,
     /// Wear-out of the first block or row, if the run determines it.
     pub(crate) worn_out: Option<WornOut>,

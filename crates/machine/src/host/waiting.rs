@@ -23,7 +23,7 @@ pub(super) struct ByDeadline {
     flushes: VecDeque<u32>,
     /// Waiting reads, and waiting writes and trims.
     directions: [Direction; 2],
-    /// Number of arrivals so far, which numbers the requests in arrival order.
+    /// Number of arrivals so far. A request gets this number when it arrives.
     arrivals: u64,
     /// Direction of the current batch.
     current: u32,
