@@ -61,7 +61,7 @@ impl Holds {
 }
 
 impl Held {
-    /// Clocks by kind, or [`NEVER_BINDS`] for unconstrained kinds.
+    /// Minimum number of clocks by kind of the later command, or [`NEVER_BINDS`] for unconstrained kinds.
     fn by_kind(&self) -> [i64; KINDS] {
         let mut clocks = [NEVER_BINDS; KINDS];
         self.of[..self.count].iter().for_each(|&(later, held)| clocks[later] = held);
