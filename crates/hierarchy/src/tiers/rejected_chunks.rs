@@ -55,8 +55,8 @@ impl RejectedChunks {
         (end, false)
     }
 
-    /// Serves a request for the bytes `from` to `to` of `location`, which must be in memory. Returns the data
-    /// of a read. A trim does not change the data.
+    /// Serves a request for the bytes `from` to `to` of `location`. These bytes must be in memory. Returns
+    /// the data of a read. A trim does not change the data.
     pub(super) fn serve(
         &mut self,
         op: Op,
