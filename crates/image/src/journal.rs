@@ -88,8 +88,8 @@ fn tail(generation: u32, at: u64, length: u32) -> [u8; TAIL_BYTES] {
     (mark << 32 | u64::from(generation)).to_le_bytes()
 }
 
-/// Returns the checksum of a record, which includes its position. User data in the image is therefore never
-/// mistaken for a record.
+/// Returns the checksum of a record. It includes the position of the record, so user data in the image is
+/// never mistaken for a record.
 fn checksum(at: u64, record: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&at.to_le_bytes());
@@ -293,8 +293,8 @@ fn have(
     Ok(true)
 }
 
-/// Returns the error for a complete record that is newer than the superblock, which means that an old
-/// superblock was restored.
+/// Returns the error for a complete record that is newer than the superblock. Such a record means that an
+/// old superblock was restored.
 fn newer(generations: &Range<u64>, found: u64) -> Problem {
     Problem::Damaged {
         part: "the superblock, which is older than the journal,",

@@ -133,9 +133,9 @@ impl Followed {
         }
     }
 
-    /// Returns the content of the file after a power loss, which keeps or loses each unsynced sector at
-    /// random. Half of the time, each write instead keeps only its second sector, or all sectors except the
-    /// second.
+    /// Returns the content of the file after a power loss. The power loss keeps or loses each unsynced
+    /// sector at random. Half of the time, each write instead keeps only its second sector, or all sectors
+    /// except the second.
     pub fn powerless(&self, chance: &mut Random) -> Vec<u8> {
         let (mut bytes, kept) = (self.durable.clone(), chance.unit());
         let of_second = [Some(true), Some(false), None, None][chance.below(4) as usize];

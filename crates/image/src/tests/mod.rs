@@ -11,7 +11,7 @@ mod toy;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A temporary folder for one test, which is removed when it is dropped.
+/// A temporary folder for one test. The folder is removed when this value is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
