@@ -47,7 +47,7 @@ impl Persistence {
         matches!(self, Persistence::WithStoredEnergy | Persistence::OnFlushWithStoredEnergy)
     }
 
-    /// Weaker of two guarantees, which applies to data that passes through both devices.
+    /// Returns the weaker of the two guarantees. It applies to data that passes through both devices.
     pub fn and(self, other: Persistence) -> Persistence {
         let is_up_to_energy = self.is_up_to_energy() || other.is_up_to_energy();
         match self.min(other) {

@@ -91,8 +91,8 @@ impl Pcie {
         Bandwidth(by_tags.min(self.read_bandwidth(bytes).0))
     }
 
-    /// Data bandwidth of writes of `bytes` each if the receiver has a buffer of `buffer` bytes, which is
-    /// freed `round_trip` after data was sent.
+    /// Data bandwidth of writes of `bytes` each if the receiver has a buffer of `buffer` bytes, and if
+    /// buffer space is freed `round_trip` after the data was sent.
     pub fn write_bandwidth_with(&self, bytes: u64, buffer: u64, round_trip: Time) -> Bandwidth {
         let packet = bytes.min(u64::from(self.payload));
         let sent = self.raw().time_for(self.write_bytes(packet));

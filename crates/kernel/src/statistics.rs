@@ -289,7 +289,7 @@ impl TimeSeries {
     /// Adds `other`, which started `later` than this series.
     ///
     /// The result is exact if both series started at the same time. Otherwise, each interval of `other` is
-    /// added to the interval that contains its middle, which shifts it by at most half an interval.
+    /// added to the interval that contains its middle, so its data is shifted by at most half an interval.
     pub fn merge(&mut self, other: &TimeSeries, later: Time) {
         while self.width < other.width {
             self.double_width();
