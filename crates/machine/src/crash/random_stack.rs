@@ -392,7 +392,8 @@ impl StackGenerator<'_> {
     }
 }
 
-/// Returns whether a line sets a code that miscorrects some bit errors, which no device can detect.
+/// Returns whether a line sets a code that miscorrects some bit errors. No device can detect these bit
+/// errors.
 fn is_blind(line: &str) -> bool {
     let is_of = |kind: &str| line.starts_with(&format!("ecc = {{ kind = \"{kind}\""));
     is_of("none") || is_of("bch") && !line.contains("crc32 = true")

@@ -156,7 +156,7 @@ impl<'a> Driver<'a> {
 
     /// Returns whether the run may end because the confidence intervals of its mean latencies are as narrow
     /// as requested. Outstanding requests are then excluded from the measurement, so that the means and
-    /// intervals remain those of this check.
+    /// intervals do not change after this check.
     fn is_known(&mut self) -> bool {
         let Some(share) = self.serving.checked.run.until else { return false };
         let completed = self.meter.completed();

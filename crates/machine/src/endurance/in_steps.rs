@@ -95,7 +95,8 @@ impl Writer {
         writes.iter().for_each(|write| self.write_one(device, write));
     }
 
-    /// Performs one write and waits for it. A worn-out drive rejects the write, which the next check finds.
+    /// Performs one write and waits for it. If a worn-out drive rejects the write, the next check finds the
+    /// wear-out.
     fn write_one(&mut self, device: &mut dyn Device, write: &Request) {
         debug_assert_eq!(write.op, Op::Write, "only writes wear a medium out");
         let request = Request { arrival: self.now, ..*write };

@@ -231,8 +231,8 @@ impl Host {
         self.finish(device, of.at, number);
     }
 
-    /// Returns the time that a request spent in the host before its last attempt, which was sent at
-    /// `until`: first in the host queue, then on earlier attempts.
+    /// Returns the times that a request spent in the host queue and then on earlier attempts, before its
+    /// last attempt was sent at `until`.
     fn own_time(&self, number: u32, until: Time) -> [(Activity, Time); 2] {
         let pending = &self.requests[number];
         [(Activity::Queue, pending.started - pending.arrived), (Activity::Retry, until - pending.started)]

@@ -149,8 +149,8 @@ fn a_device_faster_than_the_timeout_never_times_out_and_a_slower_one_always_does
     assert_eq!(count(&device, "failed"), 1);
 }
 
-/// Compares completion times under load with those of the independent simulation. They are equal even if
-/// retries overload the server.
+/// Compares completion times under load with those of an independent simulation. The times are equal even
+/// if retries overload the server.
 #[test]
 fn completion_times_equal_those_of_a_naive_simulation() {
     let requests = reads(20_000);
@@ -219,8 +219,8 @@ const STALL: &str = "[workload]\nkind = \"uniform\"\nfootprint = \"1 MiB\"\nrequ
     read = \"100 us\", write = \"100 us\", capacity = \"1 MiB\" }\n\
     fault = [{ kind = \"stall\", start = \"500.05 ms\", duration = \"1 s\" }]\n";
 
-/// Tests timeouts during a stall. The stall starts 50 us after the device has started to serve a request,
-/// which takes 100 us.
+/// Tests timeouts during a stall. The stall starts 50 us after the device has started a request that takes
+/// 100 us.
 #[test]
 fn requests_time_out_during_a_stall() {
     let max_ns = |record: &Record| record.latency.read.as_ref().expect("it reads").max_ns;

@@ -30,7 +30,7 @@ pub struct StackReport {
     pub columns: Columns,
 }
 
-/// Converts the report of the top device, which covers the time `elapsed`.
+/// Converts the report of the top device. The report covers the time `elapsed`.
 pub fn stack_report(report: ComponentReport, elapsed: Time) -> StackReport {
     let mut reports = Vec::new();
     flatten(report, &mut reports);

@@ -329,8 +329,8 @@ const TAKES: &[(&str, [&str; 2])] = &[
     ("slc_cache.program", ["150 us", "250 us"]),
 ];
 
-/// Tests the cache with each timing changed in turn: the state and the record equal those of a run that
-/// preconditions the drive itself.
+/// Tests the cache of preconditioned states with each timing changed in turn: the state and the record
+/// equal those of a run that preconditions the drive itself.
 #[test]
 fn drives_that_differ_in_what_they_take_share_a_preparation() {
     let of_stack: Vec<String> = TAKES.iter().map(|(setting, _)| format!("stack.{setting}")).collect();

@@ -1,4 +1,4 @@
-//! Memory of the tables of a stack, which must fit before the tables are built.
+//! Checks that the tables of a stack fit into memory before the tables are built.
 
 use super::HostMemory;
 use crate::scenario::{Checked, FillOf};
