@@ -163,7 +163,7 @@ impl InOrder {
 
     /// Issues `count` reads or writes of the open rows of `locations` from `clock`, alternating between
     /// them; returns the clock of the last command. Each row must be in a different group of one rank. No
-    /// other data command may be in between.
+    /// other read or write may be issued in between.
     pub fn give_bursts(&mut self, kind: Kind, locations: &[Location], clock: u64, count: u64) -> u64 {
         let spacing = self.spacing[locations.len() - 1];
         let last = clock + (count - 1) * spacing;
