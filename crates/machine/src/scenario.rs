@@ -156,7 +156,7 @@ impl RunConfig {
         self.fill.is_some() || self.takes_writes()
     }
 
-    /// Returns whether the settings require the workload to write before simulated time starts.
+    /// Returns whether the settings require a workload to write before simulated time starts.
     pub(crate) fn takes_writes(&self) -> bool {
         !matches!(self.precondition, CountOr::Count(0)) || self.until_steady.is_some()
     }
