@@ -425,7 +425,8 @@ fn build_in_slot(
     build_drive(slot, builder, config.of_share(), share)
 }
 
-/// Builds the drive in `slot`. `share` is the share of a physical drive that it models.
+/// Builds the drive in `slot`. `share` is the fraction of a physical drive that is modeled; `None` for a
+/// whole drive.
 fn build_drive(
     slot: &Slot<DeviceFamily>,
     builder: &mut dyn Builder,
@@ -483,7 +484,8 @@ fn build_over<S: Store + 'static>(
     }
 }
 
-/// Creates the superblocks of the drive in `slot`. `tables` is the memory of all its tables.
+/// Creates the superblocks of the drive in `slot`. `tables` is the memory that all tables of the drive
+/// take.
 fn superblocks<S: Store>(
     slot: &Slot<DeviceFamily>,
     builder: &mut dyn Builder,

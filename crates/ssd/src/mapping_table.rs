@@ -272,7 +272,7 @@ impl<L: List> Part<L> {
         (self.count + 1) * 20 > self.entries.count() * 17
     }
 
-    /// Grows the table for one more unit, or for the page number `entry`.
+    /// Grows the table so that it can store another unit, or the page number `entry`.
     #[cold]
     fn make_room(&mut self, entry: u64, owners: &Numbers) {
         if self.count == HASHED_MAX {

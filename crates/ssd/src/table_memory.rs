@@ -6,9 +6,9 @@ use crate::layout::numbers::{CHUNK, is_wide};
 use crate::mapping_table::{LIST_MAX, PART_BYTES_MAX, PART_UNITS, RUN};
 use nacre_device::{TableMemory, UnitsInRun};
 
-/// Returns the memory of the tables of a page mapping. `of_spare_areas` is the size in bytes of the entry of a
-/// physical unit in the tables for stored data. `units` are the units that the host writes in the run, if
-/// known.
+/// Returns the memory of all tables of a drive with page mapping. `of_spare_areas` is the number of bytes
+/// per physical unit in the tables for stored data. `units` is the number of units that the host writes in
+/// the run, if known.
 pub(crate) fn tables(
     config: &Config,
     geometry: &Geometry,
@@ -38,8 +38,9 @@ pub(crate) fn at_once(config: &Config, geometry: &Geometry) -> u64 {
     64 * u64::from(geometry.superblocks) + of_blocks
 }
 
-/// Returns an upper bound of the memory in bytes of the tables that grow with the number of units written, if
-/// the run writes `units`. Returns `None` if the drive may move data before its space is used.
+/// Returns an upper bound of the memory in bytes of the tables that grow with the number of written units,
+/// if the run writes `units`. Returns `None` if there is no such bound, e.g. because the drive may move data
+/// before all of its space is used.
 fn in_run(config: &Config, geometry: &Geometry, units: UnitsInRun) -> Option<u64> {
     let mapping = config.mapping();
     let UnitsInRun { filled, requested } = units;
@@ -77,12 +78,12 @@ fn table(geometry: &Geometry, filled: u64, others: u64) -> u64 {
     of_others.saturating_add(of_fill * PART_BYTES_MAX) + 128 * parts
 }
 
-/// Returns an upper bound of the memory in bytes of the lists with an entry for each physical unit, if the host
-/// programs `programs` units.
+/// Returns an upper bound of the memory in bytes of the lists with an entry for each physical unit, if the
+/// host programs `programs` units.
 ///
-/// Garbage collection of a region starts only after its superblocks are used, except those that the drive
-/// keeps erased or open. From then on, all of the region counts as used. Returns `None` if this is so from the
-/// start.
+/// In each region, garbage collection starts when all superblocks are used except those that the drive
+/// keeps erased or open. From this time, the whole region counts as used. Returns `None` if garbage
+/// collection starts immediately.
 fn owners(config: &Config, geometry: &Geometry, programs: u64) -> Option<u64> {
     let mapping = config.mapping();
     let frontiers = mapping.handles() + mapping.isolated_parts() + 1;

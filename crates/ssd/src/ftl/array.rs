@@ -26,7 +26,8 @@ use nacre_media::store::Store;
 /// Policies of the array.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// Difference in erases above which cold data moves, or `None` if it never moves.
+    /// Difference in erase counts above which static wear leveling moves cold data. `None` disables static
+    /// wear leveling.
     pub(crate) wear_spread: Option<u32>,
     /// Number of host units per frontier that the write buffer holds back, so that they can be overwritten
     /// in the buffer.
@@ -258,7 +259,8 @@ impl<S: Store> Array<S> {
         self.valid[page as usize / 64] >> (page % 64) & 1 == 1
     }
 
-    /// Returns the memory of all tables with one entry per unit after every unit was used, in bytes.
+    /// Returns the memory in bytes that the tables with an entry per unit or block take after every unit
+    /// was used.
     #[cfg(test)]
     pub(crate) fn table_bytes(&self) -> u64 {
         let physical = self.geometry.physical_units();

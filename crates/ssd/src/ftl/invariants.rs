@@ -1,11 +1,12 @@
-//! Invariants of the tables of a drive, and checks of restored state: every number in the tables must be
-//! within the drive.
+//! Invariants of the tables of a drive, and checks of restored state. Every number in the tables must be
+//! valid for the drive.
 
 use crate::ftl::array::Array;
 use crate::superblocks::ABSENT;
 use nacre_media::store::Store;
 
-/// Maximum size in units of a mapping table that is always checked completely. The table takes 1 GiB.
+/// Maximum number of units of a mapping table that is always checked completely. A table with this number
+/// of units takes 1 GiB.
 const READ_ANYWAY: u64 = 1 << 28;
 
 impl<S: Store> Array<S> {
@@ -99,7 +100,7 @@ impl<S: Store> Array<S> {
         self.spare.fit(S::CARRIES_BYTES, self.geometry.numbers(), &self.table)
     }
 
-    /// Rebuilds the mapping table from the units of valid pages.
+    /// Rebuilds the mapping table from the owners of valid pages.
     fn find_table(&mut self) {
         for (word, &bits) in (0..).zip(&self.valid) {
             let mut left = bits;

@@ -18,7 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Damage {
     /// Number of damaged flash pages.
     pub(crate) pages: u64,
-    /// Host units whose current version in flash was damaged. Unknown if the drive does not store data.
+    /// Host units whose current version in flash was damaged. Empty if the drive does not store data,
+    /// because these units are then unknown.
     pub(crate) units: BTreeSet<u64>,
 }
 
@@ -47,7 +48,7 @@ impl<S: Store> Paged<S> {
         damage
     }
 
-    /// Returns the host units whose current version in flash is in one of these operations. A copy made by
+    /// Returns the host units whose current version in flash is in one of the `operations`. A copy made by
     /// garbage collection replaces its source as the current version.
     fn units_on(&self, operations: &BTreeSet<(u32, u32)>, flash: &Backend) -> BTreeSet<u64> {
         let unfinished: BTreeSet<(u32, u32)> = flash.unfinished_programs().into_iter().collect();
@@ -68,7 +69,8 @@ impl<S: Store> Paged<S> {
 type Pages = Vec<(u64, u64)>;
 
 impl<S: Store> Array<S> {
-    /// Restores the previous version of each of these mapped units.
+    /// Restores the previous version of each unit in `units`. The map contains the data of these versions.
+    /// All of the units are mapped.
     pub(crate) fn fall_back(&mut self, units: &BTreeMap<u64, Vec<u8>>) {
         let mut versions: BTreeMap<u64, Pages> = units.keys().map(|&unit| (unit, Vec::new())).collect();
         if !units.is_empty() {

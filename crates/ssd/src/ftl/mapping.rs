@@ -45,9 +45,9 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Programs each table page that has moved mappings and is not cached, once, in the region of the page.
-    /// Called after a superblock of the region `cleaned` was emptied. Pages of a region with almost no
-    /// erased superblocks wait in DRAM.
+    /// Programs each uncached table page with moved mappings once, in the region of the page. Called after
+    /// a superblock of the region `cleaned` was emptied. If a region has almost no erased superblocks, its
+    /// pages wait in DRAM.
     pub(crate) fn write_moved<W: FlashOps>(&mut self, cleaned: usize, work: &mut W) {
         let mut waiting = Vec::new();
         while (0..self.regions.len()).any(|region| self.pool.erased_count(region) > LAST)

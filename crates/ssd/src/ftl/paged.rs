@@ -28,7 +28,7 @@ pub(crate) struct Paged<S> {
     pub(crate) config: Config,
     pub(crate) array: Array<S>,
     history: History,
-    /// Versions of units that may not be in flash yet. Empty if the drive does not store data.
+    /// Versions of units, recorded until they are in flash. Empty if the drive does not store data.
     versions: Versions,
     /// Buffer for the bytes of a unit during a write.
     #[state(skip = "of no meaning between two requests")]

@@ -43,12 +43,12 @@ impl<S: Store> Array<S> {
         self.geometry.stripes.map_or((0, 0), |stripes| stripes.stripe_of(of_data))
     }
 
-    /// Returns the number of stripes that end with buffered operations.
+    /// Returns the number of stripes whose last data operation is in the buffer.
     pub(crate) fn held_parities(&self) -> u64 {
         self.frontiers.iter().map(|open| self.held_parities_of(open)).sum()
     }
 
-    /// Returns the number of stripes of the superblock `open` that end with buffered operations.
+    /// Returns the number of stripes of the superblock `open` whose last data operation is in the buffer.
     pub(crate) fn held_parities_of(&self, open: &Frontier) -> u64 {
         let taken = open.taken.next_multiple_of(self.geometry.operation_units);
         u64::from(self.stripe_at(taken).0 - self.stripe_at(open.issued).0)

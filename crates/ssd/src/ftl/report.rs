@@ -64,7 +64,7 @@ fn statistics<S: Store>(array: &Array<S>, counts: &Counts) -> [(&'static str, u6
     ]
 }
 
-/// Returns the columns of a page-mapped drive with `valid` valid units.
+/// Returns the report columns of a page-mapped drive that has `valid` valid units.
 pub(crate) fn paged_columns<S: Store>(array: &Array<S>, valid: u64) -> Vec<Column> {
     let units = f64::from(array.geometry.units_per_superblock);
     // An erased or retired superblock has no slot and no valid units.

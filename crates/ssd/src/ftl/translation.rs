@@ -77,11 +77,11 @@ pub(crate) trait Translation: State + Send {
     /// Returns the planes that hold `units` units starting with `unit`.
     fn planes_of(&self, unit: u64, units: u32) -> Range<u32>;
 
-    /// Checks a write at the front of the queue. Errors: the write is rejected. A drive without zones rejects
-    /// writes and flushes only when it is worn out.
+    /// Checks a write at the front of the queue. Returns an error if the write is rejected. A drive without
+    /// zones rejects writes and flushes only when it is worn out.
     fn admit(&mut self, request: &Request) -> Result<(), ZoneRefusal>;
 
-    /// Writes `unit` into the buffer. Errors: the write is rejected.
+    /// Writes `unit` into the buffer. Returns an error if the write is rejected.
     fn write(&mut self, unit: u64, written: &Written<'_>, flash: &mut Backend) -> Result<(), ZoneRefusal>;
 
     /// Records that all units of a write are in the buffer.
@@ -97,7 +97,8 @@ pub(crate) trait Translation: State + Send {
     /// Issues the data in the buffer. Returns whether the flush must wait for programs.
     fn flush(&mut self, flash: &mut Backend) -> bool;
 
-    /// Completes a flush after the programs that it waited for. Errors: data is left in the buffer.
+    /// Completes a flush after the programs that it waited for. Returns an error if data is left in the
+    /// buffer.
     fn flushed(&mut self) -> Result<(), ZoneRefusal>;
 
     /// Records that an operation is programmed.
@@ -122,7 +123,7 @@ pub(crate) trait Translation: State + Send {
         }
     }
 
-    /// Applies a write without simulated time. Errors: part of the write is rejected.
+    /// Applies a write without simulated time. Returns an error if part of the write is rejected.
     fn precondition(&mut self, request: &Request, counts: &mut Counts) -> Result<(), ZoneRefusal>;
 
     fn prefetch(&self, requests: &[Request]);
@@ -161,13 +162,13 @@ pub(crate) trait Translation: State + Send {
     /// flash, without the time of repeated erases.
     fn recover(&mut self, recovery: &mut Recovery, outage: &mut Outage) -> Time;
 
-    /// Returns the zone that contains `address`.
+    /// Returns the zone that contains `address`, or `None` if the drive has no zones.
     fn zone(&self, _address: u64) -> Option<Zone> {
         None
     }
 
-    /// Assigns an address to an append at the front of the queue, and returns it. The zone begins at the
-    /// address of `request`. Errors: the zone rejects the append.
+    /// Assigns an address to an append at the front of the queue, and returns this address. The zone begins
+    /// at the address of `request`. Returns an error if the zone rejects the append.
     fn place_append(&mut self, _request: &Request) -> Result<u64, ZoneRefusal> {
         unreachable!("only drives with zones take appends")
     }

@@ -271,7 +271,7 @@ impl Host {
         !self.reached.is_empty()
     }
 
-    /// Removes and returns a request that has reached the drive or the host.
+    /// Removes and returns a request that has reached the drive or the host, if any.
     #[inline]
     pub(crate) fn take_reached(&mut self) -> Option<Reached> {
         self.reached.pop_front()

@@ -1,4 +1,4 @@
-//! Fast division by constants of a drive.
+//! Fast division by numbers that are fixed when a drive is built.
 
 /// Division by a number that is fixed when the drive is built. The result is exact for every 32-bit dividend
 /// (Lemire, Kaser and Kurz 2019, "Faster remainder by direct computation").

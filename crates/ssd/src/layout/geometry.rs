@@ -55,7 +55,8 @@ pub(crate) struct Geometry {
     pub(crate) units_per_page: u32,
     /// Number of units per operation.
     pub(crate) operation_units: u32,
-    /// Difference between the numbers of consecutive operations of a superblock; 0 if it varies.
+    /// Difference between the numbers of data operations that are programmed consecutively in a superblock;
+    /// 0 if it varies.
     pub(crate) operation_step: u32,
     pub(crate) units_per_superblock: u32,
     /// Number of units that the host programs in a region between two runs of garbage collection there.
@@ -416,13 +417,13 @@ impl Geometry {
         (superblock - self.first_superblock(die)) * self.rows() + row
     }
 
-    /// Returns the page and the plane of the operation with this [`Geometry::number_on_die`], for
+    /// Returns the page and the plane of the operation whose [`Geometry::number_on_die`] is `number`, for
     /// allocation by plane.
     pub(crate) fn page_and_plane(&self, number: u32) -> (u32, u32) {
         (number % self.rows(), number / self.rows() / self.superblocks_of_region)
     }
 
-    /// Returns the superblock and the operation with this [`Geometry::number_on_die`] on `die`.
+    /// Returns the superblock and the operation whose [`Geometry::number_on_die`] on `die` is `number`.
     pub(crate) fn of_number_on_die(&self, number: u32, die: u32) -> (u32, u32) {
         let (superblock, row) = (number / self.rows(), number % self.rows());
         (superblock + self.first_superblock(die), row * self.dies + die)

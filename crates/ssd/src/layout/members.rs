@@ -1,4 +1,5 @@
-//! Members of a stripe. A unit is rebuilt from the units at the same position in the other operations.
+//! Members of a stripe. A unit is rebuilt from the units at the same position in the other operations of
+//! its stripe.
 
 use crate::layout::geometry::Geometry;
 use nacre_kernel::state::Value;

@@ -4,8 +4,9 @@ use crate::config::UNITS_MAX;
 use nacre_kernel::state::State;
 use prefetch_index::prefetch_index;
 
-/// Number of entries of a chunk, and number of bytes that hold the highest bits of these entries.
+/// Number of entries of a chunk.
 pub(crate) const CHUNK: usize = 1 << 20;
+/// Number of bytes for the highest bits of the entries of a chunk.
 const HIGH: usize = CHUNK / 4;
 
 /// A list of fixed length. All numbers are initially zero, and memory is unused until a number is set.

@@ -33,7 +33,8 @@ impl Stripes {
         self.size - 1
     }
 
-    /// Returns the stripe of a data operation with this number, and its position in the stripe.
+    /// Returns the stripe of the data operation `of_data`, and the position of the operation in this
+    /// stripe.
     pub(crate) fn stripe_of(&self, of_data: u32) -> (u32, u32) {
         self.by_data.divide(of_data)
     }
@@ -45,7 +46,7 @@ impl Stripes {
         first + self.of_data() - self.by_size.divide(row).1
     }
 
-    /// Returns the operation with number `of_data` among the data operations.
+    /// Returns the operation that is number `of_data` among the data operations.
     #[inline(never)]
     pub(crate) fn operation_of(&self, of_data: u32) -> u32 {
         let (stripe, place) = self.stripe_of(of_data);

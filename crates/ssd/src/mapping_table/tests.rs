@@ -54,8 +54,8 @@ impl Model {
             + self.table.wide.iter().filter(|part| part.is_list()).count()
     }
 
-    /// Returns the number of bytes per mapped unit that a table needs in addition to an empty one, including
-    /// the owner and the valid bit of its page.
+    /// Returns the memory in bytes per mapped unit, without the memory of an empty table. The owner and the
+    /// valid bit of each page are included.
     fn bytes_each(&self) -> f64 {
         let is_wide = !self.table.wide.is_empty();
         let owner = if is_wide { 4.25 } else { 4.0 };
@@ -122,8 +122,8 @@ fn random_writes_to_a_large_drive_take_at_most_ten_bytes_a_unit() {
     }
 }
 
-/// Checks the limit between narrow and wide entries. In the tests of this crate, numbers below 2^16 are
-/// narrow. An entry is a page number plus one.
+/// Checks that a table uses wide entries as soon as an entry can exceed the narrow limit. In the tests of
+/// this crate, numbers below 2^16 are narrow. An entry is a page number plus one.
 #[test]
 fn the_entry_of_the_last_narrow_page_is_wide() {
     assert!(Table::new(10, (1 << 16) - 1).wide.is_empty());

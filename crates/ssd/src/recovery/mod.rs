@@ -1,5 +1,5 @@
-//! Effects of a power loss, and the read time of recovery: checkpoints of the mapping, and spare areas of the
-//! pages programmed since the checkpoint.
+//! Effects of a power loss, and the time that recovery takes to read flash: checkpoints of the mapping, and
+//! spare areas of the pages programmed since the checkpoint.
 
 pub(crate) mod spare_area;
 pub(crate) mod versions;
@@ -33,7 +33,7 @@ pub(crate) struct Erases {
 }
 
 impl Outage {
-    /// Records a power loss at `at`, with `unfinished` operations and the effects in `interrupted`.
+    /// Records a power loss at `at`, with the `unfinished` operations and the effects `interrupted`.
     pub(crate) fn interrupt(
         &mut self,
         at: Time,

@@ -50,8 +50,8 @@ impl SpareArea {
         self.sequences[first as usize..][..count as usize].fill(0);
     }
 
-    /// Adapts restored state to whether the device stores data. `table` has the valid page of each unit,
-    /// counted from 1.
+    /// Adapts the restored state to the device: a device that stores data needs sequence numbers, and any
+    /// other device has none. `table` has the valid page of each unit, counted from 1.
     pub(crate) fn fit(&mut self, carries_bytes: bool, units: usize, table: &Table) -> Result<(), String> {
         match self.sequences.len() {
             _ if !carries_bytes => *self = SpareArea::new(0),
@@ -65,8 +65,8 @@ impl SpareArea {
         Ok(())
     }
 
-    /// Returns every page that holds a version of a unit, unless the unit was trimmed later: the page, the
-    /// unit, and the sequence number. `owners` has the unit of each page.
+    /// Returns the page, the unit, and the sequence number of every version in flash. Omits versions of
+    /// units that were trimmed later. `owners` has the unit of each page.
     pub(crate) fn programmed(&self, owners: &Numbers) -> impl Iterator<Item = (u64, u64, u64)> {
         let pages = (0..).zip(&self.sequences).filter(|&(_, &sequence)| sequence > 0);
         let pages = pages.map(|(page, &sequence)| (page, owners.get(page as usize), sequence));

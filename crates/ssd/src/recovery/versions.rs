@@ -40,8 +40,8 @@ pub(crate) struct Lost {
     pub(crate) back: BTreeMap<u64, Before>,
     /// Reverted units whose newer version was acknowledged.
     pub(crate) acknowledged: BTreeSet<u64>,
-    /// Operations that would have programmed these acknowledged versions, as pairs of a superblock and an
-    /// operation number.
+    /// Operations that would have programmed the newer versions of the units in `acknowledged`, as pairs of
+    /// a superblock and an operation number.
     pub(crate) operations: BTreeSet<(u32, u32)>,
 }
 

@@ -129,7 +129,7 @@ impl Blocks {
         (superblock * self.lanes * self.of_lane + member) as usize
     }
 
-    /// Returns the number in its lane that the block of member `member` would have without bad blocks.
+    /// Returns the number that member `member` of `superblock` would have in its lane if no block were bad.
     #[inline]
     fn first_place(&self, superblock: u32, member: u32) -> u32 {
         superblock % self.superblocks * self.of_lane + member / self.lanes
@@ -165,7 +165,7 @@ impl Blocks {
         &self.erases
     }
 
-    /// Returns the memory of these tables, in bytes.
+    /// Returns the memory of the block tables, in bytes.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> u64 {
         (self.members.len() + self.erases.len() + self.limits.len()) as u64 * 4

@@ -65,8 +65,8 @@ impl<S: Store> Superblocks<S> {
     }
 }
 
-/// Returns the relative erase rates of the superblocks, with mean 1. The variance of a Poisson process is
-/// removed. The remaining variance is assumed to persist.
+/// Returns the relative erase rates of the superblocks, with mean 1. The variance that a Poisson process
+/// would cause is removed. The remaining variance is assumed to persist.
 fn rates(erases: &[f64]) -> Vec<f64> {
     let count = erases.len() as f64;
     let mean = erases.iter().sum::<f64>() / count;

@@ -1,4 +1,5 @@
-//! Tests of allocation by plane, which depends on the address or on the die that is free first.
+//! Tests of allocation by plane. The plane of a page is selected by address, or on the die that is free
+//! first.
 
 use super::*;
 use nacre_testkit::cleaning_laws as laws;

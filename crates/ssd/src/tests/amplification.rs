@@ -3,10 +3,10 @@
 use super::*;
 use nacre_testkit::cleaning_laws as laws;
 
-/// Number of superblocks, and mean number of superblocks without data. Superblocks without data: the
-/// reserve, minus half of the superblock that garbage collection is reclaiming, plus half of each of the
-/// two open superblocks.
+/// Number of superblocks.
 const SUPERBLOCKS: f64 = 1024.0;
+/// Mean number of superblocks without data: the reserve, minus half of the superblock that garbage collection
+/// is reclaiming, plus half of each of the two open superblocks.
 const IDLE: f64 = 4.5;
 
 /// Returns the utilization of the superblocks that hold data. The host data is the fraction `live` of the

@@ -1,4 +1,4 @@
-//! Compares the array with a list of units. Every unit must read as its last write.
+//! Compares the array with a list of units. A read of a unit must return the data of its last write.
 
 use super::*;
 use crate::ftl::array::Array;

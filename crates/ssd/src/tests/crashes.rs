@@ -6,7 +6,7 @@ use nacre_kernel::event::Payload;
 use nacre_kernel::{Status, ZoneCommand};
 use nacre_testkit::durability;
 
-/// Returns the settings of a drive with `settings` added or replaced.
+/// Returns the settings of `drive`, with `settings` added or replaced.
 fn with(drive: &str, settings: &str) -> String {
     let kept = drive.lines().filter(|line| {
         let name = line.split('=').next();

@@ -19,11 +19,11 @@ fn saturated(settings: &str) -> (f64, f64) {
     (seen.latency.max().expect("it wrote").as_secs_f64(), seen.per_second())
 }
 
-/// If all dies erase at the same time, or the buffer slots form a ring, a write waits for a whole erase. If
-/// dies erase one at a time and the slots form a pool, a write waits as if one die were missing. It waits
-/// for three programs of 500 us, because three of the eight requests proceed with each program, and for the
-/// rest of the program in progress. The pool must hold the operations that the erasing die does not program
-/// in the meantime: 3 x 20 ms / 500 us = 120 of 255 slots.
+/// Checks how long writes wait for erases. If all dies erase at the same time, or the buffer slots form a
+/// ring, a write waits for a whole erase. If dies erase one at a time and the slots form a pool, a write
+/// waits as if one die were missing. It waits for three programs of 500 us, because three of the eight
+/// requests proceed with each program, and for the rest of the program in progress. The pool must hold the
+/// operations that the erasing die does not program in the meantime: 3 x 20 ms / 500 us = 120 of 255 slots.
 #[test]
 fn no_write_waits_for_an_erase_if_dies_erase_in_turn_and_slots_are_a_pool() {
     // A die erases once per 256 programs.

@@ -26,7 +26,8 @@ fn filled(settings: &str, count: u64) -> Driven {
     device
 }
 
-/// Reads units one at a time from `at`, at intervals of one millisecond. Returns the mean latency in seconds.
+/// Reads units one at a time, at intervals of one millisecond, starting `at` microseconds after time zero.
+/// Returns the mean latency in seconds.
 fn mean_latency(device: &mut Driven, at: u64, units: std::ops::Range<u64>) -> f64 {
     let count = units.end - units.start;
     let mut sum = 0.0;
@@ -279,7 +280,7 @@ fn moved(settings: &str, times: u64) -> (Driven, u64) {
     (device, end.as_ps() / 1_000_000 + 1)
 }
 
-/// Reads the units that were moved `times` times. Returns their number.
+/// Reads the units that were moved `times` times. Returns the number of these units.
 fn read_cold(device: &mut Driven, at: u64, times: u64) -> f64 {
     for (step, number) in (0..).zip(cold(times)) {
         let now = Time::from_us(at + 1000 * step);

@@ -7,7 +7,8 @@ use nacre_testkit::cleaning_laws as laws;
 /// reclaiming.
 const ERASED: f64 = 3.5;
 
-/// Creates a drive with the reclaim unit handles `handles` and these flash settings.
+/// Creates a drive with the reclaim unit handles `handles`, `blocks` blocks per plane, and additional
+/// `settings`.
 fn drive_with(handles: &str, blocks: u32, settings: &str) -> Driven {
     let spare = if settings.contains("parity") { 80 } else { 28 };
     driven(&format!(

@@ -119,8 +119,8 @@ fn every_read_of_a_whole_drive_with_one_slot_is_done_when_a_simulation_of_the_qu
     }
 }
 
-/// Tenants that always have waiting requests share the throughput of a drive in proportion to their weights,
-/// regardless of its flash.
+/// Checks that tenants that always have waiting requests share the throughput of a drive in proportion to
+/// their weights, regardless of the flash of the drive.
 #[test]
 fn classes_share_a_drive_by_weight() {
     let case = Case { name: "weighted_round_robin", classes: &[1, 2, 3], weights: [6, 3, 1] };
@@ -146,7 +146,8 @@ fn classes_share_a_drive_by_weight() {
     }
 }
 
-/// An urgent request waits for the request in service, but not for waiting requests of other tenants.
+/// Checks that an urgent request waits for the request in service, but not for waiting requests of other
+/// tenants.
 #[test]
 fn an_urgent_request_goes_before_all_waiting_requests() {
     let case = Case { name: "weighted_round_robin", classes: &[3, 0], weights: [1, 1, 1] };

@@ -16,8 +16,9 @@ struct Document {
     host: Slot<HostInterfaceFamily>,
 }
 
-/// Returns the completion time of a request of `bytes` bytes that a device serves immediately, and the
-/// maximum number of bytes per transfer of the interface.
+/// Returns the completion time of a request of `bytes` bytes through the host interface `host`, in front of
+/// a device that serves requests immediately. Also returns the maximum number of bytes per transfer of the
+/// interface.
 fn served_at_once(host: &str, op: Op, bytes: u64) -> (Time, u64) {
     let workbench = workbench(1);
     let document: Document = workbench.read(&format!("[host]\n{host}")).expect("it is legal");
@@ -51,8 +52,8 @@ fn alone(host: &str, op: Op) -> driven::Answer {
     answer
 }
 
-/// Checks that a host interface adds its latency with an instant device to the latency of the drive. Other
-/// tests check the latency of the interface.
+/// Checks that the latency of a drive behind a host interface is the latency of the drive plus the latency
+/// of the interface in front of an instant device. Other tests check the latency of the interface.
 #[test]
 fn a_drive_behind_an_interface_takes_its_way_on_top() {
     for host in [

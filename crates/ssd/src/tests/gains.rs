@@ -23,8 +23,9 @@ fn has_nothing_to_gain(array: &Array<Nothing>) -> bool {
     })
 }
 
-/// Fills `array`, writes a few units repeatedly, and refreshes superblocks with the probability `refreshed`.
-/// Returns the number of writes before which garbage collection was due but could not reclaim space.
+/// Fills `array`, writes a few units repeatedly, and refreshes random superblocks with the probability
+/// `refreshed`. Returns the number of writes before which garbage collection was due but could not reclaim
+/// space.
 fn nothing_gained(array: &mut Array<Nothing>, refreshed: f64) -> u64 {
     (0..array.geometry.logical_units).for_each(|unit| assert!(array.write(unit, &[], &mut Untimed)));
     let (mut random, mut found) = (random("gains"), 0);

@@ -140,8 +140,8 @@ fn volumes_go_round_the_handles() {
     assert_eq!(host.values, [2.0, 1.0]);
 }
 
-/// A handle without host writes has no write amplification, even if garbage collection moves data that was
-/// written through the handle earlier.
+/// Checks that a handle without host writes has no write amplification, even if garbage collection moves
+/// data that was written through the handle earlier.
 #[test]
 fn a_handle_that_nothing_is_written_through_has_no_amplification() {
     let mut device = driven("fdp = { initially_isolated = 3 }\nblocks = 64\nover_provisioning = \"28 %\"");

@@ -31,7 +31,8 @@ fn a_moved_mapping_is_programmed_once_unless_its_page_is_cached_meanwhile() {
     assert_eq!(cache.look_up(6, false), Lookup::Miss { page: 6, programmed: Some(0) });
 }
 
-/// Creates a drive whose mapping table has 97 to 98 pages.
+/// Creates a drive with a mapping cache of `pages` pages. The mapping table of the drive has 97 to 98
+/// pages.
 fn cached(pages: u32, allocation: &str) -> Driven {
     driven(&format!(
         "mapping = {{ kind = \"cached_pages\", size = \"{} KiB\" }}\nover_provisioning = \"31 %\"\nblocks = 512\nallocation = \"{allocation}\"",
@@ -115,8 +116,8 @@ fn reads_the_table_first(allocation: &str) {
     assert_eq!(none, 0.0);
 }
 
-/// Checks that the dies are not busy for longer than the drive. Writes and reads arrive much faster than
-/// the dies serve them. Reads of the table and of data have priority over programs and erases.
+/// Checks that the busy time of the dies is at most the elapsed time. Writes and reads arrive much faster
+/// than the dies serve them. Reads of the table and of data have priority over programs and erases.
 #[test]
 fn dies_with_a_table_in_flash_are_busy_no_longer_than_the_drive() {
     for allocation in ["superblock", "static", "dynamic"] {

@@ -9,16 +9,17 @@ use nacre_kernel::{Recovery, Status};
 use std::collections::BTreeMap;
 
 const READ: Time = Time::from_us(50);
-/// Channel time of a command, and channel time of a page.
+/// Channel time of a command.
 const COMMAND: Time = Time::from_ns(300);
+/// Channel time of a page.
 const PAGE: Time = Time::from_ns(10_240);
 /// Link time of a page of 4 KiB at 4 GB/s.
 const LINK: Time = Time::from_ns(1_024);
 /// Decoding time of two codewords of 2 KiB, with 15 us for each of four correctable bits.
 const DECODING: Time = Time::from_us(120);
 
-/// Returns settings for parity over `stripe` of the four dies, and for a bit error rate at which some units
-/// are uncorrectable.
+/// Returns settings with parity, in stripes of `stripe` of the four dies, and with the constant bit error
+/// rate `rate`, at which some units are uncorrectable.
 fn parity(stripe: u32, rate: f64) -> String {
     format!(
         "allocation = {{ kind = \"superblock\", parity = {{ stripe = {stripe} }} }}\nover_provisioning = \"140 %\"\nerrors = {{ ecc = {{ kind = \"bch\", \
@@ -26,7 +27,7 @@ fn parity(stripe: u32, rate: f64) -> String {
     )
 }
 
-/// Returns the fraction of units that are uncorrectable at this bit error rate.
+/// Returns the fraction of units that are uncorrectable at the bit error rate `rate`.
 fn beyond(rate: f64) -> f64 {
     crate::tests::workbench::ecc("kind = \"bch\"\nt = 4\ncodeword = \"2 KiB\"", 4096).page_failure(rate)
 }

@@ -12,9 +12,10 @@ fn limited(settings: &str) -> Driven {
     ))
 }
 
-/// Twelve pages that arrive together, three per die, are programmed in rounds. A page crosses the link in
-/// 0.1024 us and its channel in 1.024 us. Without cached commands, the page is transferred before each
-/// program of a die, unless the die waits for its turn anyway.
+/// Checks that programs run in rounds if the number of simultaneous programs is limited. Twelve pages
+/// arrive together, three per die. A page crosses the link in 0.1024 us and its channel in 1.024 us.
+/// Without cached commands, the page is transferred before each program of a die, unless the die must wait
+/// for the limit anyway.
 #[test]
 fn a_limited_number_of_programs_runs_in_rounds() {
     for (most, rounds, registers, crossings) in [
@@ -38,8 +39,9 @@ fn a_limited_number_of_programs_runs_in_rounds() {
     }
 }
 
-/// Checks the rate of programs under a limit. The expected rate is the limit divided by the program time,
-/// or the rate at which all dies do all work including erases, whichever is lower.
+/// Checks the rate of programs if the number of simultaneous programs is limited. The expected rate is the
+/// limit divided by the program time, or the rate at which all dies do all work including erases, whichever
+/// is lower.
 #[test]
 fn saturated_writes_are_programmed_by_as_many_dies_as_may() {
     for settings in

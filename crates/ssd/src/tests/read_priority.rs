@@ -1,4 +1,5 @@
-//! Reads precede waiting operations but wait for the operation in progress (non-preemptive priority).
+//! Tests that reads precede waiting operations but wait for the operation in progress (non-preemptive
+//! priority).
 //!
 //! Host reads (1) and programs (2) arrive at random with rates l1 and l2, and take fixed times s1 and s2, so
 //! the loads are r = l s. The mean remaining time of the operation in progress at an arrival is
@@ -22,7 +23,7 @@ fn one_die(settings: &str) -> Driven {
     ))
 }
 
-/// Returns the latencies in seconds of reads at these times.
+/// Returns the latencies in seconds of reads that arrive at the times `at_us` in microseconds.
 fn latencies<const COUNT: usize>(device: &mut Driven, at_us: [u64; COUNT]) -> [f64; COUNT] {
     let reads = at_us.map(|at| device.submit(Time::from_us(at), &unit(Op::Read, 2 + at)));
     reads.map(|read| device.answer(read).latency_s())

@@ -3,7 +3,8 @@
 use super::*;
 use nacre_testkit::cleaning_laws as laws;
 
-/// Creates a drive of four dies in two groups, with these flash settings.
+/// Creates a drive of four dies in two reclaim groups, with `blocks` blocks per plane and additional
+/// `settings`.
 fn two_groups(blocks: u32, settings: &str) -> Driven {
     let allocation = "allocation = { kind = \"superblock\", reclaim_groups = 2 }";
     let allocation = if settings.contains("allocation") { "" } else { allocation };

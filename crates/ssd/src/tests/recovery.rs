@@ -22,7 +22,7 @@ fn written(device: &mut Driven, units: u64) {
     }
 }
 
-/// Writes the first `units` units and waits for their programs. Returns the end time.
+/// Writes the first `units` units and waits for their programs. Returns the end time of the last program.
 fn filled(device: &mut Driven, units: u64) -> Time {
     written(device, units);
     device.rest()
@@ -244,8 +244,9 @@ fn a_flush_waits_for_data_of_the_host_that_a_page_of_the_mapping_completes() {
     assert_eq!(done, at + COMMAND + PAGE * 2 + Time::from_us(500));
 }
 
-/// Four dies program their first page and then their second page. With two program times, both pages share a
-/// word line. A power loss during the second program then damages the first page, but no other page.
+/// Checks that an interrupted program damages the earlier page on its word line, and no other page. Four
+/// dies program their first page and then their second page. With two program times, these pages share a
+/// word line.
 #[test]
 fn an_interrupted_program_damages_the_page_before_it_on_its_word_line() {
     let two = "program = [\"500 us\", \"900 us\"]\nread = [\"50 us\"]";

@@ -23,7 +23,7 @@ fn dies_of(count: usize, dies: u64, is_skewed: bool, random: &mut Random) -> Vec
     (0..count).map(|_| draw()).collect()
 }
 
-/// Returns the completion times of reads on these dies, from the drive and from the event simulation.
+/// Returns the completion times of reads on the dies `of`, from the drive and from the event simulation.
 fn both(
     dies: u64,
     policy: (&str, Arbitration),

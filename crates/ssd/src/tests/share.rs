@@ -7,8 +7,8 @@ const PRICED: &str = "price = \"2 /GiB\"\nidle_power = \"8 W\"\nread_energy = \"
                       erase_energy = \"1 uJ\"\ntransfer_energy = \"1 uJ\"\nendurance = 1000\nspare_blocks = 16\n";
 
 /// Returns properties of a drive or a share: capacity in units, price, idle energy over 1,000 s, write
-/// amplification, and lifetime in days. Write amplification and lifetime result from `turnovers` random
-/// writes per unit in 1,000 s.
+/// amplification, and lifetime in days. The last two properties result from random writes: in 1,000 s, each
+/// unit is written `turnovers` times on average.
 fn bought(settings: &str, turnovers: u64) -> (u64, f64, f64, f64, f64) {
     let mut device = driven(&format!("{PRICED}{settings}"));
     let count = device.unit_count();

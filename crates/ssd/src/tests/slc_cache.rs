@@ -56,8 +56,8 @@ fn a_full_drive_has_folded_its_slc_cache() {
     device.check_invariants();
 }
 
-/// Checks read disturb in a superblock of two blocks per plane. In SLC mode, its first 32 rows of pages are
-/// in the first block of each plane, and the other rows in the second block.
+/// Checks read disturb in a superblock of two blocks per plane. In SLC mode, the first 32 rows of pages of
+/// the superblock are in the first block of each plane, and the other rows are in the second block.
 #[test]
 fn reads_in_slc_mode_disturb_the_block_of_their_page() {
     let settings = "allocation = { kind = \"superblock\", reclaim_unit = 2 }\n\

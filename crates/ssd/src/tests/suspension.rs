@@ -88,8 +88,8 @@ fn reads_of_a_busy_die_meet_the_law_of_residual_time() {
     }
 }
 
-/// Power fails while a program is being suspended, is suspended, or is being resumed. The elapsed part of
-/// each phase is charged, and the rest is not.
+/// Checks the time that is charged for a suspension if power fails while a program is being suspended, is
+/// suspended, or is being resumed. Only the part of each phase before the power loss is charged.
 #[test]
 fn a_power_loss_ends_a_suspension() {
     let settings = "scheduling = { kind = \"suspension\", suspend = \"100 us\", resume = \"300 us\" }\npower_protected = false";

@@ -3,8 +3,8 @@
 use super::*;
 use nacre_kernel::Status;
 
-/// Returns the erase counts of superblocks after overwriting the capacity `turnovers` times with writes to 10
-/// % of a full drive.
+/// Fills a drive, and then writes `turnovers` times its capacity to random units in one tenth of the
+/// addresses. Returns the erase counts of the superblocks.
 fn erases(settings: &str, turnovers: u64) -> Vec<f64> {
     let mut device = driven(&format!("blocks = 64\nover_provisioning = \"40 %\"\n{settings}"));
     let count = device.unit_count();
@@ -48,7 +48,7 @@ fn uniform_writes_wear_evenly() {
 }
 
 /// Writes up to `most` random units, one at a time, until a write is rejected. Returns the number of units
-/// written, the time of the rejection, and the device.
+/// written, the time of the rejection (`None` if no write was rejected), and the device.
 fn write_at_most(settings: &str, most: u64) -> (u64, Option<Time>, Driven) {
     let mut device = driven(&format!("blocks = 64\nover_provisioning = \"40 %\"\n{settings}"));
     let count = device.unit_count();

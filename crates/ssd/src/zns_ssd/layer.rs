@@ -27,7 +27,7 @@ struct Place {
 }
 
 impl<S: Store> Zones<S> {
-    /// Returns the zone that begins at `address`. Errors: `address` is not the start of a zone.
+    /// Returns the zone that begins at `address`, or an error if `address` is not the start of a zone.
     fn zone_at(&self, address: u64) -> Result<u32, ZoneRefusal> {
         let (zone, _) = self.zone_of(address >> self.geometry.unit_shift);
         match self.describe(zone).start == address {
@@ -36,7 +36,8 @@ impl<S: Store> Zones<S> {
         }
     }
 
-    /// Returns the zone to which the append `request` is written. Errors: the zone rejects the append.
+    /// Returns the zone to which the append `request` is written, or an error if the zone rejects the
+    /// append.
     fn zone_for_append(&self, request: &Request) -> Result<u32, ZoneRefusal> {
         let zone = self.zone_at(request.address)?;
         self.check_write(zone, self.whole_units(request)?)?;

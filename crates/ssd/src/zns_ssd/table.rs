@@ -159,7 +159,7 @@ impl<S: Store> Zones<S> {
         (self.members[(zone * self.limits.superblocks + member) as usize], index)
     }
 
-    /// Returns the zone to which `request` is written. Errors: the zone rejects the write.
+    /// Returns the zone to which `request` is written, or an error if the zone rejects the write.
     pub(super) fn zone_for(&self, request: &Request) -> Result<u32, ZoneRefusal> {
         let units = self.whole_units(request)?;
         let (zone, index) = self.zone_of(request.address >> self.geometry.unit_shift);
@@ -171,7 +171,7 @@ impl<S: Store> Zones<S> {
         Ok(zone)
     }
 
-    /// Returns the number of units of `request`. Errors: the request covers part of a unit.
+    /// Returns the number of units of `request`, or an error if the request covers only part of a unit.
     pub(super) fn whole_units(&self, request: &Request) -> Result<u32, ZoneRefusal> {
         let unit_bytes = u64::from(self.geometry.unit_bytes);
         let is_whole = |bytes: u64| bytes.is_multiple_of(unit_bytes);
@@ -181,8 +181,8 @@ impl<S: Store> Zones<S> {
         }
     }
 
-    /// Checks that `count` units can be written at the write pointer of `zone`. Errors: the zone rejects
-    /// the write.
+    /// Checks that `count` units can be written at the write pointer of `zone`. Returns an error if the
+    /// zone rejects the write.
     pub(crate) fn check_write(&self, zone: u32, count: u32) -> Result<(), ZoneRefusal> {
         let Entry { state, written, .. } = self.zones[zone as usize];
         if state == ZoneState::Full {
@@ -194,8 +194,8 @@ impl<S: Store> Zones<S> {
         self.check_resources(zone)
     }
 
-    /// Checks that `zone` is open or can be opened. Errors: a limit is reached, or too few superblocks are
-    /// erased.
+    /// Checks that `zone` is open or can be opened. Returns an error if a limit is reached or too few
+    /// superblocks are erased.
     fn check_resources(&self, zone: u32) -> Result<(), ZoneRefusal> {
         let state = self.zones[zone as usize].state;
         if state.is_open() {
@@ -225,8 +225,8 @@ impl<S: Store> Zones<S> {
         }
     }
 
-    /// Opens `zone` by command. Errors: the zone is full, a limit is reached, or too few superblocks are
-    /// erased.
+    /// Opens `zone` by command. Returns an error if the zone is full, a limit is reached, or too few
+    /// superblocks are erased.
     pub(crate) fn open_by_command(&mut self, zone: u32) -> Result<(), ZoneRefusal> {
         let entry = &mut self.zones[zone as usize];
         match entry.state {
@@ -240,7 +240,7 @@ impl<S: Store> Zones<S> {
         Ok(())
     }
 
-    /// Closes `zone` by command. Errors: the zone is empty or full.
+    /// Closes `zone` by command. Returns an error if the zone is empty or full.
     pub(crate) fn close_by_command(&mut self, zone: u32) -> Result<(), ZoneRefusal> {
         match self.zones[zone as usize].state {
             ZoneState::Empty | ZoneState::Full => return Err(ZoneRefusal::InvalidTransition),

@@ -73,7 +73,7 @@ impl<S: Store> Array<S> {
     }
 
     /// Issues full operations of `frontier`, oldest first, while the buffer holds more than `held` of its
-    /// units. If an operation completes its stripe, the parity follows.
+    /// units. If an operation completes its stripe, the parity of the stripe is issued next.
     #[inline]
     fn issue_beyond<W: FlashOps>(&mut self, frontier: usize, held: u32, cause: Cause, work: &mut W) {
         let (units, step) = (self.geometry.operation_units, self.geometry.operation_step);
@@ -145,7 +145,7 @@ impl<S: Store> Array<S> {
         self.frontiers.iter().map(|open| u64::from(held(open))).sum()
     }
 
-    /// Returns the number of buffered operations, including parity, of the die that has the most of them.
+    /// Returns the largest number of buffered operations, including parity, on a single die.
     pub(crate) fn held_rounds(&self) -> u64 {
         let dies = self.geometry.dies_of_superblock();
         let mut of_dies = vec![0; (self.geometry.dies / dies) as usize];

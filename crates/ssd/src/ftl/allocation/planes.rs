@@ -1,5 +1,5 @@
-//! Regions to which frontiers, slots, and pages belong in a drive with several regions, i.e. with
-//! allocation by plane or with reclaim groups.
+//! Mapping of frontiers, slots, and pages to regions, for drives with several regions. Such drives have
+//! allocation by plane or reclaim groups.
 
 use crate::config::OPEN;
 use crate::ftl::array::Array;
@@ -138,8 +138,8 @@ impl<S: Store> Array<S> {
         self.partitions[region].live + u64::from(self.geometry.units_per_page) <= most
     }
 
-    /// Returns the superblock of `unit` and the number of the unit in the superblock. The unit was never
-    /// written. Its location is the one that it has in a drive filled sequentially.
+    /// Returns the superblock of `unit`, which was never written, and the number of the unit in the
+    /// superblock. The result is the location of the unit in a drive that was filled sequentially.
     pub(crate) fn place_unwritten(&self, unit: u64) -> (u32, u32) {
         let geometry = &self.geometry;
         match geometry.is_by_plane() {
@@ -148,8 +148,8 @@ impl<S: Store> Array<S> {
         }
     }
 
-    /// Returns the operation of `unit`, which was never written. The operation is the one that contains the
-    /// unit in a drive filled sequentially.
+    /// Returns the operation of `unit`, which was never written. The result is the operation that contains
+    /// the unit in a drive that was filled sequentially.
     #[inline]
     pub(crate) fn operation_unwritten(&self, unit: u64) -> u32 {
         let geometry = &self.geometry;

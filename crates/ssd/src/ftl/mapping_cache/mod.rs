@@ -42,6 +42,7 @@ pub(crate) enum Lookup {
         /// Number of the page that must be read.
         page: u32,
         /// Number of a page that must be programmed, because changed mappings of the page were evicted.
+        /// `None` if there is no such page.
         programmed: Option<u32>,
     },
 }
@@ -54,8 +55,8 @@ pub(crate) trait MappingCache: State + Send {
     /// Records that garbage collection moved the data of `unit`.
     fn moved(&mut self, unit: u64);
 
-    /// Removes and returns a table page that must be programmed because garbage collection moved data. The
-    /// page then counts as programmed.
+    /// Removes and returns a table page that must be programmed because garbage collection moved data, if
+    /// any. The page then counts as programmed.
     fn take_moved(&mut self) -> Option<u32>;
 
     /// Puts back a page that [`MappingCache::take_moved`] returned but that could not be programmed yet.
@@ -183,7 +184,7 @@ impl Recency {
         }
     }
 
-    /// Removes and returns the least recently used number.
+    /// Removes and returns the least recently used number, if any.
     fn take_oldest(&mut self) -> Option<u64> {
         let oldest = self.oldest.checked_sub(1)?;
         self.remove(oldest);

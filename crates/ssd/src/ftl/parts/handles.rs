@@ -200,7 +200,7 @@ impl Handles {
         self.of_superblock.get(superblock as usize).map_or(0, |&part| usize::from(part))
     }
 
-    /// Selects the data group that wear leveling moves next, from `superblock` of `region`. Returns whether
+    /// Makes the data group of `superblock` the group that wear leveling moves in `region`. Returns whether
     /// the group changed, which requires another open superblock.
     pub(crate) fn level(&mut self, region: usize, superblock: u32) -> bool {
         let part = self.cleaning_frontier(superblock) as u8;

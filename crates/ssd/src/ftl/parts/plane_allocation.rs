@@ -1,4 +1,4 @@
-//! Allocation of host pages to planes: by their address, or on the die that is free first.
+//! Allocation of host pages to planes: by address, or to the die that is free first.
 
 use crate::config::{Allocation, Config, Order};
 use crate::layout::divisor::Divisor;

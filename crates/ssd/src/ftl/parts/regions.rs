@@ -27,7 +27,7 @@ pub(crate) struct Region {
 }
 
 impl Region {
-    /// Creates an empty region with these slots.
+    /// Creates an empty region with the slots `places`.
     pub(crate) fn new(places: Range<usize>) -> Region {
         Region {
             empty: places.rev().map(|place| place as u32).collect(),
@@ -122,7 +122,7 @@ pub(crate) struct Relocation {
     pub(crate) reading: Reading,
 }
 
-/// Operation whose units are being copied, and their number. The units are read together.
+/// An operation whose units are being copied, and the number of these units. They are read together.
 #[derive(Clone, Copy, Debug, Value)]
 pub(crate) struct Reading {
     superblock: u32,

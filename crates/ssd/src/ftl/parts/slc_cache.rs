@@ -23,7 +23,7 @@ pub(crate) struct SlcCache {
 }
 
 impl SlcCache {
-    /// Creates an empty cache for `config`, or a disabled one.
+    /// Creates the empty SLC cache that `config` describes, or a disabled cache if `config` has none.
     pub(crate) fn new(config: &Config, geometry: &Geometry) -> SlcCache {
         let Some(cache) = &config.mapping().slc_cache else {
             return SlcCache { units: 0, most: 0, is_single: Vec::new(), count: 0 };

@@ -101,8 +101,7 @@ fn superblocks_of_each_group_wear_evenly() {
     device.check_invariants();
 }
 
-/// Recovery searches zones on different dies at the same time, and zones on the same dies one after the
-/// other.
+/// Checks that recovery searches zones on different dies in parallel, and zones on one die sequentially.
 #[test]
 fn recovery_looks_into_zones_of_the_same_dies_in_turn() {
     let page = 50e-6 + 300e-9;

@@ -62,8 +62,8 @@ impl Spec {
         Ok(())
     }
 
-    /// Writes `count` units from `offset` on, or at the write pointer if `offset` is `None`. Errors: the
-    /// write is rejected.
+    /// Writes `count` units at `offset`, or at the write pointer if `offset` is `None`. Returns an error if
+    /// the write is rejected.
     fn write(&mut self, number: usize, offset: Option<u64>, count: u64) -> Result<(), ZoneRefusal> {
         let Described { state, written, .. } = self.zones[number];
         let offset = offset.unwrap_or(written);
@@ -87,7 +87,7 @@ impl Spec {
         Ok(())
     }
 
-    /// Performs a command other than an append. Errors: the command is rejected.
+    /// Performs a command other than an append. Returns an error if the command is rejected.
     fn command(&mut self, command: ZoneCommand, number: usize) -> Result<(), ZoneRefusal> {
         use ZoneState::{Closed, Empty, ExplicitlyOpen, Full, ImplicitlyOpen};
         let state = self.zones[number].state;
