@@ -40,9 +40,9 @@ pub fn keeps_its_bytes(workbench: Workbench, toml: &str, points: u64) -> Report 
 /// requests complete before the power loss.
 const OUTSTANDING: u32 = 300;
 
-/// Panics if the device that `toml` describes charges interrupted work for longer than until the power
-/// loss. After power losses with hundreds of outstanding requests, no resource may have been busy for
-/// longer than the elapsed time.
+/// Panics if the device that `toml` describes charges time after a power loss to work that the power loss
+/// interrupted. After power losses with hundreds of outstanding requests, no resource may have been busy
+/// for longer than the elapsed time.
 pub fn charges_what_it_did(workbench: Workbench, toml: &str) {
     let (mut workbench, mut random) = (workbench.with_bytes(), Streams::new(1).stream("requests"));
     for completing in [0, 3, 30, 150] {

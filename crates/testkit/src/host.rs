@@ -118,7 +118,7 @@ pub fn counter(report: &ComponentReport, name: &str) -> u64 {
 }
 
 impl Host {
-    /// Runs the device to `now`, submits a request with its data, and waits for its completion. Returns the
+    /// Runs the device to `now`, submits `request` with `data`, and waits for its completion. Returns the
     /// completion time, the status, and the data of a read.
     pub fn ask(&mut self, now: Time, request: Request, data: Payload) -> (Time, Status, Payload) {
         self.run(now);

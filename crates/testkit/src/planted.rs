@@ -87,7 +87,7 @@ pub struct Planted {
     completions: Completions,
 }
 
-/// A request of the submitter to the inner device.
+/// A request that was forwarded to the inner device.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Forwarded {
     id: RequestId,

@@ -9,12 +9,12 @@ use nacre_kernel::{Bytes, ComponentId, Random, Streams, event::Device};
 use nacre_media::store::{Layout, Pages};
 use std::any::Any;
 
-/// Component tables that are available to the tests of a crate.
+/// Component models that are available to the tests of a crate.
 #[derive(Clone, Copy)]
 pub struct Models {
-    /// Tables of devices.
+    /// Models of devices, in tables.
     pub devices: &'static [&'static Table<DeviceFamily>],
-    /// Function that returns the components of any other family, given its name.
+    /// Function that returns the components of any other family, given the name of the family.
     pub others: fn(&str) -> Vec<&'static Descriptor>,
 }
 

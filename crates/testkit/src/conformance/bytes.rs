@@ -20,8 +20,8 @@ pub(super) struct Contents {
 #[derive(Clone, Debug, Default)]
 struct Sector {
     changes: Vec<Change>,
-    /// Data of the last read without mixed versions, and sequence number of its submission. `None` before the
-    /// first such read.
+    /// Data of the last read that did not mix versions, and the sequence number of the submission of this
+    /// read. `None` before the first such read.
     read: Option<(u64, u64)>,
 }
 

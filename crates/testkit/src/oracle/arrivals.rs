@@ -28,7 +28,7 @@ pub(super) struct Waiting {
 #[derive(Debug)]
 pub(super) struct Arrivals {
     known: Vec<Time>,
-    /// Number of requests in the list.
+    /// Total number of requests.
     count: usize,
     /// Number of the next request to take.
     next: usize,

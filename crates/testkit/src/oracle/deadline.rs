@@ -21,14 +21,14 @@ pub struct Deadlines {
     pub starved: u32,
 }
 
-/// Simulates reads and writes on a disk that has no cache and processes one request at a time.
+/// Simulates mq-deadline in front of a disk that has no cache and processes one request at a time.
 #[must_use]
 pub fn disk(disk: &Disk, deadlines: Deadlines, requests: &[Request], load: Load<'_>) -> Vec<Visit> {
     let mut scheduler = Scheduler::new(deadlines, requests);
     on_arm(disk, requests, load, |_, now, waiting| scheduler.choose(now, waiting))
 }
 
-/// Simulates reads and writes on `servers` identical servers. Each request takes `service`.
+/// Simulates mq-deadline in front of `servers` identical servers. Each request takes `service`.
 #[must_use]
 pub fn servers(
     servers: usize,
@@ -72,8 +72,8 @@ impl Scheduler<'_> {
         position
     }
 
-    /// Returns the index of the next waiting request of the current direction (read or write). Its address
-    /// is the lowest one that is not below the last address served in this direction.
+    /// Returns the index of the next waiting request of the current direction (read or write), if any. Its
+    /// address is the lowest one that is not below the last address served in this direction.
     fn higher(&self, waiting: &[Waiting]) -> Option<usize> {
         let last = self.last[usize::from(self.is_write)];
         let address = |position: &usize| self.requests[waiting[*position].request].address;
@@ -111,8 +111,8 @@ impl Scheduler<'_> {
 mod tests {
     use super::*;
 
-    /// Returns the completion times in milliseconds of requests at these addresses that arrive simultaneously
-    /// and take 1 ms each.
+    /// Returns the completion times in milliseconds of the requests `of`, given by operation and address.
+    /// All requests arrive simultaneously and take 1 ms each.
     fn done_ms(read_expire_ms: u64, of: &[(Op, u64)]) -> Vec<u64> {
         let requests: Vec<Request> =
             of.iter().map(|&(op, address)| Request { address, op, ..Request::default() }).collect();

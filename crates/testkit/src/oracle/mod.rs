@@ -1,8 +1,8 @@
 //! Independent discrete-event simulations, for comparison with schedulers.
 //!
 //! Each simulation is small enough to be verified by reading: it processes events in order, keeps waiting
-//! requests in a list, and searches that list for the next request. It shares the physics with the product
-//! (seek times, row timings) but none of its schedulers.
+//! requests in a list, and searches that list for the next request. It uses the same seek times and row
+//! timings as the models, but none of their schedulers.
 //!
 //! | module | simulated system |
 //! |---|---|

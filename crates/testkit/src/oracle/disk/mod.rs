@@ -66,8 +66,8 @@ pub(super) fn on_arm(
 }
 
 impl Firmware {
-    /// Returns the index in `waiting` of the request to serve from `now` on. `waiting` is not empty, and its
-    /// first request is the oldest.
+    /// Returns the index in `waiting` of the request that the disk starts to serve at `now`. `waiting` is
+    /// not empty, and its first request is the oldest.
     fn choose(
         &self,
         disk: &Disk,

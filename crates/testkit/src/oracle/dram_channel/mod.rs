@@ -113,7 +113,7 @@ pub fn serve(controller: &Controller, accesses: &[Access], load: Load<'_>) -> Ve
 }
 
 /// Returns the command to issue at `now` for one of the `served` accesses, which are sorted from oldest to
-/// newest.
+/// newest. Returns `None` if the timing allows no command.
 fn choose(rank: &Rank, now: u64, served: &[(usize, Access)]) -> Option<(Command, usize, Access)> {
     let is_hit = |access: &Access| rank.open_row(access.bank) == Some(access.row);
     let hit = served

@@ -136,7 +136,7 @@ impl Rank {
         self.precharge(self.banks[bank].precharge, bank);
     }
 
-    /// Reads or writes the open row of a bank. Returns the clock at which the last data was transferred.
+    /// Reads or writes the open row of a bank. Returns the clock at which the data transfer ends.
     pub(super) fn column(&mut self, now: u64, bank: usize, is_write: bool) -> u64 {
         let timing = self.timing;
         let latency = if is_write { timing.write_latency } else { timing.read_latency };

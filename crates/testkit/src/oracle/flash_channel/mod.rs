@@ -51,7 +51,8 @@ struct Crossing {
 struct Die {
     /// Queue of the reads whose commands have not been sent yet.
     queue: VecDeque<Waiting>,
-    /// Read that occupies the memory array, from the start of its command until its page is sensed.
+    /// Read that occupies the memory array, from the start of its command until its page is sensed. `None`
+    /// while the array is free.
     sensing: Option<Waiting>,
     /// Time at which the page will be sensed. `None` while the command is being transferred.
     sensed_at: Option<Time>,

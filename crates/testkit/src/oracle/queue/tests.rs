@@ -84,8 +84,8 @@ fn fetches_by_hand() {
     assert_eq!(done, [1, 2, 3, 3, 1, 2]);
 }
 
-/// Compares weighted round robin with two priority classes. With only urgent and low queues, both serve
-/// requests in the same order.
+/// Compares weighted round robin with the simulation of two priority classes. With only urgent and low
+/// queues, both simulations must serve requests in the same order.
 #[test]
 fn fetches_of_two_classes_are_those_of_priorities() {
     let mut random = nacre_kernel::Streams::new(4).stream("classes");
