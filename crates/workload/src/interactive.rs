@@ -10,7 +10,8 @@ use nacre_kernel::{Request, Status, Time};
 /// the device and processes the earlier event first. `now` never decreases from call to call.
 pub trait Interactive {
     /// Time of the next action if no request completes earlier. [`Time::MAX`] means that the workload only
-    /// waits for completions, or has ended. The time is never before that of the last call.
+    /// waits for completions, or has ended. The time is never before `now` of the previous call to `step`
+    /// or `complete`.
     fn next_event(&self) -> Time;
 
     /// Performs the actions that are due at `now`, the time of the next event. Appends the requests that the

@@ -65,17 +65,18 @@ pub trait Workload: State + Send {
     }
 
     /// Like [`Workload::fill_writes`] for at most `limit` writes, but consecutive writes to one address may
-    /// be merged into a burst. Appends at least one burst. Never appends more bursts than `bursts` has
-    /// capacity for.
+    /// be merged into a burst. Appends at least one burst unless the workload has no more writes, and more
+    /// bursts only while `bursts` has capacity.
     fn fill_bursts(&mut self, bursts: &mut Vec<Burst>, limit: u64) -> Result<(), WorkloadError> {
         single_writes(bursts, limit, |batch, count| self.fill_writes(batch, count))
     }
 
     /// Number of work units, e.g. transactions, that ended within the first `requests` requests. For an
-    /// interactive workload, the number of units that have ended so far.
+    /// interactive workload, the number of units that have ended so far. `None` if the work is measured
+    /// only in requests.
     ///
-    /// `requests` never decreases from call to call, and is at most the number of requests returned and at
-    /// least the number before the latest batch.
+    /// `requests` never decreases from call to call. It is at most the number of requests returned, and at
+    /// least the number returned before the latest batch.
     fn units(&self, _requests: u64) -> Option<Units> {
         None
     }
@@ -136,7 +137,8 @@ pub(crate) fn single_writes(
 /// Number of requests without a write after which a workload is assumed to have no more writes.
 const WRITELESS_MAX: usize = 1 << 22;
 
-/// Calls `fill` until it returns a write, and appends all writes that were returned.
+/// Calls `fill` until it returns a write or the workload is assumed to have no more writes. Appends all
+/// returned writes to `batch`.
 pub(crate) fn keep_writes(
     batch: &mut Vec<Request>,
     limit: usize,
@@ -184,8 +186,8 @@ pub struct Asker {
 pub struct Notes {
     /// Name of the workload model.
     pub kind: &'static str,
-    /// Number of requests passed to the driver so far, in batches. If a run ends early, fewer requests were
-    /// served.
+    /// Number of requests that the driver has fetched so far. The driver fetches requests in batches, so
+    /// fewer requests were served if a run ended early.
     pub records: u64,
     /// Number of unreadable input records that were skipped.
     pub bad_records: u64,
@@ -205,14 +207,14 @@ impl Family for WorkloadFamily {
 
 /// Context for building a workload.
 pub trait WorkloadBuilder {
-    /// All component tables, which are needed to read the configuration of a slot.
+    /// All component families, needed to read the configuration of a slot.
     fn families(&self) -> &dyn Families;
 
-    /// Returns the random stream with this name. Names start with the path of the slot, so that every
-    /// component has a separate stream.
+    /// Returns the random stream `name`. Names start with the path of the slot, so that every component has
+    /// a separate stream.
     fn random(&self, name: &str) -> Random;
 
-    /// Returns the random stream with this name for locations, e.g. of hot blocks. Measured requests and
+    /// Returns the random stream `name` for locations, e.g. of hot blocks. Measured requests and
     /// preconditioning writes use the same stream.
     fn placement(&self, name: &str) -> Random {
         self.random(name)

@@ -125,7 +125,7 @@ pub(crate) fn drain(workload: &mut dyn Workload, limit: usize) -> Result<Vec<Req
     }
 }
 
-/// Returns all requests of the workload with these `settings` and seed 1.
+/// Returns all requests of a workload with `settings` and seed 1.
 pub(crate) fn requests(settings: &str) -> Vec<Request> {
     let mut workload = workload(settings, 1).unwrap_or_else(|problems| panic!("{problems}"));
     drain(&mut *workload, 1000).expect("no error while running")

@@ -48,7 +48,8 @@ pub trait Arrival: State + Send {
     }
 }
 
-/// Requirement in the descriptor of an arrival process that needs the recorded times of a trace.
+/// Name of the requirement in the descriptor of an arrival process that needs the recorded times of a
+/// trace.
 pub(crate) const RECORDED_TIMES: &str = "recorded times";
 
 /// The family of arrival processes.

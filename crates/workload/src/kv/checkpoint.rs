@@ -20,7 +20,7 @@ pub(super) struct Checkpoint {
     /// Clients whose page writes were outstanding at the start of the checkpoint and have not completed.
     #[state(varies)]
     pub(super) unsettled: Vec<u32>,
-    /// The client that waits for these page writes, if any.
+    /// The client that waits for the page writes of the clients in `unsettled`, if any.
     #[state(varies)]
     pub(super) settler: Option<u32>,
     /// Log position from which recovery starts after the checkpoint has completed.

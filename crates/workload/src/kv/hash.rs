@@ -26,7 +26,7 @@ pub(super) struct Hash {
     highest: u32,
     low: u32,
     high: u32,
-    /// Offset from a bucket to its page, for each doubling.
+    /// For each doubling of the table: difference between the page number and the number of a bucket.
     spares: [u32; 33],
     /// Overflow pages that are not in use.
     #[state(varies)]

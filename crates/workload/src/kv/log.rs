@@ -149,9 +149,9 @@ impl Log {
         (waiting - self.commits.len()) as u64
     }
 
-    /// Starts the next request of the leader. If the log is written up to the goal, this is a flush.
-    /// Otherwise, it is a write of every block with new records, up to the end of the region. Records beyond
-    /// the end of the region need another write.
+    /// Starts the next request of the leader. If the log is written up to the goal of `work`, the request
+    /// is a flush. Otherwise, it writes every block with new records, up to the end of the region. Records
+    /// beyond the end of the region need another write.
     #[inline]
     fn step(&mut self, work: Work) -> Request {
         if self.written >= work.goal {

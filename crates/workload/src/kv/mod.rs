@@ -312,7 +312,7 @@ fn btree_of(config: &Config, order: Random) -> btree::Btree {
     loaded(method, config, order)
 }
 
-/// Inserts every key, with the number of the key as its value.
+/// Inserts every key. The initial value of each key is the key itself.
 fn loaded<M: Method>(mut method: M, config: &Config, mut order: Random) -> M {
     let mut keys: Vec<u32> = (0..config.keys as u32).collect();
     if config.load == Load::Random {

@@ -104,7 +104,7 @@ impl Pages {
         self.entries[start..start + len as usize][at].value = value;
     }
 
-    /// Removes and returns the entries of `page` from position `from` on.
+    /// Removes and returns all entries of `page` at or after position `from`.
     pub(super) fn take(&mut self, page: u32, from: usize) -> Vec<Entry> {
         let taken = self.entries(page)[from..].to_vec();
         self.pages[page as usize].len = from as u32;

@@ -339,8 +339,8 @@ impl<M: Method> Store<M> {
         Turn::On
     }
 
-    /// Starts a checkpoint, and wakes the clients that write its pages. After the checkpoint, recovery needs
-    /// only the log from the current position on, and the records of transactions in progress.
+    /// Starts a checkpoint, and wakes the clients that write its pages. After the checkpoint, recovery
+    /// needs only the log records of transactions that are now in progress, and all later records.
     fn begin_checkpoint(&mut self) {
         let began = self.clients.iter().filter_map(|client| client.began).min();
         let writers = self.threads..self.clients.len() as u32;

@@ -122,7 +122,7 @@ mod tests {
 
     proptest! {
         /// Checks that every byte of a request and every flush is in exactly one part, for any split. Also
-        /// checks that the counts made in advance are correct.
+        /// checks the number of fragments of each part that is counted before the replay.
         #[test]
         fn every_byte_is_in_exactly_one_part(
             by in prop::sample::select(vec![By::Volume, By::Hash]),

@@ -15,9 +15,9 @@ const BATCH: usize = 4096;
 pub struct Share {
     /// Number of requests or request fragments.
     pub requests: u64,
-    /// Number of requests of the part among the first requests of the whole trace.
+    /// Number of requests of the part among the first [`First::requests`] requests of the whole trace.
     pub first: u64,
-    /// Number of writes of the part among the first writes of the whole trace.
+    /// Number of writes of the part among the first [`First::writes`] writes of the whole trace.
     pub first_writes: u64,
 }
 
@@ -31,7 +31,7 @@ pub struct Shares {
 }
 
 /// Numbers of requests and writes at the start of the whole trace. [`Share::first`] and
-/// [`Share::first_writes`] are the numbers of these requests and writes in one part.
+/// [`Share::first_writes`] are the numbers of these requests and writes that are in one part.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct First {
     /// Number of requests.
@@ -125,7 +125,8 @@ impl Counting {
     }
 }
 
-/// Adds the sizes of `volumes`, in rotation, to the sizes of `parts` parts.
+/// Combines the sizes of `volumes` into the sizes of `parts` parts. Volume k belongs to part k modulo
+/// `parts`.
 fn folded(volumes: &[Share], parts: u32) -> Vec<Share> {
     let mut folded = vec![Share::default(); parts as usize];
     for (volume, share) in volumes.iter().enumerate() {

@@ -71,8 +71,8 @@ fn clients_meet_at_the_processor_in_the_order_of_their_completions() {
     assert_eq!(server.units(12).map(|units| units.done), Some(12));
 }
 
-/// Tests that four clients share two CPUs in the order of arrival, each without interruption, and that one
-/// step issues all requests of one time.
+/// Tests that four clients share two CPUs in the order of arrival without preemption, and that one step
+/// issues all requests that are due at the same time.
 #[test]
 fn a_step_issues_all_requests_of_its_instant() {
     let server = Server { clients: 4, think: Time::from_us(7), processors: 2 };

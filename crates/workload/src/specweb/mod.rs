@@ -153,7 +153,7 @@ impl Files {
         Files { config, ranks, order: places, starts, directory: end, random, logged: 0 }
     }
 
-    /// Returns a random index with these probabilities, which sum to one.
+    /// Returns a random index. The probabilities of all indices are `shares`, which sum to one.
     fn pick(&mut self, shares: impl Iterator<Item = f64>) -> usize {
         let mut left = self.random.unit();
         let mut last = 0;

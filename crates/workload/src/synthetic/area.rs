@@ -5,7 +5,8 @@ use nacre_kernel::{Bytes, Op, Request, Time};
 /// Maximum end of the address range. Addresses then fit into signed 64-bit integers, as file offsets must.
 pub(crate) const END_MAX: u64 = 1 << 63;
 
-/// `blocks` blocks of `bytes` bytes from address `start`. Each request accesses one block.
+/// An address range of `blocks` blocks of `bytes` bytes, starting at `start`. Each request accesses one
+/// block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Area {
     start: u64,

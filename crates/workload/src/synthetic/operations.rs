@@ -22,7 +22,8 @@ pub(crate) struct Operations {
 const ALL: u64 = 1 << 53;
 
 impl Operations {
-    /// Creates operations with these fractions of reads and trims. The remaining requests are writes.
+    /// Creates operations with the fraction `read_share` of reads and the fraction `trim_share` of trims.
+    /// The remaining requests are writes.
     pub(crate) fn new(read_share: Ratio, trim_share: Ratio, random: Random) -> Operations {
         let scaled = |share: f64| (share.min(1.0) * ALL as f64 + 0.5) as u64;
         let (reads_below, trims_below) = (scaled(read_share.0), scaled(read_share.0 + trim_share.0));

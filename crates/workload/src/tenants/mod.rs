@@ -58,7 +58,7 @@ use tenant::Tenant;
 #[config(check = "check")]
 pub struct Config {
     /// Tenants that share the stack, at most 256. Add new tenants at the end, so that the addresses and
-    /// random streams of the others do not change.
+    /// random streams of the existing tenants do not change.
     pub tenant: Vec<TenantConfig>,
     /// Maximum number of outstanding requests of all tenants. Unlimited by default. The
     /// `queue_depth` of the device should be at least as large.
@@ -212,11 +212,11 @@ struct Tenants {
     unheard: Unheard,
     /// Tenant that issues the current preconditioning writes.
     turn: usize,
-    /// Number of writes that this tenant has left in the current round of preconditioning.
+    /// Number of writes that the tenant `turn` has left in the current round of preconditioning.
     turn_left: u32,
 }
 
-/// An outstanding request, as its tenant and the tag that the tenant assigned to it.
+/// An outstanding request: the number of its tenant, and the tag that the tenant assigned to the request.
 #[derive(Clone, Copy, Debug, Default, Value)]
 struct Outstanding {
     tenant: u32,

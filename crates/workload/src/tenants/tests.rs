@@ -86,8 +86,8 @@ fn a_request_nobody_says_the_end_of_is_done_at_once_however_many_are_asked_for()
     assert_eq!(asked.notes().records, 100);
 }
 
-/// Tests that the search for writes in a read-only workload is performed only once, because it reads
-/// millions of requests.
+/// Tests that the search for writes in a read-only workload is performed only once, because this search
+/// reads millions of requests.
 #[test]
 fn a_tenant_that_only_reads_is_asked_for_writes_once() {
     let reads = TWO.replace("requests = 60", "requests = 1000000000").replace("50 %", "100 %");

@@ -172,7 +172,7 @@ impl<F: LineFormat> Decoder for Lines<F> {
     }
 }
 
-/// Number of requests at the start of a file as a percentage of all requests and bad lines there.
+/// Percentage of requests among the requests and bad lines at the start of a file.
 pub fn share_of_lines(head: Head<'_>, mut format: impl LineFormat) -> u8 {
     let mut volumes = Volumes::new();
     let (mut good, mut bad) = (0u32, 0u32);

@@ -53,7 +53,7 @@ pub fn detect(source_name: &str, head: Head<'_>) -> Result<&'static Format, Trac
     Ok(format)
 }
 
-/// Returns the format named `kind`. The error lists all formats.
+/// Returns the format named `kind`, or an error that lists all formats.
 pub fn format_named(kind: &str) -> Result<&'static Format, TraceError> {
     FORMATS
         .iter()

@@ -50,7 +50,7 @@ pub enum TraceError {
         /// Remedy.
         remedy: String,
     },
-    /// A record is malformed, and bad records are fatal.
+    /// A record is malformed, and the option `strict` is on.
     BadRecord {
         /// Name of the file.
         source_name: String,
@@ -70,7 +70,7 @@ pub enum TraceError {
         /// Remedy.
         remedy: String,
     },
-    /// The time unit is impossible.
+    /// The given time unit is impossible for the times in the file.
     TimeUnit {
         /// The given time unit.
         given: &'static str,

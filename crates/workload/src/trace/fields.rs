@@ -76,7 +76,8 @@ impl<'a> Fields<'a> {
         Some((u128::from(value) * u128::from(unit_ps) + u128::from(power / 2)) / u128::from(power))
     }
 
-    /// Parses times with an exponent or with more than 19 digits. Published traces do not contain such times.
+    /// Parses a time with an exponent or with more than 19 digits, as [`Fields::time`] does. Published
+    /// traces do not contain such times.
     #[cold]
     fn odd_time(&mut self, unit_ps: u64) -> Option<u128> {
         let end = self.0.iter().position(|b| !matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'-' | b'+'));
@@ -183,7 +184,7 @@ fn up_to_eight_digits(text: u64) -> (u64, usize) {
     (high.wrapping_add(low) >> 32, count)
 }
 
-/// Maximum end of a request, so that sums of addresses do not overflow.
+/// Maximum end address of a request. With this limit, sums of addresses do not overflow.
 const LAST_ADDRESS: u64 = 1 << 62;
 
 /// Creates and checks a read, write, or trim at `ps` picoseconds since the epoch of `clock`. An invalid
@@ -212,7 +213,8 @@ pub fn flush(arrival: Time, volume: u32) -> Request {
     Request { arrival, address: 0, bytes: 0, volume, op: Op::Flush }
 }
 
-/// Size of `count` sectors of 512 B in bytes. The size saturates at a value that no request can have.
+/// Size in bytes of `count` sectors of 512 B. If the size does not fit into 64 bits, returns the maximum
+/// value, which is too large for any request.
 #[inline]
 pub fn sectors(count: u64) -> u64 {
     count.saturating_mul(512)

@@ -159,7 +159,7 @@ fn between(quantiles: &[f64], low: usize, share: f64) -> f64 {
     quantiles[low] + (quantiles[low + 1] - quantiles[low]) * share
 }
 
-/// Sum of the mean values of all steps between quantiles.
+/// Sum of the means of all pairs of adjacent quantiles.
 fn sum_of_steps(quantiles: &[f64]) -> f64 {
     quantiles.windows(2).map(|pair| (pair[0] + pair[1]) / 2.0).sum()
 }

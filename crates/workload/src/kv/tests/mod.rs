@@ -37,7 +37,8 @@ enum Says {
 }
 
 impl Journal {
-    /// Appends a record of a change by `client`, which replaces the first of `values` with the second.
+    /// Appends the log record of a change, in which `client` replaces the first of `values` with the
+    /// second.
     pub(super) fn update(&mut self, end: u64, client: u32, place: (u32, usize), key: u32, values: [u32; 2]) {
         let next = self.transactions;
         let transaction = *self.under_way.entry(client).or_insert(next);
@@ -91,7 +92,7 @@ fn btree(config: &Config) -> Store<super::btree::Btree> {
     Store::new(btree_of(config, random("load")), config, random("keys"))
 }
 
-/// Runs the store on a device with this `latency`, and returns all requests.
+/// Runs the store on a device whose latencies `latency` returns. Returns all requests.
 fn run<M: Method>(store: &mut Store<M>, latency: impl Fn(&Request) -> Time) -> Vec<Request> {
     serve(store, latency)
 }

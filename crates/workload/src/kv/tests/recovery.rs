@@ -16,7 +16,7 @@ type Contents = Vec<Vec<(u32, u32)>>;
 struct Event {
     request: Request,
     done: Time,
-    /// Number and pairs of the page for a page write. `None` for other requests.
+    /// For a page write: the number of the page and its pairs. `None` for other requests.
     page: Option<(usize, Vec<(u32, u32)>)>,
     /// End of the log after a log write.
     appended: u64,

@@ -163,7 +163,8 @@ fn a_thread_does_what_a_plain_program_does() {
     }
 }
 
-/// Type of each request: page read or write, log write, or flush.
+/// Returns one letter per request: `r` for a page read, `w` for a page write, `l` for a log write, and `f`
+/// for a flush.
 fn shape(requests: &[Request], config: &Config) -> String {
     let letter = |request: &Request| match request.op {
         Op::Read => 'r',

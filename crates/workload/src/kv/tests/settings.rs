@@ -18,7 +18,7 @@ fn the_same_seed_gives_the_same_requests_however_many_are_asked_for() {
     check_repeatable(BTREE);
 }
 
-/// Returns all requests of the workload on a device with the latency `latency`.
+/// Returns all requests of a workload with `settings` on a device with the latency `latency`.
 fn requests_over(settings: &str, latency: Time) -> Vec<Request> {
     serve(build(settings).interactive().expect("it is notified of completions"), |_| latency)
 }

@@ -42,7 +42,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Trace file, relative to the scenario, or name of a built-in trace.
+    /// Trace file, relative to the scenario, or name of a built-in trace. Set either `file` or `files`.
     pub file: Option<String>,
     /// Files of a trace that consists of several files, e.g. one per processor for blktrace.
     pub files: Option<Vec<String>>,
@@ -198,7 +198,7 @@ struct Replay {
     compact: Option<Compact>,
     #[state(skip = "from the configuration")]
     part: Option<Part>,
-    /// Number of requests returned. If records were split, it is higher than the number of records.
+    /// Number of returned requests. A record that was split counts once for each fragment.
     given: u64,
     /// Number of records, or fragments of records, in this part of the trace.
     own: u64,
@@ -226,8 +226,8 @@ struct Feed {
     mark: u64,
 }
 
-/// Saves the number and the hash of the records read so far. A restored run reads the trace again up to this
-/// record, and the trace must not have changed.
+/// Saves the number and the hash of the records read so far. A restored run reads the trace again up to the
+/// last of these records, and the trace must not have changed.
 impl State for Feed {
     fn save(&self, state: &mut StateWriter) {
         (self.taken, self.mark).save(state);
@@ -255,7 +255,8 @@ impl State for Feed {
     }
 }
 
-/// Adds a record to the hash. The hash is multiplicative, because a checksum would take longer than reading.
+/// Returns the hash `mark` after `record` is added. The hash is multiplicative, because a checksum would
+/// take longer than reading.
 fn marked(mark: u64, record: &Request) -> u64 {
     let place =
         record.address ^ u64::from(record.bytes).rotate_left(40) ^ u64::from(record.volume).rotate_left(20);

@@ -43,7 +43,7 @@ impl Locality {
     }
 }
 
-/// Parses digits with an optional decimal point.
+/// Parses digits with an optional decimal point. Returns `None` for other text.
 fn percent(text: &str) -> Option<Decimal> {
     let text = text.trim();
     let digits_only = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());

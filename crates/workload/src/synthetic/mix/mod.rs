@@ -30,7 +30,7 @@ use nacre_kernel::{Random, Ranges, Ratio, Request};
 #[config(check = "check")]
 pub struct Config {
     /// Patterns of the mix, at most 256. Add new patterns at the end, so that the random streams of the
-    /// others do not change.
+    /// existing patterns do not change.
     pub part: Vec<Part>,
 }
 

@@ -61,8 +61,8 @@ pub struct Config {
     /// Probability that a request continues the previous request.
     #[config(default = "0 %", max = "99.99 %", source = "assumed: no runs")]
     pub follow: Ratio,
-    /// Factors by which the odds of a new object (`first`) are multiplied in consecutive steps of requests.
-    /// After the last factor, the list repeats. By default, the odds are constant.
+    /// Factors on the odds that a request accesses a new object (`first`), one for each step of
+    /// `growth_step` requests. After the last factor, the list repeats. By default, the odds are constant.
     pub growth: Option<Vec<f64>>,
     /// Number of requests in one step of `growth`.
     #[config(
@@ -93,9 +93,9 @@ pub struct Class {
     /// Fraction of the requests of the class that access a new object.
     #[config(max = "100 %")]
     pub first: Ratio,
-    /// Quantiles of the stack distances of the other requests at equal steps of probability, in ascending
-    /// order. The stack distance is the number of bytes in distinct blocks that were accessed since the last
-    /// access. Samples between two quantiles are uniform.
+    /// Quantiles of the stack distances of requests to old objects, at equal steps of probability and in
+    /// ascending order. The stack distance is the number of bytes in distinct blocks that were accessed
+    /// since the last access to the object. Samples between two quantiles are uniform.
     #[config()]
     pub distance: Option<Vec<Bytes>>,
 }
@@ -338,7 +338,7 @@ impl Shaped {
         self.bounds.partition_point(|&bound| bound <= draw).min(self.kinds.len() - 1)
     }
 
-    /// Random stack position of an object of this class. `None` selects a new object.
+    /// Random stack position of an object of the class `kind`. `None` selects a new object.
     fn draw_place(&mut self, kind: usize) -> Option<u32> {
         let Kind { group, blocks, first, distances, .. } = &self.kinds[kind];
         let step = ((self.given - 1) / self.growth_step) as usize;
@@ -385,8 +385,9 @@ impl Space {
         self.given + blocks <= self.blocks || self.strips.iter().any(|(from, to)| from + blocks <= *to)
     }
 
-    /// Allocates an object and returns its first block. If the strip of the run has space, the object is in
-    /// this strip.
+    /// Allocates an object and returns its first block. Uses the strip of `run` if it has space. Otherwise,
+    /// allocates a new strip, changes `run` to a run whose strip has space, or restarts at the first block
+    /// of the address space.
     fn take(&mut self, run: &mut usize, blocks: u32) -> u64 {
         let blocks = u64::from(blocks);
         let (from, to) = self.strips[*run];

@@ -1,7 +1,7 @@
 use crate::testing::{check_repeatable, check_share, problems, requests};
 use nacre_kernel::{Op, Request};
 
-/// Settings with the classes `classes` and the value `follow`.
+/// Settings with `requests` requests, the classes `classes`, and the probability `follow`.
 fn settings(requests: u64, follow: &str, classes: &str) -> String {
     format!(
         "kind = \"shaped\"\nrequests = {requests}\nfootprint = \"1 GiB\"\nfollow = \"{follow}\"\ngroup = [{classes}]"

@@ -80,7 +80,8 @@ impl Turns {
     }
 }
 
-/// Compares the order of service with that of the reference list, for one slot and known arrivals.
+/// Compares the order in which requests get slots with the order of the reference implementation [`Turns`],
+/// for one slot and known arrivals.
 #[test]
 fn every_choice_is_that_of_turns_written_out() {
     let weights = [3, 2, 1];

@@ -79,7 +79,7 @@ impl CacheLib {
     }
 }
 
-/// Column number of each name in [`NAMES`] for a header line. `None` for other lines.
+/// Returns the column number of each name in [`NAMES`] if `line` is a header line, and `None` otherwise.
 fn columns(line: &[u8]) -> Option<[usize; 6]> {
     let names: Vec<&[u8]> = line.split(|&b| b == b',').map(<[u8]>::trim_ascii).collect();
     let mut columns = [0; 6];
