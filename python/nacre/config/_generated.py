@@ -222,7 +222,7 @@ class MixWorkload(Table):
     requests: int
     """Total number of requests."""
     part: list[MixWorkloadPart]
-    """Patterns of the mix, at most 256. Add new patterns at the end, so that the random streams of the others do not change."""
+    """Patterns of the mix, at most 256. Add new patterns at the end, so that the random streams of the existing patterns do not change."""
     arrival: Arrival | None = None
     """Arrival process: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
     kind: Literal["mix"] = "mix"
@@ -244,7 +244,7 @@ class ShapedWorkloadGroup(Table):
     first: str | float
     """Fraction of the requests of the class that access a new object."""
     distance: list[str] | None = None
-    """Quantiles of the stack distances of the other requests at equal steps of probability, in ascending order. The stack distance is the number of bytes in distinct blocks that were accessed since the last access. Samples between two quantiles are uniform."""
+    """Quantiles of the stack distances of requests to old objects, at equal steps of probability and in ascending order. The stack distance is the number of bytes in distinct blocks that were accessed since the last access to the object. Samples between two quantiles are uniform."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,7 +262,7 @@ class ShapedWorkload(Table):
     follow: str | float | None = None
     """Probability that a request continues the previous request. Default: 0 %."""
     growth: list[float] | None = None
-    """Factors by which the odds of a new object (`first`) are multiplied in consecutive steps of requests. After the last factor, the list repeats. By default, the odds are constant."""
+    """Factors on the odds that a request accesses a new object (`first`), one for each step of `growth_step` requests. After the last factor, the list repeats. By default, the odds are constant."""
     growth_step: int | None = None
     """Number of requests in one step of `growth`. Default: 10000."""
     group: list[ShapedWorkloadGroup]
@@ -414,7 +414,7 @@ class TraceWorkload(Table):
     """A recorded trace, at its recorded times or under another arrival process."""
 
     file: str | None = None
-    """Trace file, relative to the scenario, or name of a built-in trace."""
+    """Trace file, relative to the scenario, or name of a built-in trace. Set either `file` or `files`."""
     files: list[str] | None = None
     """Files of a trace that consists of several files, e.g. one per processor for blktrace."""
     format: str | None = None
@@ -472,7 +472,7 @@ class TenantsWorkload(Table):
     """Several hosts on one stack, each with its own addresses, workload, and arrivals."""
 
     tenant: list[TenantsWorkloadTenant]
-    """Tenants that share the stack, at most 256. Add new tenants at the end, so that the addresses and random streams of the others do not change."""
+    """Tenants that share the stack, at most 256. Add new tenants at the end, so that the addresses and random streams of the existing tenants do not change."""
     places: int | None = None
     """Maximum number of outstanding requests of all tenants. Unlimited by default. The `queue_depth` of the device should be at least as large."""
     weights: TenantsWorkloadWeights | None = None
@@ -658,7 +658,7 @@ class MixPattern(Table):
     """Several patterns, each with a share of the requests."""
 
     part: list[MixPatternPart]
-    """Patterns of the mix, at most 256. Add new patterns at the end, so that the random streams of the others do not change."""
+    """Patterns of the mix, at most 256. Add new patterns at the end, so that the random streams of the existing patterns do not change."""
     kind: Literal["mix"] = "mix"
     """Kind of the model."""
 
@@ -678,7 +678,7 @@ class ShapedPatternGroup(Table):
     first: str | float
     """Fraction of the requests of the class that access a new object."""
     distance: list[str] | None = None
-    """Quantiles of the stack distances of the other requests at equal steps of probability, in ascending order. The stack distance is the number of bytes in distinct blocks that were accessed since the last access. Samples between two quantiles are uniform."""
+    """Quantiles of the stack distances of requests to old objects, at equal steps of probability and in ascending order. The stack distance is the number of bytes in distinct blocks that were accessed since the last access to the object. Samples between two quantiles are uniform."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -694,7 +694,7 @@ class ShapedPattern(Table):
     follow: str | float | None = None
     """Probability that a request continues the previous request. Default: 0 %."""
     growth: list[float] | None = None
-    """Factors by which the odds of a new object (`first`) are multiplied in consecutive steps of requests. After the last factor, the list repeats. By default, the odds are constant."""
+    """Factors on the odds that a request accesses a new object (`first`), one for each step of `growth_step` requests. After the last factor, the list repeats. By default, the odds are constant."""
     growth_step: int | None = None
     """Number of requests in one step of `growth`. Default: 10000."""
     group: list[ShapedPatternGroup]
@@ -737,7 +737,7 @@ class PeriodicArrival(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class BurstsArrival(Table):
-    """Bursts and pauses of random length, Poisson arrivals within each (open loop)."""
+    """Bursts and pauses of random length, with Poisson arrivals in each burst and pause (open loop)."""
 
     rate: str
     """Mean request rate within a burst."""
@@ -1238,7 +1238,7 @@ class EnvyDevice(Table):
     spare_segments: int | None = None
     """Number of spare (erased) segments. Default: 1."""
     utilization: str | float | None = None
-    """Usable capacity as a share of the segments that hold data, without spare segments. Default: 80 %."""
+    """Usable capacity as a share of the capacity of all segments except spare segments. Default: 80 %."""
     preload: str | None = None
     """Amount of initial data, stored in order across all segments. The default is the whole usable capacity."""
     buffer: str | None = None
@@ -1282,7 +1282,7 @@ class EnvyDevice(Table):
     sram_price: str | None = None
     """Price of the SRAM for the write buffer and the page table. The table has six bytes per flash page (section 3.3)."""
     price_basis: str | None = None
-    """Currency of both prices, e.g. "USD 2023". Prices in different currencies are not added."""
+    """Currency of the flash price and the SRAM price, e.g. "USD 2023". Prices in different currencies are not added."""
     kind: Literal["envy"] = "envy"
     """Kind of the model."""
 
@@ -1350,7 +1350,7 @@ class OnyxDevice(Table):
     late_writes: int | None = None
     """Number of concurrent row writes of a controller with late completion. Default: 2."""
     late_refill: str | None = None
-    """With late completion, time from the last program of a write slot until the slot has the next data from the host. No data waits in a buffer. Default: 45 us."""
+    """With late completion, time from the last program of a write slot until the slot contains the next data from the host. Data does not wait in a buffer in this case. Default: 45 us."""
     host: HostInterface | None = None
     """Host interface. The driver and the link of the host interface replace the settings `driver`, `cpus`, and `link`. By default, these settings apply."""
     tags: int | None = None
@@ -1456,7 +1456,7 @@ class NvramCardDevice(Table):
     interleave: str | None = None
     """Number of consecutive bytes in one bank, or in one bank of each group. The default is a row of a rank."""
     interleave_groups: bool | None = None
-    """Whether consecutive bursts are in different bank groups. A burst then does not wait for the previous burst in its group. Default: true."""
+    """Whether consecutive bursts are in different bank groups. If they are, a burst does not wait for the previous burst in the same bank group. Default: true."""
     scheduler: MemoryScheduling | None = None
     """Memory scheduling policy. Default: fr_fcfs."""
     rows: Literal["open", "closed", "open_for_reads"] | None = None
@@ -1867,7 +1867,7 @@ class S3FifoReplacement(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class SieveReplacement(Table):
-    """A use marks a block, and a moving hand evicts the first unmarked block."""
+    """A hit marks a block, and a moving hand evicts the first unmarked block."""
 
     kind: Literal["sieve"] = "sieve"
     """Kind of the model."""
@@ -2280,7 +2280,7 @@ class LocalityGatheringCleaning(Table):
     """Segments are cleaned separately, and hot pages move to the first segments."""
 
     exchange: str | float | None = None
-    """Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment. The value applies to partitions of one segment; it grows with the square root of the number of segments in a partition. Default: 0.6 %."""
+    """Number of valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment. The value applies to partitions of one segment; it grows with the square root of the number of segments in a partition. Default: 0.6 %."""
     balance: str | float | None = None
     """Number of pages that one cleaning moves across a boundary between partitions, as a share of the pages that should cross it. Default: 10 %."""
     most_moved: str | float | None = None
@@ -2318,7 +2318,7 @@ class HybridCleaning(Table):
     segments_per_partition: int | None = None
     """Number of segments per partition; a divisor of the number of segments of the array. Default: 16."""
     exchange: str | float | None = None
-    """Valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment. The value applies to partitions of one segment; it grows with the square root of the number of segments in a partition. Default: 0.6 %."""
+    """Number of valid pages that one cleaning moves in each direction even without an imbalance, as a share of a segment. The value applies to partitions of one segment; it grows with the square root of the number of segments in a partition. Default: 0.6 %."""
     balance: str | float | None = None
     """Number of pages that one cleaning moves across a boundary between partitions, as a share of the pages that should cross it. Default: 10 %."""
     most_moved: str | float | None = None
@@ -2336,9 +2336,9 @@ class HybridCleaning(Table):
     young_after: int | None = None
     """Number of cleanings between two cleanings of a young segment. At most the number of segments in the partition. Default: 16."""
     young_invalid: str | float | None = None
-    """Minimum number of invalid pages of the young segment, as a share of the number in the oldest segment. Default: 60 %."""
+    """Minimum number of invalid pages of the young segment, as a share of the number of invalid pages of the oldest segment. Default: 60 %."""
     young_gathered: str | float | None = None
-    """Valid pages from the end of the young segment that move to the previous partition, as a share of a segment. Default: 10 %."""
+    """Number of valid pages that move from the end of the young segment to the previous partition, as a share of a segment. Default: 10 %."""
     kind: Literal["hybrid"] = "hybrid"
     """Kind of the model."""
 

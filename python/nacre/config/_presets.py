@@ -313,7 +313,7 @@ def disk_7200(**settings: Unpack[HddSettings]) -> Preset:
 
 
 def emlc_flash_ssd(**settings: Unpack[SsdSettings]) -> Preset:
-    """Enterprise MLC flash SSD, 1.8 TB, as channels, dies and cleaning (fitted to Kim et al., FAST'14)."""
+    """Enterprise MLC flash SSD, 1.8 TB, with channels, dies, and garbage collection (fitted to Kim et al., FAST'14)."""
     return Preset("emlc_flash_ssd", settings)
 
 
@@ -413,15 +413,15 @@ def ssd660p_1tb(**settings: Unpack[SsdSettings]) -> Preset:
 
 
 def tlc_nvme(**settings: Unpack[SsdSettings]) -> Preset:
-    """TLC NVMe SSD, 960 GB, of 16 dies of 64 layers on 8 channels."""
+    """TLC NVMe SSD, 960 GB, with 16 dies of 64 layers on 8 channels."""
     return Preset("tlc_nvme", settings)
 
 
 def tlc_nvme_aged(**settings: Unpack[SsdSettings]) -> Preset:
-    """TLC NVMe SSD of tlc_nvme, aged to 87 % of its rated cycles, whose slowest reads need read retries."""
+    """The TLC NVMe SSD tlc_nvme, aged to 87 % of its rated cycles, whose slowest reads need read retries."""
     return Preset("tlc_nvme_aged", settings)
 
 
 def tlc_nvme_worn(**settings: Unpack[SsdSettings]) -> Preset:
-    """TLC NVMe SSD of tlc_nvme, worn to its rated cycles, with the bit error rates of 72-layer dies."""
+    """The TLC NVMe SSD tlc_nvme, worn to its rated cycles, with the bit error rates of 72-layer dies."""
     return Preset("tlc_nvme_worn", settings)
