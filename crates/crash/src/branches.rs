@@ -9,8 +9,8 @@ use crate::report::Report;
 use crate::sequence::Sequence;
 use nacre_kernel::Streams;
 
-/// Performs the steps of `sequence` once on a new device. Then cuts power repeatedly from the resulting
-/// state, at random times generated from `seed`.
+/// Performs the steps of `sequence` once on a new device. Then cuts power many times, each time starting from
+/// the resulting state, at random times generated from `seed`.
 ///
 /// Returns an error if a guarantee is violated, or if the restored device differs from the device before the
 /// power loss.

@@ -1,4 +1,4 @@
-//! Contents of blocks: bytes that identify the write and the block.
+//! Contents of blocks: bytes that identify the block and the write that stored them.
 
 /// Content of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,8 +12,8 @@ pub(crate) enum Content {
 impl Content {
     pub(crate) const ZERO: Content = Content::Word(0);
 
-    /// Content that write number `write` stores in a block. The word is a bijection of the write and the
-    /// block, so no other write or block has the same bytes.
+    /// Content that write number `write` stores in `block`. The word is a bijective function of the pair of
+    /// write and block, so no other write or block has the same bytes.
     pub(crate) fn of(write: u32, block: u64) -> Content {
         Content::Word(mix((u64::from(write) << 32) | (block & 0xFFFF_FFFF)))
     }

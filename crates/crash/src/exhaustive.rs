@@ -43,8 +43,8 @@ pub fn exhaust(stack: &mut dyn Stack, block_bytes: usize, actions: &[Action], le
     }
 }
 
-/// Cuts power after every step of `actions` from index `fresh` on. The caller has already tested the
-/// earlier steps. Returns the first violation, if any.
+/// Cuts power after each step of `actions`, starting with the step at index `fresh`. The caller has already
+/// tested the earlier steps. Returns the first violation, if any.
 fn try_all(
     stack: &mut dyn Stack,
     block_bytes: usize,

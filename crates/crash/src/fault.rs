@@ -8,7 +8,7 @@ pub enum Fault {
     /// Power loss between or during operations of the medium, or during a recovery. The device model
     /// determines how programs and erases in progress are interrupted.
     PowerLoss,
-    /// Insufficient stored energy for the programs of acknowledged data.
+    /// Stored energy that is insufficient to program all acknowledged data after a power loss.
     SmallCapacitor,
     /// An interrupted program that damages pages programmed earlier on the same word line.
     PairedPage,

@@ -87,8 +87,8 @@ impl Generator {
         Step { pause, action: self.in_zone(action, run) }
     }
 
-    /// Usually adapts `action` to a zoned device, as an append, a write at a write pointer, or a zone
-    /// command.
+    /// If the device has zones, usually converts a write or trim to a request that fits a zone: an append, a
+    /// write at the write pointer, a trim, or a zone command.
     fn in_zone(&mut self, action: Action, run: &DeviceRun<'_>) -> Action {
         let size = run.auditor.block_bytes() as u64;
         let (Action::Write(first, _) | Action::Trim(first, _)) = action else { return action };
@@ -116,7 +116,7 @@ impl Generator {
         }
     }
 
-    /// Returns a random power loss of `run` after its last request.
+    /// Returns a random power loss that follows the last request of `run`.
     pub(crate) fn loss(&mut self, run: &DeviceRun<'_>) -> PowerLoss {
         let (now, latency) = (run.now, run.latency.as_ps());
         let busy = run.event_times.iter().max().map_or(0, |&last| last.saturating_sub(now).as_ps());

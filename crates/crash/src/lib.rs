@@ -21,7 +21,7 @@
 //! | [`auditor`] | the possible contents of each byte |
 //! | [`fault`] | classes of faults, and the guarantees of a device for each class |
 //! | [`media`] | stores that outlive their device, can be rolled back, and inject faults |
-//! | [`medium_faults`] | faults of medium operations, here and in the image of a served device |
+//! | [`medium_faults`] | faults of medium operations, in crash tests and in the image of a served device |
 //! | [`report`] | results of power-loss tests |
 
 pub mod auditor;

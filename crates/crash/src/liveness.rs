@@ -10,9 +10,10 @@ use nacre_kernel::{Op, Status, Streams, Time};
 
 /// Number of blocks that are written after a recovery, when faults are disabled.
 const BLOCKS_WRITTEN: usize = 4;
-/// Average number of final power losses per test that reads other blocks to evict cached copies.
+/// On average, 1 in `READS_ELSEWHERE` final power losses is followed by reads of other blocks, which evict
+/// cached copies.
 const READS_ELSEWHERE: u64 = 8 * CHECKED_ONE_IN;
-/// Total number of bytes of the reads of other blocks.
+/// Total size in bytes of the reads that evict cached copies.
 const ELSEWHERE_BYTES: u64 = 128 << 10;
 /// Number of bytes in each read of other blocks.
 const ELSEWHERE_AT_ONCE: u64 = 16 << 10;
@@ -92,7 +93,8 @@ impl DeviceRun<'_> {
         Ok(())
     }
 
-    /// Reads adjacent blocks with many outstanding requests, regardless of content.
+    /// Reads adjacent blocks with many outstanding requests. The content that the reads return is not
+    /// checked.
     fn read_elsewhere(&mut self, loss: &PowerLoss) -> Result<(), Violation> {
         let size = self.auditor.block_bytes() as u64;
         let capacity = self.device.capacity().map_or(ELSEWHERE_BYTES, |capacity| capacity.0);

@@ -36,8 +36,8 @@ impl Media {
         stores.stores[stores.given - 1].clone()
     }
 
-    /// Makes the next build reuse the stores of the previous build, as if another process used the same
-    /// image.
+    /// Makes the next build of the stack reuse the stores of the previous build, as if another process opened
+    /// the same image.
     pub fn again(&self) {
         self.stores().given = 0;
     }
@@ -50,7 +50,7 @@ impl Media {
         stores.stores.iter().for_each(|store| store.inner().faulty = fault.map(MediumFaults::new));
     }
 
-    /// Number of injected faults, including those that were undone.
+    /// Number of injected faults, including faults in operations that were rolled back.
     pub fn injected(&self) -> u64 {
         self.stores().stores.iter().map(|store| store.inner().injected).sum()
     }

@@ -42,7 +42,7 @@ impl MediumFaults {
         Some(if self.strikes(Fault::MisdirectedProgram, page) { page ^ 1 } else { page })
     }
 
-    /// Whether a program of `page` changes only the first half of it.
+    /// Whether a program of `page` changes only the first half of the page.
     pub fn tears(&mut self, page: u64) -> bool {
         self.strikes(Fault::TornProgram, page)
     }
@@ -94,7 +94,7 @@ impl SharedFaults {
         *self.faults() = fault.map(MediumFaults::new);
     }
 
-    /// Number of affected operations since the fault was set.
+    /// Number of operations that the fault has affected since it was set.
     pub fn struck(&self) -> u64 {
         self.faults().as_ref().map_or(0, MediumFaults::struck)
     }
@@ -117,8 +117,8 @@ impl<S> FaultyPages<S> {
         FaultyPages { store, pages, shared }
     }
 
-    /// Page that a program of `page` actually changes; `None` if it changes none. The last page has no next
-    /// page.
+    /// Page that a program of `page` actually changes; `None` if it changes none. A program is not
+    /// misdirected past the last page.
     fn target(&self, page: u64) -> Option<u64> {
         let mut faults = self.shared.faults();
         let target = faults.as_mut().map_or(Some(page), |faults| faults.target(page))?;

@@ -45,8 +45,8 @@ pub struct FaultResult {
     pub injected: u64,
     /// Number of blocks without their latest write.
     pub stale_blocks: u64,
-    /// Number of blocks with a lost acknowledged write that recovery reported, and of reads that a `faulty`
-    /// device failed.
+    /// Number of blocks for which recovery reported the loss of an acknowledged write, plus the number of
+    /// reads that failed because of a `faulty` device.
     pub lost_reported: u64,
     /// Number of runs that ended with corrupted data without an error.
     pub lost_silently: u64,
@@ -68,7 +68,7 @@ pub struct Finding {
     pub is_reproducible: bool,
 }
 
-/// Names of all branches whose executions are counted.
+/// Names of all branches of the power-loss and recovery code whose executions are counted.
 pub const BRANCHES: [&str; 15] = [
     "power_lost_while_recovering",
     "requests_before_ready",

@@ -33,7 +33,7 @@ impl Options {
     }
 }
 
-/// Number of bytes that a run uses of a device without a capacity limit.
+/// Number of bytes of the address range that a run uses if the device has no capacity limit.
 const UNLIMITED: u64 = 1 << 40;
 /// Minimum number of steps of a run.
 const STEPS_MIN: u64 = 20;
@@ -202,8 +202,8 @@ impl RandomRun<'_, '_> {
         Ok(())
     }
 
-    /// Completes outstanding requests. A large device then has its final power loss and must still work,
-    /// because its branches did not test this.
+    /// Completes outstanding requests. If the device is large, then cuts power a last time and checks that
+    /// the device still works. Smaller devices are checked after the power losses of their branches.
     fn end(&mut self) -> Result<(), Violation> {
         self.run.wait_for_all()?;
         if !self.is_large || self.report.points() >= self.points {

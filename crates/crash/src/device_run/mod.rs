@@ -22,9 +22,9 @@ pub trait Stack {
 /// Maximum duration of a request or a recovery. Without faults, every request and recovery ends within this
 /// time.
 pub const ENDS_WITHIN: Time = Time::from_s(3600);
-/// Average number of final power losses per test that the device still works.
+/// On average, 1 in `CHECKED_ONE_IN` final power losses is followed by a test that the device still works.
 pub(crate) const CHECKED_ONE_IN: u64 = 8;
-/// Maximum number of events in which [`DeviceRun::look_ahead`] looks for starts and ends of operations.
+/// Maximum number of events that [`DeviceRun::look_ahead`] processes to find starts and ends of operations.
 const EVENTS_AHEAD: usize = 32;
 
 pub(crate) struct DeviceRun<'a> {
@@ -129,8 +129,7 @@ impl<'a> DeviceRun<'a> {
         }
     }
 
-    /// If `fault` is the lying flush, acknowledges flushes without sending them to the device, from the
-    /// first step on.
+    /// If `fault` is the lying flush, all flushes of the run are acknowledged without reaching the device.
     pub(crate) fn set_lying_flushes(&mut self, fault: Fault) {
         self.ignores_flushes = fault == Fault::LyingFlush;
         if self.ignores_flushes {
