@@ -26,7 +26,7 @@ impl Family for DeviceFamily {
 
 /// Services for a device during construction.
 pub trait Builder {
-    /// Returns the tables of all components, which are needed to read the configuration of a slot.
+    /// Returns all component families, which are needed to read the configuration of a slot.
     fn families(&self) -> &dyn Families;
 
     /// Returns the next component number. A device takes its number before it builds its children.
@@ -44,7 +44,7 @@ pub trait Builder {
     fn random(&self, name: &str) -> Random;
 
     /// Returns the text of a file that the scenario names at `path`, e.g. a latency log. `file` is relative
-    /// to the scenario. Errors: the file does not exist or is not text.
+    /// to the scenario. Returns an error if the file does not exist or is not text.
     fn text_file(&mut self, path: &str, file: &str) -> Result<String, Problems>;
 
     /// Returns the latencies of one access of `bytes` on an idle device that is configured like the device in
@@ -52,8 +52,9 @@ pub trait Builder {
     fn idle(&mut self, slot: &Slot<DeviceFamily>, bytes: u32) -> Result<Idle, Problems>;
 
     /// Returns the numbers of reads and writes in each of the first `extents` extents over the whole
-    /// workload, with request sizes in ascending order. `path` is the setting that needs these numbers, for
-    /// error messages. Errors: the workload is unreadable, never ends, or extends beyond the last extent.
+    /// workload, by request size in ascending order. Error messages contain `path`, the setting that needs
+    /// these numbers. Returns an error if the workload is unreadable, never ends, or extends beyond the last
+    /// extent.
     fn accesses(
         &mut self,
         path: &str,
@@ -61,19 +62,19 @@ pub trait Builder {
         extents: u32,
     ) -> Result<Vec<Vec<SizedAccesses>>, Problems>;
 
-    /// Reserves `bytes` of memory for the device at `path`. Errors: the caller limits the memory, and too
-    /// little of it is left.
+    /// Reserves `bytes` of memory for the device at `path`. Returns an error if the reservation would exceed
+    /// the caller's memory limit.
     fn take_memory(&mut self, path: &str, bytes: u64) -> Result<(), Problems>;
 
     /// Like [`Builder::take_memory`], for tables that grow as they are accessed.
     fn take_memory_as_touched(&mut self, path: &str, tables: TableMemory) -> Result<(), Problems>;
 
-    /// Returns an upper bound of the units that the host accesses in the run, if the device at `path` serves
-    /// the host directly. A unit has `unit` bytes, and the device has `capacity` bytes. `None` means that the
-    /// number is unknown.
+    /// Returns upper bounds of the number of units that the host accesses in the run, if the device at `path`
+    /// serves the host directly. A unit has `unit` bytes, and the device has `capacity` bytes. Returns `None`
+    /// if no bounds are known.
     fn units_in_run(&self, path: &str, unit: Bytes, capacity: Bytes) -> Option<UnitsInRun>;
 
-    /// Returns the user's policy of `family` with this name. Errors: no policy has this name.
+    /// Returns the user's policy of `family` with this name. Returns an error if no policy has this name.
     fn external_policy(&mut self, family: &str, path: &str, name: &str) -> Result<Box<dyn Any>, Problems>;
 }
 
@@ -84,16 +85,16 @@ pub struct TableMemory {
     pub at_once: u64,
     /// Memory after every address has been accessed.
     pub in_all: u64,
-    /// Upper bound of the memory during the run, or `in_all` if no lower bound is known.
+    /// Upper bound of the memory during the run; equals `in_all` if no smaller bound is known.
     pub in_run: u64,
 }
 
 /// Upper bounds of the number of units that a run accesses. Repeated accesses count repeatedly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitsInRun {
-    /// Consecutive units from the first address, each of which is written once before the run.
+    /// Number of consecutive units, starting at the first address, that are each written once before the run.
     pub filled: u64,
-    /// Units of requests, at any address, before or during the run.
+    /// Number of units that requests access before or during the run, at any address.
     pub requested: u64,
 }
 
