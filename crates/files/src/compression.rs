@@ -50,7 +50,7 @@ impl Compressor {
         })
     }
 
-    /// Writes buffered data and returns the file. Errors: e.g. the disk is full.
+    /// Writes buffered data and returns the file. Returns an error e.g. if the disk is full.
     pub(crate) fn finish(self) -> io::Result<File> {
         let file = match self {
             Compressor::Plain(file) => file,

@@ -98,7 +98,8 @@ fn located(error: &io::Error, path: &Path) -> io::Error {
 /// Opens `path` for reading, and decompresses gzip, zstd, and xz according to the content. `share` counts
 /// the bytes that are read.
 ///
-/// Errors: the file does not exist, is a directory, cannot be read, or has damaged compressed content.
+/// Returns an error if the file does not exist, is a directory, cannot be read, or has damaged compressed
+/// content.
 pub fn open(path: &Path, share: &ShareRead) -> io::Result<Box<dyn BufRead + Send>> {
     let file = File::open(path)?;
     let bytes = file.metadata()?.len();

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Opens a regular file for reading. Pipes are rejected, because they could block the reader forever.
 ///
-/// Errors: `path` is not a regular file, or it cannot be opened.
+/// Returns an error if `path` is not a regular file or cannot be opened.
 pub fn open_file(path: &Path) -> io::Result<File> {
     // With these flags, opening never blocks.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Returns the saved state at `path`, decompressed.
 ///
-/// Errors: the file does not exist or cannot be read.
+/// Returns an error if the file does not exist or cannot be read.
 pub fn read_state(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(fs::metadata(path)?.len()).unwrap_or(0));
     open(path, &ShareRead::default())?.read_to_end(&mut bytes)?;
@@ -22,7 +22,7 @@ pub struct StateFile(WholeFile);
 impl StateFile {
     /// Checks that a state can be saved at `path`, and starts the file.
     ///
-    /// Errors: the existing file is not a saved state, or the folder is not writable.
+    /// Returns an error if an existing file at `path` is not a saved state, or if the folder is not writable.
     pub fn begin(path: &Path) -> io::Result<StateFile> {
         let mut head = [0; MAGIC.len()];
         let is_other = match open_file(path).and_then(|file| decompressed(Box::new(BufReader::new(file)))) {
@@ -36,8 +36,8 @@ impl StateFile {
         WholeFile::begin(path, Existing::Replaced).map(StateFile)
     }
 
-    /// Writes `state` and renames the file to its final name. Errors: e.g. the disk is full. The previous
-    /// file then remains.
+    /// Writes `state` and renames the file to its final name. Returns an error e.g. if the disk is full. The
+    /// previous file then remains.
     pub fn finish(mut self, state: &[u8]) -> io::Result<()> {
         self.0.write_all(state)?;
         self.0.finish().map(|_| ())

@@ -28,7 +28,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Checks the target. Errors: a file exists that must not be replaced.
+    /// Checks the target. Returns an error if a file exists that must not be replaced.
     pub(crate) fn look(path: &Path, existing: Existing) -> io::Result<Target> {
         let old = match path.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -45,8 +45,8 @@ impl Target {
         Ok(Target { path: path.to_path_buf(), old })
     }
 
-    /// Renames the file `from` to the target. Errors: another file was created at the target since
-    /// [`Target::look`], or the existing file is in use.
+    /// Renames the file `from` to the target. Returns an error if another file was created at the target
+    /// since [`Target::look`], or if the existing file is in use.
     pub(crate) fn take(&self, from: &Path) -> io::Result<()> {
         let there = self.path.symlink_metadata().ok();
         match (self.old, there) {
@@ -77,7 +77,7 @@ impl Target {
     }
 }
 
-/// Locks the file at `path`. Errors: another process has locked it.
+/// Locks the file at `path`. Returns an error if another process has locked it.
 fn hold(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);

@@ -24,7 +24,8 @@ pub struct WholeFile {
 impl WholeFile {
     /// Starts a file that will be moved to `path`.
     ///
-    /// Errors: an existing file must not be replaced, or the folder does not exist or is not writable.
+    /// Returns an error if an existing file must not be replaced, or if the folder does not exist or is not
+    /// writable.
     pub fn begin(path: &Path, existing: Existing) -> io::Result<WholeFile> {
         let name = path
             .file_name()
@@ -42,8 +43,9 @@ impl WholeFile {
     /// Makes the file durable and moves it to its target, replacing an existing file if allowed. Returns
     /// the size of the file.
     ///
-    /// Errors: the disk is full or fails, or another file was created at the target in the meantime. In the
-    /// latter case, the other file remains, and the new file gets a similar name, which the error contains.
+    /// Returns an error if the disk is full or fails, or if another file was created at the target in the
+    /// meantime. In the latter case, the other file remains, and the new file gets a similar name, which the
+    /// error contains.
     pub fn finish(self) -> io::Result<u64> {
         self.end(|target, temporary, error| match target.take_other(temporary) {
             Ok(other) => {
@@ -96,14 +98,15 @@ pub struct SharedFile(Arc<Mutex<Option<WholeFile>>>);
 impl SharedFile {
     /// Starts a file that will be moved to `path`.
     ///
-    /// Errors: an existing file must not be replaced, or the folder does not exist or is not writable.
+    /// Returns an error if an existing file must not be replaced, or if the folder does not exist or is not
+    /// writable.
     pub fn begin(path: &Path, existing: Existing) -> io::Result<SharedFile> {
         Ok(SharedFile(Arc::new(Mutex::new(Some(WholeFile::begin(path, existing)?)))))
     }
 
     /// Makes the file durable and moves it to its target. Later writes fail. Returns the size of the file.
     ///
-    /// Errors: those of [`WholeFile::finish`].
+    /// Returns the same errors as [`WholeFile::finish`].
     pub fn finish(&self) -> io::Result<u64> {
         self.with(|file| file.take().map_or(Ok(0), WholeFile::finish))
     }
