@@ -79,15 +79,15 @@ impl Coder {
     }
 }
 
-/// Refunds the energy of the part of an operation that was not performed.
+/// Refunds the energy of an operation in proportion to the share of its time that is left.
 fn give_back(ledger: &mut Ledger, energy: Energy, (left, whole): (Time, Time)) {
     let share = if left < whole { left.as_secs_f64() / whole.as_secs_f64() } else { 1.0 };
     ledger.give_back_energy(Activity::Correct, Energy(energy.0 * share));
 }
 
 /// Result of reading a page for which the decoder returned `found`. `expected` follows from the number of bit
-/// errors of the page. If the code miscorrects or does not detect errors, the result is `expected` unless the
-/// data still `is_as_stored`.
+/// errors of the page. If the page has more bit errors than its code corrects, and the decoder miscorrects
+/// them or does not detect them, the result is `expected`. The exception is data that still `is_as_stored`.
 #[inline]
 pub(crate) fn verdict(expected: Verdict, found: Verdict, is_as_stored: impl FnOnce() -> bool) -> Verdict {
     let is_beyond = matches!(expected, Verdict::Uncorrectable | Verdict::Unnoticed);

@@ -53,8 +53,8 @@ fn tiers_keep_their_bytes_while_extents_move() {
     crash(&tiers(fast, disk));
 }
 
-/// Tests power losses of a mirror. Its members differ in content after most power losses. They also differ
-/// in speed, durability guarantees, and trims.
+/// Tests power losses of a mirror. Its members differ in content after most power losses. They also differ in
+/// speed, in durability guarantees, and in the data that reads return after a trim.
 #[test]
 fn a_mirror_keeps_its_bytes_while_it_resyncs() {
     let fast = "{ kind = \"measured\", read = \"5 us\", write = \"10 us\", capacity = \"1 MiB\" }";

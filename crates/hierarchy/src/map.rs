@@ -20,8 +20,8 @@ struct Entry {
     value: u64,
 }
 
-/// A hash map with open addressing and linear probing at a load of at most 0.7, so that a look-up nearly
-/// always reads one cache line. Deletion shifts entries back (Knuth, TAOCP 3, 6.4, algorithm R).
+/// A hash map with open addressing and linear probing at a load factor of at most 0.7, so that a look-up
+/// nearly always reads one cache line. Deletion shifts entries back (Knuth, TAOCP 3, 6.4, algorithm R).
 #[derive(Debug, State)]
 #[state(after = "Map::check_restored")]
 pub(crate) struct Map {

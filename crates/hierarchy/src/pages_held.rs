@@ -139,8 +139,8 @@ fn request(random: &mut Random, now: Time) -> Request {
     Request { arrival: now, address, bytes: bytes as u32, volume: 0, op }
 }
 
-/// Checks all pages that enter and leave the caches of a stack. The stack serves requests, has a power loss,
-/// and restarts measurement.
+/// Checks that the page counters of all caches of a stack balance while the stack serves requests, after a
+/// power loss, and after measurement restarts.
 fn live(toml: &str, carries_bytes: bool, random: &mut Random, seen: &mut BTreeMap<&'static str, u64>) {
     let bench = Workbench::new(MODELS, 1);
     let mut bench = if carries_bytes { bench.with_bytes() } else { bench };

@@ -9,7 +9,7 @@ use nacre_controller::ecc::{self, Ecc, EccFamily, Page};
 use nacre_kernel::state::Value;
 use nacre_kernel::{Bytes, Time};
 
-/// The global status table (FGST): number and total latency of the hits and misses so far, and use of the
+/// The global status table (FGST): number and total latency of the hits and misses so far, and hits of the
 /// evicted pages.
 #[derive(Clone, Copy, Debug, Default, Value)]
 pub(crate) struct GlobalStatus {
@@ -25,7 +25,7 @@ pub(crate) struct GlobalStatus {
     pub(crate) left_accesses: u64,
 }
 
-/// Use of a cached page.
+/// Hits of a cached page, and the time since which they are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct PageUse {
     /// Number of cache accesses when the page entered the cache.
@@ -166,9 +166,10 @@ mod tests {
         assert_eq!(Remedy::cheaper(true, true, costs([2.0, 1.0])), Some(Remedy::Density));
     }
 
-    /// A page that receives 10 % of the accesses takes 10 us longer to decode, which costs 1 us per access.
-    /// Evicted pages had one hit per 100 accesses, and a miss takes 1 ms longer than a hit, so SLC mode
-    /// costs 10 us per access. Reads that are 40 us faster reduce this cost by 4 us.
+    /// Tests the costs of both remedies for a page that receives 10 % of the accesses. With a stronger code,
+    /// the page takes 10 us longer to decode, which costs 1 us per access. Evicted pages had one hit per 100
+    /// accesses, and a miss takes 1 ms longer than a hit, so SLC mode costs 10 us per access. Reads in SLC
+    /// mode are 40 us faster, which reduces this cost by 4 us.
     #[test]
     fn costs_are_those_of_their_formulas() {
         let mut global = GlobalStatus { accesses: 1_000, ..GlobalStatus::default() };

@@ -127,7 +127,7 @@ pub struct Target {
 /// Builds the fault in `slot`. The start of the fault is relative to `since`, and `name` selects its random
 /// stream. If the device `on` is known, also checks that the fault fits it.
 ///
-/// Errors: invalid settings.
+/// Returns an error if settings are invalid.
 pub fn part(
     slot: &Slot<FaultFamily>,
     builder: &mut dyn Builder,
@@ -147,7 +147,7 @@ pub fn part(
 /// silent.
 const NOT_IN_ZONES: [&str; 3] = ["lost_write", "torn_write", "misdirected_write"];
 
-/// Returns an error if the fault is impossible for a device with zones.
+/// Returns an error if a device with zones cannot have the fault.
 fn unfit_for_zones(slot: &Slot<FaultFamily>, on: Target) -> Option<Problem> {
     if !on.has_zones || !NOT_IN_ZONES.contains(&slot.kind()) {
         return None;

@@ -74,7 +74,7 @@ pub(super) struct FlashCache<S> {
     pub(super) counts: Counts,
     pub(super) host: HostCounts,
     pub(super) life: Life,
-    /// State of wear at each loss of another 2 % of the initial pages.
+    /// Records of the state of wear, one for each 2 % of the initial page capacity that was lost.
     #[state(varies)]
     pub(super) wearing: Vec<Worn>,
     /// Buffer for the pages of a block that are written back.

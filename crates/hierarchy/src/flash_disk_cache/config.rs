@@ -7,7 +7,8 @@ use nacre_device::DeviceFamily;
 use nacre_kernel::{Area, BitArea, Bytes, Price, Ratio, Time};
 use nacre_media::dual_mode_flash::{Mode, Nand};
 
-/// Minimum number of blocks of a region: blocks to open, to collect into, and to evict.
+/// Minimum number of blocks of a region. The region needs an open block, free blocks for garbage collection,
+/// and full blocks to evict.
 pub(super) const REGION_BLOCKS_MIN: u32 = 4;
 
 /// Initial bits per cell.

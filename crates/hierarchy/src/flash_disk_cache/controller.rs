@@ -9,8 +9,8 @@ use nacre_kernel::Time;
 use nacre_media::dual_mode_flash::Mode;
 use nacre_media::store::Store;
 
-/// Number of equal portions of the flash. The state of wear is recorded each time that another portion is
-/// retired.
+/// Number of equal portions of the initial page capacity. The state of wear is recorded each time that the
+/// page capacity has decreased by another portion.
 const WEARING: usize = 50;
 
 impl<S: Store> FlashCache<S> {

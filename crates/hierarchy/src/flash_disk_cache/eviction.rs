@@ -113,8 +113,8 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, number);
     }
 
-    /// Creates the operation that writes back `pages` pages from `key` on. The operation starts when its
-    /// wait count reaches zero. Returns the number of the operation.
+    /// Creates the operation that writes back `pages` adjacent pages, starting with page `key`. The operation
+    /// starts when its wait count reaches zero. Returns the number of the operation.
     pub(super) fn back(&mut self, now: Time, (key, pages): (u64, u64), data: Payload) -> u32 {
         let (address, size) = (key << SHIFT, (pages * FLASH_PAGE) as u32);
         let request = Request { arrival: now, address, bytes: size, volume: 0, op: Op::Write };

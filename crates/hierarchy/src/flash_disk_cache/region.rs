@@ -47,8 +47,8 @@ impl Region {
         Region { open, hot: NO_BLOCK, free, blocks, is_collecting: false }
     }
 
-    /// Number of open blocks. Equals the number of free blocks that are reserved so that programs find an
-    /// erased block.
+    /// Number of open blocks. The region also reserves this number of free blocks, so that programs need not
+    /// wait for an erase.
     pub(super) fn width(&self) -> usize {
         (self.blocks as usize / BLOCKS_PER_OPEN).clamp(1, self.open.len())
     }

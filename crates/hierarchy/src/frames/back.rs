@@ -162,7 +162,7 @@ impl<M: Memory> FrameCache<M> {
         self.count_down(now, trim);
     }
 
-    /// Handles a flush: writes volatile data back, then flushes the backing.
+    /// Handles a flush: writes dirty pages back if the memory is volatile, and then flushes the backing.
     pub(super) fn flush(&mut self, now: Time, id: RequestId, request: &Request, looked_up: Time) {
         let visit = self.visits.enter(now, id, request, (Activity::Translate, looked_up));
         self.visits.add_part(visit);

@@ -59,8 +59,8 @@ pub(super) struct Waiter {
     pub(super) waited: Wait,
     /// Whether this part requested the fetch. If so, the part fails if the fetch fails.
     pub(super) asked: bool,
-    /// Whether the part's page was unreadable before. If so, the rest of the page is rewritten with the
-    /// fetched data, because it may never become readable.
+    /// Whether the part's page was unreadable before. If so, the fetched data overwrites the rest of the
+    /// page, because this rest may never become readable in its frame.
     pub(super) is_unreadable: bool,
     /// Whether the part was counted as a hit or miss.
     pub(super) is_counted: bool,

@@ -104,7 +104,8 @@ pub(crate) struct FrameCache<M> {
     /// Request parts that wait because every frame is busy, in order of arrival.
     #[state(varies)]
     pub(super) without_frame: VecDeque<Waiter>,
-    /// Whether a part from `without_frame` is being served. Such a part must not wait behind the other parts.
+    /// Whether a part from `without_frame` is being served. Such a part must not wait behind the parts that
+    /// are still in `without_frame`.
     #[state(skip = "between events none is")]
     pub(super) is_their_turn: bool,
     /// Number of operations created so far.

@@ -85,12 +85,12 @@ pub(crate) trait Memory: State + Send {
     /// Records that a page leaves its frame.
     fn leaves(&mut self) {}
 
-    /// Rebuilds what a power loss has destroyed, except for pages; returns the duration.
+    /// Rebuilds the tables that a power loss has destroyed. Returns the duration.
     fn rebuild(&mut self) -> Time {
         Time::ZERO
     }
 
-    /// Reads the raw bytes of a frame without taking time.
+    /// Reads the raw bytes of a frame without advancing simulated time.
     fn peek(&self, frame: u32, into: &mut [u8]);
 
     /// Handles a power loss at `at`. Unfinished work is not performed and not charged.
@@ -98,12 +98,14 @@ pub(crate) trait Memory: State + Send {
 
     fn restart_ledger(&mut self);
 
-    /// Rules for changes of the mode or code of rows. `None` if rows cannot change. A row has two frames.
+    /// Rules for switching rows, each of two frames, between MLC and SLC mode, and pages to stronger codes.
+    /// `None` if the memory has one mode and one code.
     fn mode_rules(&self) -> Option<ModeRules> {
         None
     }
 
-    /// Whether the bit errors of `frame` reach the limit of its code, and its row has not changed since.
+    /// Whether the page in `frame` has at least as many bit errors as its code corrects. False if its next
+    /// write will use a stronger code.
     fn is_at_limit(&self, _frame: u32) -> bool {
         false
     }
@@ -114,7 +116,7 @@ pub(crate) trait Memory: State + Send {
         None
     }
 
-    /// Uses the next stronger code for `frame` from its next write on.
+    /// Selects the next stronger code for `frame`, starting with its next write.
     fn raise(&mut self, _frame: u32) {
         unreachable!("the code is fixed")
     }
@@ -145,7 +147,8 @@ pub(crate) struct Access {
     /// Time at which the memory starts its work.
     pub(crate) begin: Time,
     pub(crate) done: Time,
-    /// Time at which the memory has also done additional work that the access caused, e.g. wear leveling.
+    /// Time at which the memory has also completed the additional work that the access caused, e.g. wear
+    /// leveling.
     pub(crate) rests: Time,
     /// Times spent waiting, in the memory, and in the error-correcting code.
     pub(crate) spans: [(Activity, Time); 3],

@@ -1,4 +1,4 @@
-//! Modes of rows, and the use of their pages. A row of two frames holds two pages in MLC mode, or one page
+//! Modes of rows, and hit counts of their pages. A row of two frames holds two pages in MLC mode, or one page
 //! in SLC mode.
 
 use super::operation::NONE;
@@ -6,7 +6,7 @@ use crate::programmable::{GlobalStatus, PageUse};
 use nacre_kernel::Time;
 use nacre_kernel::state::{State, Value};
 
-/// Rules for changes of the mode or code of a memory's rows.
+/// Rules for switching a memory's rows between MLC and SLC mode.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ModeRules {
     /// Whether rows with pages at the limit of their code change to SLC mode.
@@ -23,7 +23,7 @@ pub(crate) struct ModeRules {
 pub(super) struct Row {
     /// The frame that is unavailable in SLC mode, or [`NONE`] in MLC mode.
     pub(super) withdrawn: u32,
-    /// Whether the row stays in SLC mode when its page leaves.
+    /// Whether the row stays in SLC mode when its page leaves, because its cells are worn.
     pub(super) is_worn: bool,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct ModeCounts {
     pub(super) pages_relocated: u64,
 }
 
-/// Modes of all rows, and the use of their pages. Empty if the rows have only one mode.
+/// Modes of all rows, and hit counts of their pages. Empty if the rows have only one mode.
 #[derive(Debug, State)]
 pub(super) struct Modes {
     #[state(skip = "from the configuration")]
@@ -85,7 +85,7 @@ impl Modes {
         self.global.accesses += pages;
     }
 
-    /// Records a use of the page of `frame`.
+    /// Counts a hit of the page in `frame`.
     #[inline]
     pub(super) fn used(&mut self, frame: u32) {
         if self.rules.is_some() {

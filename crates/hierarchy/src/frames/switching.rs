@@ -16,8 +16,8 @@ use crate::programmable::Remedy;
 use nacre_kernel::Time;
 
 impl<M: Memory> FrameCache<M> {
-    /// Records that the page of `frame` leaves. If the page was alone in its row because of its hits, the
-    /// row returns to MLC mode.
+    /// Records that the page of `frame` leaves. If its row switched to SLC mode because of hits, the row
+    /// returns to MLC mode.
     #[inline]
     pub(super) fn leave_row(&mut self, frame: u32) {
         if !self.modes.is_programmable() {

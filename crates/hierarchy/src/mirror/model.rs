@@ -33,7 +33,7 @@ pub(super) struct Mirror {
     pub(super) members: Vec<Member>,
     pub(super) jobs: Slab<Job>,
     pub(super) operations: Slab<Operation>,
-    /// Number of jobs in progress with a flush to which a member reported a loss.
+    /// Number of flush jobs in progress to which a member has reported a loss.
     pub(super) failing_flushes: u32,
     pub(super) in_use: RangesInUse,
     pub(super) intent: WriteIntent,

@@ -57,7 +57,7 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// Rules for the modes of rows, if reading a page in MLC mode takes `mlc_read`.
+    /// Returns the rules for switching rows between modes. `mlc_read` is the time to read a page in MLC mode.
     pub(super) fn rules(&self, mlc_read: Time) -> ModeRules {
         ModeRules {
             lowers_density: self.lowers_density,

@@ -1,7 +1,7 @@
 //! Rows of cells, with their mode, code, and wear.
 //!
-//! Without a programmable controller, a row is a frame. With one, a row holds two frames, each in its own
-//! half of the cells. In SLC mode, the page of one frame uses all cells.
+//! Without a programmable controller, a row is a frame. With a programmable controller, a row holds two
+//! frames, each in one half of the cells. In SLC mode, the page of one frame uses all cells.
 
 use super::Config;
 use nacre_controller::ecc::{Ecc, Verdict};
@@ -158,8 +158,8 @@ impl Rows {
         self.leveller.written(u64::from(frame >> self.shift))
     }
 
-    /// Sets the mode of the target row of a move to that of the source row. Returns the source and target
-    /// frame of each page that moves.
+    /// Gives the target row of a move the mode of the source row. Returns the source and target frame of each
+    /// page that moves.
     pub(super) fn moving(&mut self, Move { from, to }: Move) -> Vec<(u32, u32)> {
         let first = |row: u64| (row << self.shift) as u32;
         let (from, to) = (first(from), first(to));
@@ -191,7 +191,7 @@ impl Rows {
         self.codes.get(next + 1).map(|stronger| [time(&*self.codes[next]), time(&**stronger)])
     }
 
-    /// Selects the next stronger code for the later writes of the physical frame `at`.
+    /// Selects the next stronger code for later writes to the physical frame `at`.
     pub(super) fn raise(&mut self, at: u32) {
         self.halves[at as usize].next += 1;
     }

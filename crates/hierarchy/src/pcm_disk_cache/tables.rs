@@ -1,4 +1,4 @@
-//! The tables of the cache: location, size, and energy of their accesses.
+//! The tables of the cache: their location, their size, and the energy of table accesses.
 //!
 //! A page has one entry: 8 B in the hash table (its address and its frame), and 7 B in the page status table
 //! (address, code, mode, dirty bit, and hits). The hash table is searched at each request. The entry of a

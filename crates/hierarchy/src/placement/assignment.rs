@@ -141,7 +141,8 @@ impl Assignment {
     }
 }
 
-/// The move of one extent of a class. In comparisons, the cheapest move is the greatest.
+/// The move of one extent of a class. The cheapest move compares as the greatest, so that a heap returns it
+/// first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct CheapestMove {
     cost: f64,

@@ -6,7 +6,7 @@ use nacre_config::Problems;
 use nacre_device::SizedAccesses;
 use std::collections::BTreeMap;
 
-/// Groups extents with equal accesses. Returns the extents of each group, by their accesses.
+/// Groups extents with equal accesses. Returns the extents of each group, keyed by the accesses.
 pub fn alike(accesses: &[Vec<SizedAccesses>]) -> BTreeMap<&[SizedAccesses], Vec<u32>> {
     let mut members: BTreeMap<&[SizedAccesses], Vec<u32>> = BTreeMap::new();
     for (extent, of) in accesses.iter().enumerate() {

@@ -39,7 +39,7 @@ impl Family for PlacementFamily {
 
 /// Services for a placement during construction.
 pub trait PlacementContext {
-    /// Returns the tables of all components, which are needed to read the configuration of a slot.
+    /// Returns all component families, which are needed to read the configuration of a slot.
     fn families(&self) -> &dyn Families;
 
     /// Number of extents of each tier, fastest tier first.
@@ -51,8 +51,8 @@ pub trait PlacementContext {
     /// Reads and writes of each extent over the whole workload, by request size in ascending order.
     fn accesses(&mut self) -> Result<Vec<Vec<SizedAccesses>>, Problems>;
 
-    /// Returns the user's policy with this name, which is called at the end of each epoch. Errors: no policy
-    /// has this name.
+    /// Returns the user's policy with this name, which is called at the end of each epoch. Returns an error
+    /// if no policy has this name.
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Decider>, Problems>;
 }
 

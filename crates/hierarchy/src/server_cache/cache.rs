@@ -60,7 +60,7 @@ pub(super) struct ServerCache {
     pub(super) forgotten: u64,
     /// Time at which all devices are ready after a recovery.
     pub(super) ready: Time,
-    /// Time at which the block table has been read from the first level after a power loss.
+    /// Time until which the block table is read from the first level after a power loss.
     pub(super) table_read_until: Time,
     /// Buffer for the moves between levels that a request causes.
     #[state(skip = "empty between requests")]

@@ -15,8 +15,8 @@ pub(super) struct Entry {
     age: u64,
     /// Whether the block waits for its write-back.
     pub(super) waits: bool,
-    /// Whether the block will wait for its write-back as soon as the first write to one of its copies has
-    /// ended.
+    /// Whether the block does not wait for its write-back yet, but will as soon as the first write to one of
+    /// its copies has ended.
     pub(super) is_new: bool,
     /// Number of writes in progress to copies of the block.
     coming: u32,

@@ -83,7 +83,8 @@ impl ServerCache {
         (self.fetches[number].operation != NONE).then_some(number)
     }
 
-    /// Handles the end of a fetch's read. Returns the data of its blocks for the levels.
+    /// Handles the end of a fetch's read. Returns the data of the fetched blocks, to be written to the
+    /// levels.
     pub(super) fn fetched(
         &mut self,
         now: Time,

@@ -31,7 +31,7 @@ pub(super) struct LevelCounts {
     pub(super) write_hits: u64,
     /// Number of blocks inserted, from any source.
     pub(super) entries: u64,
-    /// Number of blocks that left by a decision of a policy, to any destination.
+    /// Number of blocks that left the level because its policy evicted them, to any destination.
     pub(super) evictions: u64,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct MoveCounts {
     pub(super) promotions: u64,
     /// Number of victims of one level that moved into the next level.
     pub(super) demotions: u64,
-    /// Number of blocks that left the cache by a decision of a policy.
+    /// Number of blocks that left the cache because a policy evicted them.
     pub(super) evictions: u64,
     /// Number of blocks that no policy admitted.
     pub(super) refusals: u64,
@@ -198,12 +198,12 @@ impl Level {
         was_there.then(|| if self.keeps_locations { self.locations.leave(block) } else { 0 })
     }
 
-    /// Records a use of `block` without moving it. Returns its location if it is resident.
+    /// Records an access to `block` without moving it. Returns its location if it is resident.
     fn touch(&mut self, block: u64) -> Option<u64> {
         if self.policy.touch(block) { self.held_location(block) } else { None }
     }
 
-    /// Restores `block` at `location` of the device after a power loss.
+    /// Restores `block` at `location` on the device after a power loss.
     pub(super) fn remember(&mut self, block: u64, location: u64) {
         let victim = self.policy.admit(block);
         assert_eq!(victim, None, "a block that was there has room");
@@ -231,7 +231,7 @@ impl Levels {
         Levels { all, inclusion, counts: MoveCounts::default() }
     }
 
-    /// Records a use of `block`, and inserts it into the first level if necessary. Returns the level and
+    /// Records an access to `block`, and inserts it into the first level if necessary. Returns the level and
     /// location at which it was found, or `None` if no level contained it. Appends the resulting writes to
     /// `moves`, victims first.
     #[inline(always)]
@@ -246,7 +246,7 @@ impl Levels {
         }
     }
 
-    /// Records a use of `block` without moving it. Returns its level and location, or `None` if no level
+    /// Records an access to `block` without moving it. Returns its level and location, or `None` if no level
     /// contains it.
     pub(super) fn touch(&mut self, block: u64) -> Option<Spot> {
         let mut levels = self.all.iter_mut().enumerate();
@@ -258,7 +258,7 @@ impl Levels {
         self.all.iter_mut().fold(false, |was_here, level| level.take_out(block).is_some() | was_here)
     }
 
-    /// Location of `block` in the first level that contains it; `None` if none does.
+    /// Location of `block` in the first level that contains it; `None` if no level contains it.
     pub(super) fn spot(&self, block: u64) -> Option<Spot> {
         let mut levels = self.all.iter().enumerate();
         levels.find_map(|(level, of)| of.location(block).map(|location| Spot { level, location }))
@@ -277,7 +277,8 @@ impl Levels {
         self.all.iter().any(|level| level.location(block).is_some())
     }
 
-    /// Removes all blocks. Returns the number of removed blocks, without duplicates.
+    /// Removes all blocks. Returns the number of removed blocks. A block that was in several levels counts
+    /// once.
     pub(super) fn forget(&mut self) -> u64 {
         let held = self.all.iter().map(|level| level.policy.len() as u64);
         let held = if self.inclusion == Inclusion::Inclusive { held.max().unwrap_or(0) } else { held.sum() };

@@ -59,8 +59,8 @@ impl ServerCache {
         self.moves.vacated = vacated;
     }
 
-    /// Creates a read of `block` from its level, after writes to this copy. The caller launches the read
-    /// later.
+    /// Creates a read of `block` from its level, which waits for writes to this copy. The caller launches the
+    /// read later.
     pub(super) fn read_copy(
         &mut self,
         now: Time,

@@ -80,8 +80,8 @@ pub(super) struct Operation {
     waits: u32,
     /// Operation that supplies the data, or [`NONE`] if the data is available.
     pub(super) source: u32,
-    /// Number of the visit, fetch, or batch, depending on the purpose. For [`Purpose::Alone`], the number of
-    /// the host request.
+    /// Number of the host request's [`Visit`](crate::visit::Visit), of the fetch, or of the batch, depending
+    /// on the purpose. For [`Purpose::Alone`], the number of the host request.
     pub(super) owner: u32,
     /// For a read, its hedge; for a hedge, its read; otherwise [`NONE`].
     pub(super) twin: u32,

@@ -107,8 +107,9 @@ pub(super) fn read(device: &mut dyn Device, turn: u64, address: u64) -> Vec<u8> 
     answer.data.bytes().expect("a read returns bytes").to_vec()
 }
 
-/// Writes ones before the fault is active, and then twos while it is active. Returns the device, the status
-/// of the second write, the data read, and the number of silently corrupted bytes.
+/// Writes bytes of value 1 before the fault is active, and then bytes of value 2 while the fault is active.
+/// Returns the device, the status of the second write, the data read, and the number of silently corrupted
+/// bytes.
 pub(super) fn behind(fault: &str) -> (Box<dyn Device>, Status, Vec<u8>, u64) {
     let mut device = with_bytes(&[&format!("start = \"5 ms\"\noperations = [\"write\"]\n{fault}")]);
     assert_eq!(write(&mut *device, 1, 1), Status::Done);

@@ -37,8 +37,9 @@ fn crommelins_series_is_the_law_of_one_server() {
     }
 }
 
-/// The waits of random reads equal the waits in a schedule, to the picosecond. In the schedule, each page
-/// uses the decoder that is free first. The mean wait equals that of M/D/k.
+/// Tests that the completion times of random reads equal those of an independently calculated schedule, to
+/// the picosecond. In this schedule, each page uses the decoder that is free first. The mean wait for a
+/// decoder equals the mean wait in an M/D/k queue.
 #[test]
 fn pages_wait_for_the_first_decoder_that_is_free() {
     for (decoders, load) in [(1, 0.5), (1, 0.8), (2, 0.8), (4, 0.5), (4, 0.8), (8, 0.8)] {
@@ -81,8 +82,8 @@ fn pages_wait_for_the_first_decoder_that_is_free() {
     }
 }
 
-/// The energy depends on the pages and not on the number of decoders. The area is the area of the cells plus
-/// the area of each decoder.
+/// The energy depends on the number of encoded and decoded pages, not on the number of decoders. The area is
+/// the cell area plus the area of all decoders.
 #[test]
 fn decoders_take_area_and_pages_take_energy() {
     let code = "kind = \"bch\"\nt = 2\ndecode_energy = \"8 nJ\"\nencode_energy = \"2 nJ\"";

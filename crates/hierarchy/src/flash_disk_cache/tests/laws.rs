@@ -6,8 +6,8 @@ use nacre_kernel::{Op, Streams, Time};
 use nacre_testkit::{Workbench, keeps_its_bytes};
 use nacre_testkit::{conformance, durability};
 
-/// Settings with one or two regions, both densities, several policies, and several codes. The wear is so high
-/// that bit errors are frequent.
+/// Settings with one or two regions, SLC and MLC mode, several policies of the controller, and several codes.
+/// The wear is so high that bit errors are frequent.
 const KINDS: [(&str, &str); 6] = [
     ("blocks = 64\nslots = 4", BCH),
     ("blocks = 16\nslots = 8\nwrite_region = \"0 %\"\ndies = 1", BCH),
@@ -25,7 +25,7 @@ const KINDS: [(&str, &str); 6] = [
     ),
 ];
 
-/// Disables stronger codes for a code without adjustable strength.
+/// Adds the setting that disables stronger codes if the strength of `ecc` is not adjustable.
 fn adapted(options: &str, ecc: &str) -> String {
     let fixed = if ecc.contains("crc32\"") { "\nraises_strength = false" } else { "" };
     format!("{options}{fixed}")

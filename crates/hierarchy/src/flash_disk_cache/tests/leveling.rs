@@ -1,4 +1,4 @@
-//! Tests of wear leveling, which covers every block regardless of its use.
+//! Tests of wear leveling, which covers all blocks: full, open, and free blocks of every region.
 
 use super::{BCH, build, submit};
 use nacre_kernel::{Op, Random, Streams, Time};
@@ -46,7 +46,8 @@ impl Load {
     }
 }
 
-/// Performs `writes` writes. Returns the maximum difference in wear between two blocks at any time.
+/// Performs `writes` writes. Returns the maximum difference in erases between two blocks, checked after every
+/// 32 writes.
 fn widest(device: &mut Host, load: Load, writes: u64) -> u64 {
     let (mut now, mut widest) = (Time::ZERO, 0);
     for page in 0..load.cold {
@@ -84,9 +85,9 @@ fn no_block_is_worn_more_than_another_by_more_than_twice_the_gap_and_one_erase()
     }
 }
 
-/// Tests wear leveling without cold data. Content that moves into a worn block then leaves this block as
-/// soon as the content of other blocks leaves them, and the block is neither free nor open in the meantime.
-/// If the block were exchanged again, it would always be erased more often than other blocks.
+/// Tests wear leveling without cold data. Wear leveling then moves hot content into a worn block, and this
+/// content becomes invalid as fast as the content of other blocks. The block would therefore be erased more
+/// often than other blocks if the cache moved content into it again.
 #[test]
 fn leveling_is_even_without_cold_data() {
     let cells = "blocks = 16\ndies = 2\nwrite_region = \"0 %\"\nwear_gap = 2\ncollects_above = \"50 %\"";

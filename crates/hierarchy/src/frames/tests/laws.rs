@@ -64,9 +64,9 @@ fn energy_is_the_power_of_each_state_by_its_time() {
     assert_close("resting", report.idle_energy.expect("the power is given").0, expected, 0.02);
 }
 
-/// Tests that the chip is in power-down during every idle period, except for its first 1 us. Each
-/// millisecond has ten idle periods, between nine reads at intervals of 10 us and a page that is fetched at
-/// 100 us.
+/// Tests that the chip is in power-down during every idle period, except for its first 1 us. Each millisecond
+/// has ten DRAM accesses and therefore ten idle periods: nine reads at intervals of 10 us, and a write of a
+/// page that the backing returns after 100 us.
 #[test]
 fn every_rest_is_powered_down() {
     let mut cache = host(&dram(POWERS));

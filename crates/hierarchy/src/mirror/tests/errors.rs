@@ -84,7 +84,7 @@ fn a_member_that_fails_a_write_a_trim_or_a_flush_is_removed() {
 }
 
 /// A member reports a loss to the first flush, which waits for the other member. The mirror must not keep
-/// this member when a later flush completes before the first.
+/// this member in service when a later flush completes before the first flush.
 #[test]
 fn a_flush_does_not_overtake_the_loss_that_a_member_reported_to_another() {
     let when = "operations = [\"flush\"], start = \"2 ms\", duration = \"500 us\"";

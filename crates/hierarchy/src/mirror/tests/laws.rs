@@ -48,7 +48,8 @@ fn a_write_takes_as_long_as_its_slowest_member() {
 }
 
 /// If X and Y are exponential latencies of mean m, and the second read starts after h, a hedged read takes
-/// min(X, h + Y). It takes longer than t with probability exp(-t/m) up to h, and exp(-(2t - h)/m) after h.
+/// min(X, h + Y). The probability that it takes longer than t is exp(-t/m) for t up to h, and exp(-(2t -
+/// h)/m) for larger t.
 #[test]
 fn a_hedged_read_takes_the_smaller_of_two_latencies_the_second_of_which_begins_later() {
     let member = exponential(64);

@@ -52,7 +52,7 @@ fn ask(device: &mut dyn Device, now: Time, request: Request, data: Payload) -> (
     (of.at - now, of.status, of.data.clone())
 }
 
-/// Writes 4 KiB of `value` at `address`. Returns the status.
+/// Writes 4 KiB filled with `value` at `address`. Returns the status.
 fn write(device: &mut dyn Device, now: Time, address: u64, value: u8) -> Status {
     ask(device, now, request(Op::Write, address, 4096), vec![value; 4096].into()).1
 }

@@ -6,7 +6,7 @@ use nacre_testkit::oracle::Load;
 use nacre_testkit::visits;
 use std::collections::VecDeque;
 
-/// Read and write latencies of each member, which serves one request at a time.
+/// Read and write latencies of each member in microseconds. A member serves one request at a time.
 const MEMBERS: [(u64, u64); 3] = [(31, 47), (37, 53), (83, 29)];
 
 fn member((read, write): (u64, u64)) -> String {

@@ -9,8 +9,8 @@ const LATER: &str =
     "kind = \"measured\", read = \"10 us\", write = \"90 us\", parallelism = 64, capacity = \"1 MiB\"";
 const MS: fn(u64) -> Time = Time::from_ms;
 
-/// Creates a mirror after a power loss during a write, which overwrote ones with twos. The first member has
-/// completed this write, and the second has not.
+/// Creates a mirror after a power loss during a write, which overwrites bytes of value 1 with bytes of value
+/// 2. The first member has completed this write, and the second has not.
 fn interrupted(settings: &str, members: [&str; 2]) -> Box<dyn Device> {
     let mut device = with_bytes(settings, &members);
     assert_eq!(write(&mut *device, MS(1), 0, 1), Status::Done);
@@ -77,7 +77,8 @@ const DISK: &str = "kind = \"hdd\", capacity = \"3 MiB\", rotation = \"15000 /mi
     track_to_track_seek = \"0.2 ms\", average_seek = \"3.4 ms\", full_stroke_seek = \"6.6 ms\", \
     outer_rate = \"200 MB/s\", inner_rate = \"120 MB/s\", write_cache = \"64 KiB\"";
 
-/// With volatile buffers, a region becomes clean only with a flush that follows its writes.
+/// With volatile buffers, the bit of a region in the write-intent bitmap is cleared only by a flush that
+/// follows the writes to this region.
 #[test]
 fn a_flush_clears_the_bitmap() {
     for (flushes, copied) in [(true, 0), (false, 16384)] {

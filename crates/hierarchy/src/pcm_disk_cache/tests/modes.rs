@@ -25,8 +25,8 @@ fn column(host: &Host, name: &str) -> f64 {
     columns.iter().find(|column| column.name == name).expect("the column exists").values[0]
 }
 
-/// Times and energies of both modes are those of their settings. The switch reads the page in MLC mode and
-/// writes it in SLC mode.
+/// Times and energies in SLC and MLC mode equal their settings. When a row switches to SLC mode, the page is
+/// read in MLC mode and written in SLC mode.
 #[test]
 fn times_and_energies_are_those_of_the_mode() {
     let controller = "controller = { promotes_at = 4, raises_strength = false, slc_read = \"60 ns\", \
@@ -78,7 +78,8 @@ fn a_page_in_slc_mode_takes_the_cells_of_two() {
     }
 }
 
-/// Content, counts, and modes equal those of a naive model. A clean hit takes the time of its mode.
+/// Content, counts, and modes equal those of a naive model. A hit takes the read or write time of the mode of
+/// its row.
 #[test]
 fn content_and_modes_equal_those_of_a_naive_model() {
     for (seed, promotes_at) in [(1, 2), (2, 3), (3, 5), (4, 20)] {

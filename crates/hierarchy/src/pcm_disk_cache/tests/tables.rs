@@ -33,8 +33,8 @@ fn read_past(cache: &mut Host) -> Time {
     now
 }
 
-/// Every miss looks up a page and updates the entry of the page that enters, and that of the page that
-/// leaves. In DRAM, 32 entries of 15 B take their share of the idle power of a chip.
+/// Every miss looks up a page and updates the entries of the page that enters and of the page that leaves.
+/// Tables in DRAM have 32 entries of 15 B, and use a share of a chip's idle power in proportion to this size.
 #[test]
 fn energy_is_that_of_the_accesses_and_of_the_share_of_a_chip() {
     let accesses = 200.0 * 1e-9 + (200.0 + 168.0) * 3e-9;
