@@ -1,7 +1,7 @@
 //! Blocks, either resident or ghosts, in a few doubly linked queues over one index.
 //!
 //! A node takes 16 bytes: the key, and two links of 30 bits with four bits of state, which hold its queue and
-//! its use count. With the index, a tracked block takes 30 bytes. Slots `0..QUEUES` are the heads of circular
+//! its hit count. With the index, a tracked block takes 30 bytes. Slots `0..QUEUES` are the heads of circular
 //! queues, so that linking has no special cases.
 
 use super::index::{Index, Vacancy};
@@ -24,7 +24,7 @@ struct Node {
     block: u64,
     /// Link toward the front, and the queue.
     prev: u32,
-    /// Link toward the back, and the use count.
+    /// Link toward the back, and the hit count.
     next: u32,
 }
 
@@ -133,13 +133,13 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         self.capacity
     }
 
-    /// Use count of `slot`, 0 to 3.
+    /// Hit count of `slot`, 0 to 3.
     #[inline]
     pub(super) fn uses(&self, slot: Slot) -> u32 {
         self.nodes[slot as usize].next >> LINK_BITS
     }
 
-    /// Sets the use count of `slot`, 0 to 3. Writes only if the count changes.
+    /// Sets the hit count of `slot`, 0 to 3. Writes to memory only if the count changes.
     #[inline]
     pub(super) fn set_uses(&mut self, slot: Slot, uses: u32) {
         let node = &mut self.nodes[slot as usize];
@@ -181,7 +181,7 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         self.nodes[slot as usize].next()
     }
 
-    /// Starts to track `block` at `vacancy`, with a use count of zero. Returns its slot, which the caller
+    /// Starts to track `block` at `vacancy`, with a hit count of zero. Returns its slot, which the caller
     /// links into a queue.
     #[inline]
     pub(super) fn enter(&mut self, vacancy: Vacancy, block: u64) -> Slot {
@@ -199,7 +199,7 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         slot
     }
 
-    /// Appends a node. The memory grows by doubling, up to the bound.
+    /// Appends a node. If memory is full, doubles it, up to the bound.
     #[inline]
     fn push(&mut self, node: Node) {
         let length = self.nodes.len();
@@ -221,8 +221,8 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
         block
     }
 
-    /// Replaces the block at `slot` with `block`, with a use count of zero. Returns the old block. The
-    /// position in the queue is unchanged.
+    /// Replaces the block at `slot` with `block`, with a hit count of zero, at the same position in the
+    /// queue. Returns the old block.
     #[inline]
     pub(super) fn rename(&mut self, slot: Slot, vacancy: Vacancy, block: u64) -> u64 {
         let old = self.nodes[slot as usize].block;

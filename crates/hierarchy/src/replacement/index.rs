@@ -24,7 +24,7 @@ const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 const SMALLEST: usize = 16;
 
 /// Number of words of an index that fits in the second-level cache of any server: 256 KiB. For such an index,
-/// prefetching costs 10 % of an access and gains nothing.
+/// prefetching takes 10 % of the time of an access and has no benefit.
 const CACHED: usize = 1 << 15;
 
 /// Number of words in half a cache line.
@@ -59,8 +59,8 @@ pub(crate) fn tag(block: u64) -> u32 {
     ((first ^ (first >> 32)).wrapping_mul(MULTIPLIER) >> 32) as u32
 }
 
-/// Number of positions for `entries`. The load is 4/7, at which a miss examines 3.2 positions on average
-/// (Knuth, 6.4, eq. 23).
+/// Number of positions for `entries` entries. The load factor is 4/7, at which a miss examines 3.2 positions
+/// on average (Knuth, 6.4, eq. 23).
 pub(super) fn places(entries: usize) -> usize {
     entries + entries / 2 + entries / 4 + 4
 }
@@ -124,8 +124,9 @@ impl Index {
         }
     }
 
-    /// Slot at the home position of `block` if its tag matches, or `u32::MAX` otherwise. This examines only
-    /// one position, in order to prefetch the node. A wrong slot only prefetches memory that is not needed.
+    /// Slot at the home position of `block` if its tag matches, or `u32::MAX` otherwise. Examines only this
+    /// position, because the slot is only used to prefetch a node. If the slot is wrong, unneeded memory is
+    /// prefetched.
     #[inline]
     pub(crate) fn glance(&self, block: u64) -> u32 {
         let tag = tag(block);

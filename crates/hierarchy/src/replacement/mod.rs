@@ -42,20 +42,20 @@ impl Family for ReplacementFamily {
 
 /// Services for a policy during construction.
 pub trait ReplacementContext {
-    /// Returns the tables of all components, which are needed to read the configuration of a slot.
+    /// Returns all component families, which are needed to read the configuration of a slot.
     fn families(&self) -> &dyn Families;
 
     /// Maximum number of resident blocks, at least one.
     fn capacity(&self) -> usize;
 
-    /// Returns the user's policy with this name, which is written in another language. Errors: no policy has
-    /// this name.
+    /// Returns the user's policy with this name, which is written in another language. Returns an error if no
+    /// policy has this name.
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Replacement>, Problems>;
 }
 
-/// Construction context without policies of the caller.
+/// Construction context in which the caller provides no policies.
 pub struct Context<'a> {
-    /// Tables of all components, which are needed to read the configuration of a slot.
+    /// All component families, needed to read the configuration of a slot.
     pub families: &'a dyn Families,
     /// Maximum number of resident blocks, at least one.
     pub capacity: usize,
@@ -104,7 +104,7 @@ const GROUP: usize = 16;
 /// Memory grows with the number of tracked blocks, not with the capacity. A policy tracks at most 2^30
 /// blocks, including ghosts, and panics beyond that number.
 pub trait Replacement: State + Send {
-    /// Records a use of `block`. Returns whether the block is resident.
+    /// Records an access to `block`. Returns whether the block is resident.
     fn touch(&mut self, block: u64) -> bool;
 
     /// Inserts `block`, which must not be resident. Returns the evicted block, if any. A policy with
@@ -118,7 +118,7 @@ pub trait Replacement: State + Send {
     /// level. Returns whether it was resident.
     fn remove(&mut self, block: u64) -> bool;
 
-    /// Whether `block` is resident. Does not record a use.
+    /// Whether `block` is resident. Does not count as an access.
     fn contains(&self, block: u64) -> bool;
 
     /// Number of resident blocks, at most the capacity.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// A policy written directly from its paper, without optimization.
 pub(super) trait Oracle {
-    /// Records a use of `block`. Returns whether the block is resident.
+    /// Records an access to `block`. Returns whether the block is resident.
     fn touch(&mut self, block: u64) -> bool;
     /// Inserts `block`. Returns the evicted block, if any.
     fn admit(&mut self, block: u64) -> Option<u64>;

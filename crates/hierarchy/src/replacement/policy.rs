@@ -1,4 +1,5 @@
-//! Decisions of a policy, from which the other functions of [`Replacement`] follow.
+//! Decisions of a policy on hits, misses, and removals. All functions of [`Replacement`] are derived from
+//! these decisions.
 
 use super::arena::{Arena, Slot};
 use super::index::Vacancy;
@@ -76,7 +77,7 @@ pub(super) trait Policy: State + Send {
     #[inline]
     fn ask(&mut self, _block: u64) {}
 
-    /// Records a use of the resident block at `slot`.
+    /// Records a hit on the resident block at `slot`.
     fn hit(&mut self, slot: Slot);
 
     /// Inserts `block`, which is a ghost at the found slot or not tracked. Returns the evicted block, if any.

@@ -11,7 +11,7 @@ const QUEUE: usize = 0;
 /// Number of blocks ahead of the hand whose index positions are prefetched for a group of requests.
 const VICTIMS: usize = 8;
 
-/// Rules for the movement of the hand and for the marks of used blocks.
+/// Rules for the movement of the hand and for marking blocks.
 pub trait Turn: Send {
     /// Whether a hit marks a block. The hand removes the mark of a marked block and skips the block.
     const MARKS: bool;
@@ -20,7 +20,7 @@ pub trait Turn: Send {
     const FRONT_IS_NEWEST: bool;
 }
 
-/// The blocks on a ring with a hand. The use count of a node is its mark.
+/// The blocks on a ring with a hand. A block is marked if the hit count of its node is positive.
 ///
 /// If new blocks are inserted before the hand, a full cache reuses the victim's position and advances the
 /// hand without changing a link.

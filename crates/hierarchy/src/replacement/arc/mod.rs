@@ -1,10 +1,10 @@
 //! ARC: adaptive replacement cache.
 //!
 //! # Model
-//! Queue T1 holds blocks that were used once recently, and T2 holds blocks that were used at least twice.
-//! Queues B1 and B2 track the blocks that were evicted from T1 and T2. A miss on a block in B1 shows that
-//! T1 is too small, so it increases p, the target size of T1. A miss on a block in B2 decreases p. The four
-//! queues together track at most twice as many blocks as the cache holds.
+//! Queue T1 holds blocks that were accessed once recently, and T2 holds blocks that were accessed at least
+//! twice. Queues B1 and B2 track the blocks that were evicted from T1 and T2. A miss on a block in B1 shows
+//! that T1 is too small, so it increases p, the target size of T1. A miss on a block in B2 decreases p. The
+//! four queues together track at most twice as many blocks as the cache holds.
 //!
 //! # Not modeled
 //! In the paper, blocks leave the cache only by replacement. In Nacre, a device can also remove a block. The

@@ -1,10 +1,10 @@
 //! CLOCK: second chance with one reference bit.
 //!
 //! # Model
-//! The blocks are on a ring, and a pointer (the hand) moves around the ring. A use of a block sets its
+//! The blocks are on a ring, and a pointer (the hand) moves around the ring. A hit on a block sets its
 //! reference bit. If the bit of a block is set, the hand clears the bit and continues. If the bit is clear,
 //! the block is evicted, and the new block takes its slot. The bit of a new block is clear and is set by the
-//! first use after the insertion.
+//! first hit after the insertion.
 //!
 //! # Not modeled
 //! The model omits the periodic clearing of reference bits, which operating systems perform in the
@@ -16,8 +16,8 @@
 //! is also clear.
 //!
 //! # Checks
-//! A simple reference implementation with a ring produces the same hits and evictions. If no block is used
-//! again, CLOCK evicts the same blocks as FIFO.
+//! A simple reference implementation with a ring produces the same hits and evictions. If no block is
+//! accessed again, CLOCK evicts the same blocks as FIFO.
 
 use super::ReplacementFamily;
 use super::ring::{Ring, Turn};

@@ -2,7 +2,7 @@
 //!
 //! # Model
 //! A queue holds the blocks in the order of their insertion. The policy evicts the block that was inserted
-//! first, even if it was used since then.
+//! first, even if it was accessed since then.
 //!
 //! # Not modeled
 //! Nothing is left out.
@@ -38,7 +38,7 @@ pub const MODEL: Model<ReplacementFamily> = Model {
     build: |_, context| Ok(Box::new(Fifo::new(context.capacity()))),
 };
 
-/// Rules of FIFO: uses are ignored, and the hand is at the oldest block.
+/// Rules of FIFO: hits are ignored, and the hand is at the oldest block.
 #[derive(Clone, Copy, Debug)]
 pub enum Turning {}
 

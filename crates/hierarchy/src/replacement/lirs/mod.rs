@@ -1,14 +1,14 @@
 //! LIRS: low inter-reference recency set.
 //!
 //! # Model
-//! LIRS ranks blocks by the distance between their last two uses, not by their recency. Blocks with a low
+//! LIRS ranks blocks by the distance between their last two accesses, not by their recency. Blocks with a low
 //! inter-reference recency are LIR blocks, and all other blocks are HIR blocks. The stack S orders blocks by
-//! their last use. S holds all LIR blocks, which are always resident. S also holds the HIR blocks that were
-//! used after the LIR block at the bottom of S. Some of these HIR blocks are not resident. The list Q holds
-//! the resident HIR blocks, and the policy evicts the oldest block of Q. If a HIR block in S is used, it
-//! becomes LIR, and the LIR block at the bottom of S becomes HIR. Pruning then removes HIR blocks from the
-//! bottom of S until a LIR block is at the bottom. The number of tracked non-resident blocks is bounded. If
-//! this bound is reached, the policy drops the non-resident block that was evicted first.
+//! their last access. S holds all LIR blocks, which are always resident. S also holds the HIR blocks that
+//! were accessed after the LIR block at the bottom of S. Some of these HIR blocks are not resident. The list
+//! Q holds the resident HIR blocks, and the policy evicts the oldest block of Q. If a HIR block in S is
+//! accessed, it becomes LIR, and the LIR block at the bottom of S becomes HIR. Pruning then removes HIR
+//! blocks from the bottom of S until a LIR block is at the bottom. The number of tracked non-resident blocks
+//! is bounded. If this bound is reached, the policy drops the non-resident block that was evicted first.
 //!
 //! # Not modeled
 //! In the paper, blocks leave the cache only by replacement. In Nacre, a device can also remove a LIR block.

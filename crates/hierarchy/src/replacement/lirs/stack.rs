@@ -1,4 +1,4 @@
-//! The LIRS stack S: a second order of the arena's slots, with the most recent use on top.
+//! The LIRS stack S: a second ordering of the arena's slots, with the most recently accessed block on top.
 
 use super::super::arena::Slot;
 use nacre_kernel::state::{State, Value};

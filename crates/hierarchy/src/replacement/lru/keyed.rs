@@ -1,12 +1,13 @@
-//! Index of the blocks of the log and their latest uses, in buckets of one cache line.
+//! Index of the blocks in the log, in buckets of one cache line.
 //!
-//! A bucket contains five keys with the slots of their latest uses, and the number of blocks that
-//! overflowed it. A block is in its home bucket or, if that was full, in the nearest later bucket with
-//! space. A lookup ends at the first bucket without overflow, which is the home bucket in 13 of 14 cases. A
-//! hit, an insertion, and an eviction therefore access one line each. With linear probing, half of them
-//! would access two lines. The comparisons do not depend on the position in the bucket. Removing a block
-//! moves only entries of its bucket and decrements overflow counts, so there are no tombstones. The log
-//! stores the tag of each key, which determines the home bucket of the entry.
+//! A bucket contains five block keys, each with the slot of the block's latest access in the log, and the
+//! number of blocks that overflowed the bucket. A block is in its home bucket or, if that was full, in the
+//! nearest later bucket with space. A lookup ends at the first bucket without overflow, which is the home
+//! bucket in 13 of 14 cases. A hit, an insertion, and an eviction therefore access one line each. With linear
+//! probing, half of these operations would access two lines. A lookup compares all keys of a bucket, so its
+//! time does not depend on the position in the bucket. Removing a block moves only entries of its bucket and
+//! decrements overflow counts, so there are no tombstones. The log stores the tag of each key, which
+//! determines the home bucket of the entry.
 //!
 //! The overflow counts follow N. Bronson, X. Shi, "Open-sourcing F14 for faster, more memory-efficient hash
 //! tables", Meta Engineering, 2019.
@@ -28,7 +29,7 @@ const SMALLEST: usize = 16;
 /// Number of buckets of an index that fits in the second-level cache of any server: 256 KiB.
 const CACHED: usize = (1 << 18) / size_of::<Bucket>();
 
-/// One cache line: keys, each with the slot of its latest use.
+/// One cache line: block keys, each with the slot of the block's latest access.
 #[derive(Clone, Copy, Debug, Default, Value)]
 #[repr(C, align(64))]
 struct Bucket {
@@ -85,7 +86,7 @@ impl Bucket {
     }
 }
 
-/// The blocks with the slots of their latest uses.
+/// Index of blocks, each with the slot of its latest access.
 #[derive(Debug, State)]
 #[state(after = "Keyed::check_restored")]
 pub(super) struct Keyed {
@@ -183,7 +184,7 @@ impl Keyed {
         self.buckets[place as usize / PLACES].blocks[place as usize % PLACES]
     }
 
-    /// Mutable slot of the latest use of the block at `place`.
+    /// Mutable slot of the latest access to the block at position `place`.
     #[inline]
     pub(super) fn slot_mut(&mut self, place: u32) -> &mut Slot {
         &mut self.buckets[place as usize / PLACES].slots[place as usize % PLACES]
@@ -195,7 +196,7 @@ impl Keyed {
         prefetch_index(&self.buckets, self.home(tag));
     }
 
-    /// Inserts `block`, which was used at `slot`. `vacancy` is its home bucket.
+    /// Inserts `block`, whose access is logged at `slot`. `vacancy` is the home bucket of the block.
     #[inline]
     pub(super) fn occupy(&mut self, vacancy: Vacancy, block: u64, slot: Slot) {
         let mut home = vacancy.place;
@@ -218,7 +219,7 @@ impl Keyed {
         self.buckets[number].push(block, slot);
     }
 
-    /// Position of the block with this tag whose latest use is at `slot`.
+    /// Position of the block that has this tag and whose latest access is at `slot`.
     #[inline]
     pub(super) fn place_of(&self, tag: u32, slot: Slot) -> u32 {
         let mut number = self.home(tag);
@@ -232,7 +233,7 @@ impl Keyed {
         }
     }
 
-    /// Removes and returns the block with this tag whose latest use is at `slot`.
+    /// Removes and returns the block that has this tag and whose latest access is at `slot`.
     #[inline]
     pub(super) fn vacate(&mut self, tag: u32, slot: Slot) -> u64 {
         let place = self.place_of(tag, slot) as usize;
@@ -258,7 +259,7 @@ impl Keyed {
         }
     }
 
-    /// Whether the latest use of a block with this tag is at `slot`.
+    /// Whether the latest access to a block with this tag is at `slot`.
     pub(super) fn holds(&self, tag: u32, slot: Slot) -> bool {
         let mut number = self.home(tag);
         loop {

@@ -1,42 +1,42 @@
-//! Log of the uses of blocks, in which the last use of each block is valid.
+//! Log of accesses to blocks, in which only the last entry of each block is valid.
 //!
-//! A use appends four bytes, the [tag](super::super::index::tag) of the block, and clears the bit of the
-//! block's previous use. A linked list would write three nodes in different locations instead. The oldest
-//! valid use is the victim, and the next victims are adjacent to it. When the ring of uses is full, the valid
-//! uses are compacted.
+//! An access appends an entry of four bytes, the [tag](super::super::index::tag) of the block, and clears the
+//! valid bit of the block's previous entry. A linked list would write three nodes in different locations
+//! instead. The block of the oldest valid entry is the victim, and the next victims are in adjacent entries.
+//! When the ring of entries is full, the valid entries are compacted.
 
 use super::super::arena::Slot;
 use super::keyed::Keyed;
 use nacre_kernel::state::State;
 
-/// Minimum number of positions for uses, per block of capacity.
+/// Minimum number of log entries per block of capacity.
 const LEAST: usize = 2;
 
-/// Number of positions for uses in a small cache, per block of capacity. The memory is small, and compaction
-/// is less frequent.
+/// Number of log entries per block of capacity in a small cache. Such a log needs little memory and is
+/// compacted less often.
 const MOST: usize = 8;
 
-/// Maximum number of positions in the log of a small cache.
+/// Maximum number of entries in the log of a small cache.
 const LITTLE: usize = 1 << 20;
 
-/// Number of uses whose index positions are prefetched together.
+/// Number of entries whose index positions are prefetched together.
 const WARMED: usize = 16;
 
-/// Number of uses per word of the bitmap.
+/// Number of entries per word of the bitmap.
 const WORD: usize = 64;
 
-/// A ring of uses.
+/// A ring of log entries.
 #[derive(Debug, State)]
 #[state(after = "Log::check_restored")]
 pub(super) struct Log {
     #[state(varies)]
     tags: Vec<u32>,
-    /// Bitmap with one bit per position, which is set if the use is valid.
+    /// Bitmap with one bit per position, which is set if the entry is valid.
     #[state(varies)]
     live: Vec<u64>,
-    /// Position of the oldest use, which may be invalid.
+    /// Position of the oldest entry, which may be invalid.
     tail: usize,
-    /// Number of positions from the oldest to the latest use, inclusive.
+    /// Number of positions from the oldest to the latest entry, inclusive.
     used: usize,
     /// Maximum number of positions.
     #[state(same)]
@@ -44,7 +44,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Creates an empty log for `capacity` valid uses.
+    /// Creates an empty log for `capacity` valid entries.
     pub(super) fn new(capacity: usize) -> Log {
         let places = capacity.saturating_mul(MOST).min(LITTLE).max(capacity.saturating_mul(LEAST));
         let bound = places.div_ceil(WORD).max(1) * WORD;
@@ -60,19 +60,20 @@ impl Log {
         }
     }
 
-    /// Tag of the block used at `slot`.
+    /// Tag of the block of the entry at `slot`.
     #[inline]
     pub(super) fn tag(&self, slot: Slot) -> u32 {
         self.tags[slot as usize]
     }
 
-    /// Marks the use at `slot` as invalid, because it is no longer the latest use of its block.
+    /// Marks the entry at `slot` as invalid, because it is no longer the latest entry of its block.
     #[inline]
     pub(super) fn kill(&mut self, slot: Slot) {
         self.live[slot as usize / WORD] &= !(1 << (slot as usize % WORD));
     }
 
-    /// Appends a use of a block with this tag. Returns the slot. The log must have space for the use.
+    /// Appends an entry for a block with this tag. Returns the slot of the entry. The log must have space for
+    /// it.
     #[inline]
     pub(super) fn append(&mut self, tag: u32) -> Slot {
         let place = self.wrap(self.tail + self.used);
@@ -82,7 +83,7 @@ impl Log {
         place as Slot
     }
 
-    /// Removes the oldest valid use, if any, and returns its slot.
+    /// Removes the oldest valid entry, if any, and returns its slot.
     #[inline]
     pub(super) fn pop_oldest(&mut self) -> Option<Slot> {
         self.trim();
@@ -94,7 +95,7 @@ impl Log {
         Some(oldest as Slot)
     }
 
-    /// Drops the invalid uses that are older than the oldest valid use.
+    /// Drops the invalid entries that are older than the oldest valid entry.
     #[inline]
     fn trim(&mut self) {
         let oldest = self.next_live(self.tail).unwrap_or_else(|| self.wrap(self.tail + self.used));
@@ -102,7 +103,7 @@ impl Log {
         self.tail = oldest;
     }
 
-    /// First valid position at or after `from`, or `None` after all positions were examined.
+    /// Position of the first valid entry at or after `from`; `None` if no entry is valid.
     #[inline]
     fn next_live(&self, from: usize) -> Option<usize> {
         let mut word = from / WORD;
@@ -127,7 +128,7 @@ impl Log {
         if to >= from { to - from } else { to + self.tags.len() - from }
     }
 
-    /// Passes the tags of the oldest valid uses to `each`. Stops after `count` tags or two words of the
+    /// Passes the tags of the oldest valid entries to `each`. Stops after `count` tags or two words of the
     /// bitmap.
     #[inline]
     pub(super) fn oldest(&self, mut count: usize, mut each: impl FnMut(u32)) {
@@ -144,7 +145,7 @@ impl Log {
         }
     }
 
-    /// Ensures that one more use can be appended.
+    /// Ensures that one more entry can be appended.
     #[inline]
     pub(super) fn make_room(&mut self, index: &mut Keyed) {
         if self.used == self.tags.len() {
@@ -152,7 +153,7 @@ impl Log {
         }
     }
 
-    /// Compacts the valid uses. If they fill too much of the ring, they are moved into a longer ring.
+    /// Compacts the valid entries. If they fill too much of the ring, they are moved into a longer ring.
     #[cold]
     fn close_up(&mut self, index: &mut Keyed) {
         let (live, length) = (index.len(), self.tags.len());
@@ -199,8 +200,8 @@ impl Log {
         });
     }
 
-    /// Passes every valid use with its tag to `each`, oldest first. Several index positions are prefetched at
-    /// a time, because each is at a different memory location.
+    /// Passes every valid entry with its tag to `each`, oldest first. Several index positions are prefetched
+    /// at a time, because each is at a different memory location.
     fn each_live(&mut self, index: &mut Keyed, mut each: impl FnMut(&mut Log, &mut Keyed, Slot, u32)) {
         let (mut from, mut left) = (self.tail, index.len());
         while left > 0 {
@@ -219,7 +220,8 @@ impl Log {
         }
     }
 
-    /// Panics unless the valid uses are exactly the uses in the index, and are between tail and head.
+    /// Panics unless the index contains exactly the valid log entries, and all of them are between tail and
+    /// head.
     pub(super) fn check_invariants(&self, index: &Keyed) {
         assert!(self.used < self.tags.len() && self.live.len() * WORD == self.tags.len());
         let is_live = |place: usize| self.live[place / WORD] & (1 << (place % WORD)) != 0;

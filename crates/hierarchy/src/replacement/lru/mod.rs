@@ -1,9 +1,9 @@
 //! Least recently used (LRU).
 //!
 //! # Model
-//! The policy evicts the least recently used block. The order of the blocks is stored as a log of uses, not
-//! as a linked list. Every use appends an entry, and only the last entry of each resident block is valid. The
-//! victim is the block with the oldest valid entry.
+//! The policy evicts the least recently used block. The order of the blocks is stored as a log of accesses,
+//! not as a linked list. Every access appends an entry, and only the last entry of each resident block is
+//! valid. The victim is the block with the oldest valid entry.
 //!
 //! # Not modeled
 //! Nothing is left out: this is exact LRU, without sampling.
@@ -52,7 +52,7 @@ pub const MODEL: Model<ReplacementFamily> = Model {
 /// Number of upcoming victims whose index positions are prefetched for a group of requests.
 const VICTIMS: usize = 16;
 
-/// An LRU cache: its blocks in a log of uses.
+/// An LRU cache, whose blocks are in a log of accesses.
 #[derive(Debug, State)]
 pub struct Lru {
     index: Keyed,

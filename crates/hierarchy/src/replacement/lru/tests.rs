@@ -64,7 +64,7 @@ fn every_hit_in_a_real_trace_equals_a_naive_list() {
 }
 
 /// Stack distances of requests (Mattson 1970). A request hits in every cache that is larger than the number
-/// of other blocks used since the last use of its block. `None` means a first use.
+/// of other blocks accessed since the last access to its block. `None` marks the first access to a block.
 fn stack_distances(blocks: &[u64]) -> Vec<Option<usize>> {
     let mut stack: Vec<u64> = Vec::new();
     let distances = blocks.iter().map(|block| {
@@ -107,8 +107,8 @@ fn a_larger_cache_holds_all_blocks_of_a_smaller_one() {
     }
 }
 
-/// Che's approximation: the hit ratio of LRU with `capacity` blocks under independent references with
-/// probabilities `law`.
+/// Che's approximation: the hit ratio of LRU with `capacity` blocks under independent references with the
+/// access probabilities `law`.
 fn che(law: &[f64], capacity: usize) -> f64 {
     let filled = |time: f64| law.iter().map(|p| -libm::expm1(-p * time)).sum::<f64>();
     let (mut low, mut high) = (0.0, 1.0);

@@ -2,11 +2,11 @@
 //!
 //! # Model
 //! The ghost queue tracks blocks that were evicted from the small queue. If a new block is in the ghost
-//! queue, it enters the main queue. All other new blocks enter the small queue. A use increments the counter
+//! queue, it enters the main queue. All other new blocks enter the small queue. A hit increments the counter
 //! of the block, up to three, and does not move the block. An eviction has two cases:
 //!
 //! - If the small queue holds at least its share of the blocks, the policy examines the block at the tail of
-//!   the small queue. If this block was used more than once, it moves to the main queue. Otherwise, it is
+//!   the small queue. If this block had more than one hit, it moves to the main queue. Otherwise, it is
 //!   evicted, and the ghost queue tracks it.
 //! - If the small queue holds less than its share of the blocks, the policy examines the block at the tail of
 //!   the main queue. If the counter of this block is zero, the block is evicted. If the counter is positive,
@@ -64,17 +64,17 @@ const SMALL: usize = 0;
 const MAIN: usize = 1;
 const GHOST: usize = 2;
 
-/// Maximum use count (two bits).
+/// Maximum hit count (two bits).
 const MOST_USES: u32 = 3;
 
-/// Number of uses above which a block is promoted from the small queue to the main queue.
+/// Number of hits above which a block is promoted from the small queue to the main queue.
 const PROMOTED_ABOVE: u32 = 1;
 
 /// An S3-FIFO cache with its three queues.
 #[derive(Debug, State)]
 pub struct S3Fifo {
     arena: Arena<3, 2>,
-    /// Target length of the small queue. From this length on, the small queue evicts.
+    /// Target length of the small queue. If the small queue has at least this length, victims come from it.
     #[state(same)]
     small: usize,
     /// Maximum number of ghosts.
@@ -94,9 +94,9 @@ impl S3Fifo {
         S3Fifo { arena: Arena::new(capacity, ghosts), small, ghosts }
     }
 
-    /// Evicts and returns one block from a full cache. The paper evicts before it looks for the ghost of the
-    /// `newcomer`. The ghost of the evicted block may therefore replace this ghost, and `remembered` is then
-    /// set to false.
+    /// Evicts and returns one block from a full cache. The algorithm in the paper evicts a block before it
+    /// looks for the ghost of the `newcomer`. The ghost of the evicted block may therefore replace the ghost
+    /// of the newcomer. In this case, sets `remembered` to false.
     fn evict(&mut self, newcomer: Slot, remembered: &mut bool) -> u64 {
         loop {
             if self.arena.len(SMALL) >= self.small {

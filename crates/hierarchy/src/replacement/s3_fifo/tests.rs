@@ -3,7 +3,7 @@ use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_o
 use super::{Config, S3Fifo};
 use nacre_kernel::Ratio;
 
-/// S3-FIFO implemented with three lists, head first, with use counts.
+/// S3-FIFO implemented with three lists, head first, with hit counts.
 struct NaiveS3Fifo {
     capacity: usize,
     small_share: usize,

@@ -1,7 +1,7 @@
 //! SIEVE: lazy promotion and quick demotion, with one queue and a moving hand.
 //!
 //! # Model
-//! New blocks enter at the head of a queue. A use sets the visited bit of the block and does not move the
+//! New blocks enter at the head of a queue. A hit sets the visited bit of the block and does not move the
 //! block. On a miss, the hand moves from its last position toward the head. The hand clears visited bits
 //! until it reaches a block whose bit is clear, and evicts this block. When the hand has passed the head, it
 //! continues at the tail. Retained blocks keep their position, so the hand examines new blocks early.

@@ -2,7 +2,7 @@ use super::super::Replacement;
 use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_on_any};
 use super::Sieve;
 
-/// SIEVE implemented with a list, head first. The hand is the key of its block.
+/// SIEVE implemented with a list, head first. The hand is stored as the key of the block to which it points.
 struct NaiveSieve {
     capacity: usize,
     list: Vec<(u64, bool)>,

@@ -1,4 +1,4 @@
-//! 2Q: a FIFO queue for new blocks in front of an LRU queue for blocks that are used again.
+//! 2Q: a FIFO queue for new blocks in front of an LRU queue for blocks that are accessed again.
 //!
 //! # Model
 //! The model implements the full version of 2Q. New blocks enter the FIFO queue A1in, and hits do not

@@ -4,9 +4,9 @@
 //! New blocks enter the window. The policy compares the block that leaves the window with the victim of the
 //! main segment. The block with the higher recent frequency stays in the cache. In a tie, the main segment
 //! keeps its block. The main segment has a probation segment and a protected segment. If a block in the
-//! probation segment is used, it moves to the protected segment. A full protected segment returns its least
+//! probation segment is hit, it moves to the protected segment. A full protected segment returns its least
 //! recently used block to the probation segment. A four-bit count-min sketch behind a doorkeeper stores the
-//! frequencies of all requested blocks, resident or not. After `sample` uses per block of capacity, all
+//! frequencies of all requested blocks, resident or not. After `sample` requests per block of capacity, all
 //! counts are halved.
 //!
 //! # Not modeled
@@ -44,7 +44,7 @@ pub struct Config {
     /// Share of the remaining capacity for the protected segment.
     #[config(default = "80 %", min = "0 %", max = "100 %", source = "paper: Einziger 2017, section 4")]
     pub protected: Ratio,
-    /// Number of uses per block of capacity after which all counts are halved.
+    /// Number of requests per block of capacity after which all counts are halved.
     #[config(default = 10, min = 1, max = 1000, source = "assumed: ten times the capacity, like Caffeine")]
     pub sample: u32,
 }

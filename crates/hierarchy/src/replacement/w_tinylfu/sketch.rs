@@ -1,8 +1,8 @@
-//! Recent use counts of blocks: a count-min sketch with a doorkeeper, aged by halving.
+//! Recent request counts of blocks: a count-min sketch with a doorkeeper, aged by halving.
 //!
-//! The four counters and two doorkeeper bits of a block are in one 64-byte line, so a use costs one cache
-//! line. The sketch grows with the number of resident blocks. The top bits of a block's hash select its line,
-//! and growing copies every line into two lines, which preserves all estimates.
+//! The four counters and two doorkeeper bits of a block are in one 64-byte line, so a request accesses only
+//! one cache line. The sketch grows with the number of resident blocks. The top bits of a block's hash select
+//! its line, and growing copies every line into two lines, which preserves all estimates.
 
 use nacre_kernel::state::{State, Value};
 use prefetch_index::prefetch_index;
@@ -39,9 +39,9 @@ pub(super) struct Sketch {
     /// Maximum number of blocks for which the sketch is sized.
     #[state(same)]
     capacity: usize,
-    /// Number of recorded uses. When all counts are halved, this number is halved, too.
+    /// Number of recorded requests. When all counts are halved, this number is halved, too.
     noted: u64,
-    /// Number of uses after which all counts are halved, per block of the cache.
+    /// Number of requests per block of the cache after which all counts are halved.
     #[state(same)]
     sample: u64,
 }
@@ -81,8 +81,8 @@ pub(super) fn spread(block: u64) -> u64 {
 }
 
 impl Sketch {
-    /// Creates a small sketch that grows for a cache of up to `capacity` blocks, and ages after `sample` uses
-    /// per block.
+    /// Creates a small sketch that grows with the cache, up to `capacity` blocks. All counts are halved after
+    /// `sample` requests per block.
     pub(super) fn new(capacity: usize, sample: u32) -> Sketch {
         Sketch { lines: vec![EMPTY], capacity, noted: 0, sample: u64::from(sample) }
     }
@@ -108,8 +108,9 @@ impl Sketch {
         Position { line, hash }
     }
 
-    /// Records a use of `block`. The doorkeeper records the first use since the last aging, and the counters
-    /// record further uses. Only the smallest counters of the block are incremented (conservative update).
+    /// Records a request for `block`. The doorkeeper records the first request since the last halving, and
+    /// the counters record further requests. Only the smallest counters of the block are incremented
+    /// (conservative update).
     #[inline]
     pub(super) fn note(&mut self, block: u64) {
         let place = self.place(block);
@@ -134,8 +135,8 @@ impl Sketch {
         }
     }
 
-    /// Estimated number of recent uses of `block`, up to 16. Never less than the uses since the last aging,
-    /// up to 16.
+    /// Estimated number of recent requests for `block`, at most 16. Never less than the smaller of 16 and the
+    /// number of requests since the last halving.
     #[inline]
     pub(super) fn estimate(&self, block: u64) -> u64 {
         let place = self.place(block);
