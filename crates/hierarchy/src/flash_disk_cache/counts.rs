@@ -52,9 +52,10 @@ pub(super) struct Life {
     pub(super) programmed: u64,
     /// Number of programmed pages that have been erased.
     pub(super) erased: u64,
-    /// Maximum number of pages in flash, given the current modes of its slots.
+    /// Maximum number of pages in flash. It decreases when bit errors cause a slot to change to SLC mode or
+    /// to be retired.
     pub(super) usable: u64,
-    /// Number of pages written or filled when the first page of flash was retired. `None` before this
+    /// Number of pages written or filled when `usable` decreased for the first time. `None` before this
     /// event.
     pub(super) first_gone: Option<u64>,
     /// Number of pages written or filled when data was lost for the first time. `None` before this event.

@@ -17,9 +17,10 @@ pub(super) struct PageStatus {
     pub(super) key: u64,
     /// Operation that programs the page, or `NOTHING`.
     pub(super) program: u32,
-    /// Number of cache accesses when the page entered the cache.
+    /// Number of cache accesses when the page entered the cache or was last promoted to SLC mode.
     pub(super) since: u64,
-    /// Number of hits since the page entered the cache. The number saturates.
+    /// Number of hits since the page entered the cache or was last promoted to SLC mode. The number
+    /// saturates.
     pub(super) hits: u16,
     /// Number of the page's code.
     pub(super) code: u8,
@@ -33,7 +34,7 @@ impl Default for PageStatus {
 }
 
 impl PageStatus {
-    /// Number of hits of the page, and number of cache accesses when the page entered the cache.
+    /// Number of hits of the page, and number of cache accesses when the counting of these hits started.
     #[inline]
     pub(super) fn used(&self) -> PageUse {
         PageUse { since: self.since, hits: self.hits }
