@@ -120,7 +120,7 @@ impl Fault {
         Some(InjectedFault { fault: self, one_in, seed })
     }
 
-    /// Guarantee for this class of faults by a device with these `capabilities`.
+    /// Guarantee that a device with these `capabilities` gives for this class of faults.
     pub fn guarantee(self, capabilities: &Capabilities) -> Guarantee {
         let persistence = capabilities.persistence;
         match self {

@@ -74,7 +74,7 @@ impl MediumFaults {
     }
 }
 
-/// Content of `page` of `store` after a torn program of `bytes`. A torn program changes only the first half
+/// Content of `page` in `store` after a torn program of `bytes`. A torn program changes only the first half
 /// of the page.
 pub(crate) fn torn(store: &impl Store, page: u64, bytes: &[u8]) -> Vec<u8> {
     let mut torn = vec![0; bytes.len()];
@@ -184,8 +184,8 @@ mod tests {
 
     const PAGES: u64 = 255;
 
-    /// Programs each page `times` times with its number. Returns the contents of the pages and the number of
-    /// injected faults.
+    /// Programs every page `times` times with the number of the page as data. Returns the contents of the
+    /// pages and the number of injected faults.
     fn held(fault: Fault, times: u8) -> (Vec<[u8; 4]>, u64) {
         let shared = SharedFaults::default();
         let mut store = FaultyPages::new(Memory::new(4), PAGES, shared.clone());

@@ -48,7 +48,7 @@ pub struct FaultResult {
     /// Number of blocks for which recovery reported the loss of an acknowledged write, plus the number of
     /// reads that failed because of a `faulty` device.
     pub lost_reported: u64,
-    /// Number of runs that ended with corrupted data without an error.
+    /// Number of runs that ended because data was corrupted or lost without an error.
     pub lost_silently: u64,
 }
 

@@ -93,7 +93,8 @@ pub fn crash(
     report
 }
 
-/// Performs one run with a number of power losses, and adds a violation to the report, if there is one.
+/// Performs one run with a number of power losses. If a guarantee is violated, adds the violation to the
+/// report.
 fn run_device(stack: &mut dyn Stack, (fault, until): (Fault, u64), options: &Options, report: &mut Report) {
     let number = report.device_runs;
     report.device_runs += 1;

@@ -1,4 +1,4 @@
-//! The run of one device: steps, power losses, and audits, starting with a new device.
+//! A run, which starts with a new device and consists of steps, power losses, and audits.
 
 pub(crate) mod requests;
 mod zones;
@@ -41,7 +41,7 @@ pub(crate) struct DeviceRun<'a> {
     pub(crate) now: Time,
     /// Latency of the last request.
     pub(crate) latency: Time,
-    /// Time from which the host may continue after the last commit or abort.
+    /// Earliest time at which the host may continue after the last commit or abort.
     pub(crate) free_at: Time,
     /// Future times at which an operation starts or ends.
     pub(crate) event_times: Vec<Time>,
@@ -75,7 +75,8 @@ struct Marked {
     latency: Time,
     free_at: Time,
     outstanding: Vec<OutstandingRequest>,
-    /// State of the auditor at the mark. It is stored when a request completes after the mark.
+    /// State of the auditor at the mark. `None` until the first request completes after the mark, because the
+    /// auditor has not changed before.
     auditor: Option<Auditor>,
 }
 

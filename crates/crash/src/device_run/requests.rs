@@ -27,7 +27,8 @@ pub(crate) struct OutstandingRequest {
 pub(crate) enum By {
     /// A step of the run issued the request.
     Host,
-    /// An audit after a power loss issued the request. The value is the offset at which the data is stored.
+    /// An audit after a power loss issued the request. The value is the offset in `found` at which the data
+    /// is stored.
     Audit(usize),
     /// A caller issued the request and waits for its completion.
     Waiting,
@@ -119,7 +120,7 @@ impl DeviceRun<'_> {
     }
 
     /// Submits a request and waits for its completion. No other request may be outstanding. The data of a
-    /// read is stored in `bytes`.
+    /// read is stored in the field `bytes`.
     pub(crate) fn ask(&mut self, at: Time, new: NewRequest) -> Result<(Time, Status), Violation> {
         self.run_to(at)?;
         self.submit(self.now, new, 0, By::Waiting);
