@@ -25,8 +25,8 @@ impl Coder {
         Coder { decoders: FirstCome::new(decoders), ledger: Ledger::default(), encoding: VecDeque::new() }
     }
 
-    /// Decodes a page that was requested at `now` and is available at `sensed`. Returns the end time of
-    /// decoding.
+    /// Decodes a page that was requested at `now` and whose read from the cells ends at `sensed`. Returns the
+    /// end time of decoding.
     #[inline]
     pub(crate) fn decode(&mut self, now: Time, sensed: Time, work: Work) -> Time {
         let energy = self.charge_energy(work);

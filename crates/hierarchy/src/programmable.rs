@@ -1,8 +1,8 @@
 //! Decisions of a programmable controller about the density and the code of cached pages. The disk caches in
 //! flash and in phase-change memory share this code.
 //!
-//! A page whose bit errors reach the limit of its code gets a stronger code or SLC mode, whichever costs
-//! less. The costs follow from the latencies and the hits of the cache so far.
+//! A page with at least as many bit errors as its code corrects gets a stronger code or SLC mode, whichever
+//! costs less. The costs follow from the latencies and the hits of the cache so far.
 
 use nacre_config::{ErrorCode, Problem, Problems, Slot};
 use nacre_controller::ecc::{self, Ecc, EccFamily, Page};
@@ -91,7 +91,7 @@ impl GlobalStatus {
     }
 }
 
-/// Change to a page whose bit errors reach the limit of its code.
+/// Change to a page that has at least as many bit errors as its code corrects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remedy {
     /// A code that corrects one more bit.

@@ -14,7 +14,7 @@ const INSTANT: Time = Time::from_ps(1);
 /// The device below the faults.
 pub trait Below {
     /// Submits request number `number` of the layer at `now`. Returns false if the request was rejected, in
-    /// which case it ends with a medium error.
+    /// which case it ends with a media error.
     fn submit(&mut self, now: Time, number: u32, request: &Request, data: Payload) -> bool;
 
     /// Submits a zone command, like [`Below::submit`]. Not called for a device without zones.

@@ -86,7 +86,7 @@ pub struct Config {
     /// Area of one decoder, in addition to the cells. By default, the area of the cache does not
     /// include decoders.
     pub decoder_area: Option<Area>,
-    /// Whether pages at the limit of their code get a stronger code.
+    /// Whether pages with at least as many bit errors as their code corrects get a stronger code.
     #[config(
         default = true,
         source = "paper: roberts-2009 section III: ECC strength follows the faulty bits of a page"
@@ -100,7 +100,8 @@ pub struct Config {
         source = "assumed: kgil-2009 supports up to 12 bits of a page"
     )]
     pub strongest: u32,
-    /// Whether slots at the limit of their code change to SLC mode.
+    /// Whether slots with pages that have at least as many bit errors as their code corrects change to SLC
+    /// mode.
     #[config(default = true, source = "paper: roberts-2009 section III: MLC pages become SLC as needed")]
     pub lowers_density: bool,
     /// Whether frequently read pages move to slots in SLC mode.

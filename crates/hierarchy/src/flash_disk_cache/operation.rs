@@ -91,8 +91,8 @@ pub(super) struct Operation {
     pub(super) pages: u64,
     pub(super) request: Request,
     pub(super) data: Payload,
-    /// Data of an older page that left the flash while a newer version is being written to the backing, if
-    /// any.
+    /// Data of the older version of a page that left the flash while a newer version is being written to the
+    /// backing, if any.
     pub(super) keeps: Option<Payload>,
     /// Request part that ends with this operation, if any.
     pub(super) part: Option<Waiter>,

@@ -47,7 +47,7 @@ impl<M: Memory> FrameCache<M> {
         self.changing.set(key, u64::from(number));
     }
 
-    /// Ends a write-back that was not sent because its page was unreadable in its frame.
+    /// Ends a write-back that was not sent because the page was unreadable in the frame.
     #[cold]
     pub(super) fn not_sent(&mut self, now: Time, number: u32) {
         self.counts.uncorrectable += 1;

@@ -9,7 +9,7 @@ use nacre_kernel::state::{State, Value};
 /// Rules for switching a memory's rows between MLC and SLC mode.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ModeRules {
-    /// Whether rows with pages at the limit of their code change to SLC mode.
+    /// Whether a row changes to SLC mode if a page has at least as many bit errors as its code corrects.
     pub(crate) lowers_density: bool,
     /// Number of hits after which the row of a page changes to SLC mode. `None` if hits do not change the
     /// mode.

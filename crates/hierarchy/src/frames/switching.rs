@@ -1,10 +1,10 @@
 //! Rows that switch their mode, and pages that change their code.
 //!
-//! A row switches to SLC mode because one of its pages is hit often, or because the bit errors of a page
-//! reach the limit of its code. The other page of the row moves to the least recently used frame, whose
+//! A row switches to SLC mode because one of its pages is hit often, or because a page has at least as many
+//! bit errors as its code corrects. The other page of the row moves to the least recently used frame, whose
 //! page is evicted, and the remaining page is rewritten. The frame of the page that moved is then
-//! *withdrawn*. When a page that was hit often leaves the cache, its row returns to MLC mode. A row with
-//! worn cells stays in SLC mode.
+//! *withdrawn*. When a page that was hit often leaves the cache, its row returns to MLC mode. A row with worn
+//! cells stays in SLC mode.
 //!
 //! A row switches only if nothing has to wait: both of its frames must not be busy, and a dirty page that is
 //! evicted must find a slot for its write-back. Otherwise, the next read of the page tries again.
@@ -91,7 +91,7 @@ impl<M: Memory> FrameCache<M> {
         self.modes.counts.strength_raised += 1;
     }
 
-    /// Switches the row of `keep` to SLC mode permanently.
+    /// Switches the row of frame `keep` to SLC mode permanently.
     fn lower(&mut self, now: Time, keep: u32) {
         if self.switch(now, keep) {
             self.modes.rows[(keep >> 1) as usize].is_worn = true;
@@ -99,8 +99,8 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Switches the row of `keep` to SLC mode, and withdraws its other frame. Returns whether this was
-    /// possible.
+    /// Switches the row of frame `keep` to SLC mode, and withdraws the other frame of this row. Returns
+    /// whether this was possible.
     fn switch(&mut self, now: Time, keep: u32) -> bool {
         let gone = keep ^ 1;
         let is_busy = |frame: u32| self.frames.get(frame as usize).is_some_and(|of| of.busy != NONE);

@@ -10,8 +10,8 @@ use nacre_kernel::{Status, Time};
 use std::collections::VecDeque;
 
 impl<M: Memory> FrameCache<M> {
-    /// Makes `frame` busy with page `key`. If `behind` is a write-back, the frame can be used only when it
-    /// has a slot. Returns the number of the busy state.
+    /// Makes `frame` busy with page `key`. If `behind` is a write-back, the frame can be used only when this
+    /// write-back has a slot. Returns the number of the busy state.
     pub(super) fn make_busy(&mut self, why: Why, frame: u32, key: u64, behind: u32) -> u32 {
         let (number, busy) = self.busy.take();
         let mut waiters = std::mem::take(&mut busy.waiters);

@@ -40,7 +40,7 @@ pub(super) struct Job {
     pub(super) id: RequestId,
     pub(super) request: Request,
     pub(super) arrived: Time,
-    /// Time at which the job locked its range. Before that, its submission time.
+    /// Time at which the job locked its range, or the submission time until the range is locked.
     pub(super) since: Time,
     /// Data to write.
     pub(super) data: Payload,

@@ -116,8 +116,8 @@ impl Mirror {
         }
     }
 
-    /// Ends a read. If another member has the data, the range is rewritten on the members that failed to read
-    /// it.
+    /// Ends a read. If some of the members that received the read failed, and others did not, the range is
+    /// rewritten on the failed members.
     fn read_is_over(&mut self, now: Time, job: u32) {
         let (failed, asked, request) = (self.jobs[job].failed, self.jobs[job].asked, self.jobs[job].request);
         self.give_back(job);

@@ -33,7 +33,7 @@ pub struct Controller {
     pub slc_read_energy: Option<Energy>,
     /// Energy to write a page in SLC mode.
     pub slc_write_energy: Option<Energy>,
-    /// Change rows with pages at the limit of their code to SLC mode.
+    /// Change rows to SLC mode if a page has at least as many bit errors as its code corrects.
     #[config(
         default = true,
         source = "paper: roberts-2009 section IV: once cells wear out, by mode or code"
@@ -45,7 +45,7 @@ pub struct Controller {
     /// Number of hits after which the row of a page changes to SLC mode.
     #[config(default = 63, min = 1, max = 65535, source = "assumed: as for flash")]
     pub promotes_at: u32,
-    /// Assign a stronger code to pages at the limit of their code.
+    /// Assign a stronger code to pages with at least as many bit errors as their code corrects.
     #[config(
         default = true,
         source = "paper: roberts-2009 section IV: once cells wear out, by mode or code"

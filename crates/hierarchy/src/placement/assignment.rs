@@ -112,7 +112,7 @@ impl Assignment {
         }
     }
 
-    /// Finds the cheapest move of an extent from one tier to another; `None` if the first tier has no
+    /// Finds the cheapest move of an extent from tier `from` to tier `to`; `None` if tier `from` has no
     /// extents.
     fn step(&mut self, from: usize, to: usize) -> Option<CheapestMove> {
         let heap = &mut self.steps[from * self.tiers + to];

@@ -51,8 +51,8 @@ pub(crate) struct Vacancy {
     pub(super) tag: u32,
 }
 
-/// Tag of a key: 32 bits of its hash. The hash uses two multiplications. With only one, keys at a stride near
-/// a Fibonacci number would be adjacent, and probing would become a linear search.
+/// Tag of a key: 32 bits of its hash. The hash uses two multiplications. With only one multiplication, keys
+/// at a stride near a Fibonacci number would be adjacent, and probing would become a linear search.
 #[inline]
 pub(crate) fn tag(block: u64) -> u32 {
     let first = block.wrapping_mul(MULTIPLIER);
@@ -136,8 +136,8 @@ impl Index {
     }
 
     /// Prefetches the positions at which the search for `block` starts. The second position is half a cache
-    /// line after the home position. Half of the searches reach it, and it is in another line in half of the
-    /// cases.
+    /// line after the home position. Half of the searches reach the second position, which is in another
+    /// cache line in half of the cases.
     #[inline]
     pub(crate) fn prefetch(&self, block: u64) {
         let home = self.home(tag(block));

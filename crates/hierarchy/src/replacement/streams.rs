@@ -49,9 +49,10 @@ pub(super) fn polluted_zipf(items: usize, skew: f64, burst: usize, rounds: usize
     draws.chunks(burst).flat_map(|hot| [hot.to_vec(), once.by_ref().take(burst).collect()].concat()).collect()
 }
 
-/// Reads the published CloudPhysics trace from the folder `NACRE_SAMPLES`, and returns its blocks of 4 KiB.
-/// Tests that need this trace are ignored by default. A record is little-endian: u32 number, u32 bytes, u32
-/// segments, u16 command, u16 version, u64 address in 512 B, and u64 microseconds.
+/// Reads the published CloudPhysics trace from the folder in the environment variable `NACRE_SAMPLES`, and
+/// returns the numbers of the requested blocks of 4 KiB. Tests that need this trace are ignored by default. A
+/// record is little-endian: u32 number, u32 bytes, u32 segments, u16 command, u16 version, u64 address in
+/// units of 512 B, and u64 microseconds.
 #[expect(clippy::disallowed_methods, reason = "the samples are not part of the project")]
 pub(super) fn cloudphysics() -> Vec<u64> {
     let folder = std::env::var_os("NACRE_SAMPLES").expect("NACRE_SAMPLES names the folder of the samples");

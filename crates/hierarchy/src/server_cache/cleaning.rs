@@ -198,7 +198,7 @@ impl ServerCache {
         self.consider_cleaning(now);
     }
 
-    /// Starts the write-backs of evicted dirty blocks from their locations.
+    /// Starts the write-backs of evicted dirty blocks, which are read from their former locations.
     pub(super) fn let_go(&mut self, now: Time) {
         let mut left = std::mem::take(&mut self.moves.left);
         for (block, spot) in left.drain(..) {

@@ -38,7 +38,7 @@ impl ServerCache {
         self.operations.depend_on_write(operation, block);
     }
 
-    /// Launches a fetch for `visit`. All of its blocks have been added.
+    /// Launches a fetch for `visit`. All blocks of the fetch must have been added.
     pub(super) fn launch_fetch(&mut self, now: Time, number: u32, visit: u32) {
         self.add_part(visit);
         let Fetch { operation, first, blocks, .. } = self.fetches[number];

@@ -82,7 +82,7 @@ pub(super) struct Move {
 /// Moves caused by a request. The caller performs and removes them, so the lists are empty between requests.
 #[derive(Debug, Default)]
 pub(super) struct Moves {
-    /// Writes to perform, in this order.
+    /// Writes to perform, in the order of this list.
     pub(super) list: Vec<Move>,
     /// Evicted blocks with their former locations, if evicted blocks are recorded.
     pub(super) left: Vec<(u64, Spot)>,

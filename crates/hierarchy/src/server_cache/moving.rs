@@ -18,8 +18,9 @@ pub(super) enum Origin {
 }
 
 impl ServerCache {
-    /// Performs the moves that the policies decided. `block` is inserted from `from`, and other blocks move
-    /// down or leave the cache. `fetch` waits for all of these operations if reads wait for fills.
+    /// Performs the moves that the policies decided. `block` is inserted with data from `from`, and other
+    /// blocks move down or leave the cache. `fetch` waits for all of these operations if reads wait for
+    /// fills.
     #[inline]
     pub(super) fn carry_out(&mut self, now: Time, block: u64, from: &Origin, fetch: Option<u32>) {
         if self.moves.is_empty() {
@@ -136,7 +137,8 @@ impl ServerCache {
         }
     }
 
-    /// Lets reads of the copy that `write` would have written return `data`, the data of the whole block.
+    /// Gives `data`, the data of a whole block, to the reads that wait for operation `write`, which is not
+    /// performed. The reads then return `data` instead of the device's content.
     fn lend(&mut self, write: u32, data: &Payload) {
         if data.is_none() {
             return;

@@ -19,7 +19,7 @@ pub(super) enum Purpose {
     Alone,
     /// A read of a portion of a block from a level, for the host.
     Hit,
-    /// A read of a whole block from a level, for the host and for the level that it moves up to.
+    /// A read of a whole block from a level, for the host and for the level to which the block moves up.
     Rise,
     /// A read of whole blocks from the backing.
     Fetch,

@@ -163,7 +163,7 @@ fn worn_rows_change_their_mode_or_code() {
 }
 
 /// Tests that no read returns corrupted data if rows are worn, frames move, and pages switch to SLC mode
-/// because of hits, also with a code that detects no errors.
+/// because of hits. One of the tested codes detects no errors.
 #[test]
 fn worn_rows_return_no_wrong_data() {
     let weak =

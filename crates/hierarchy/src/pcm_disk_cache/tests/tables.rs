@@ -22,8 +22,8 @@ fn column(host: &Host, name: &str) -> f64 {
     columns.iter().find(|column| column.name == name).expect("the column exists").values[0]
 }
 
-/// Reads 100 pages twice through a cache of 32 frames, so that each read misses, and each but the first 32
-/// evicts a page.
+/// Reads 100 pages twice through a cache of 32 frames, so that all reads miss, and all reads except the first
+/// 32 evict a page.
 fn read_past(cache: &mut Host) -> Time {
     let mut now = Time::ZERO;
     for key in (0..100).chain(0..100) {

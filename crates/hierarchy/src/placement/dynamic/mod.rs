@@ -173,8 +173,8 @@ impl Dynamic {
         }
     }
 
-    /// Computes the best tier of each extent from its history. Among equal extents, those already in the tier
-    /// stay there.
+    /// Computes the best tier of each extent from its running mean. Among extents with equal means, those
+    /// that are already in a tier stay in this tier if possible.
     fn wanted(&self, homes: &[u8]) -> Vec<u8> {
         // Nonnegative floating-point numbers have the same order as their bits.
         let mut members: BTreeMap<(u64, u64), Vec<u32>> = BTreeMap::new();
