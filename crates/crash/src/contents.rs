@@ -52,7 +52,7 @@ impl Content {
         }
     }
 
-    /// Whether each word of `bytes` is zero or from one of the first `writes` writes.
+    /// Whether each word of `bytes` is zero or was stored by one of the first `writes` writes.
     pub(crate) fn all_were_written(bytes: &[u8], writes: u32) -> bool {
         bytes.as_chunks::<8>().0.iter().all(|chunk| {
             let word = u64::from_le_bytes(*chunk);

@@ -1,4 +1,5 @@
-//! Exhaustive test of all sequences of a few actions up to a length, with power losses after every step.
+//! Exhaustive test of all sequences of a few actions up to a maximum length, with power losses after every
+//! step.
 
 use crate::auditor::Violation;
 use crate::device_run::{DeviceRun, Stack};

@@ -26,8 +26,8 @@ const RESTS_WITHIN: usize = 20_000_000;
 const IDLE_WITHIN: Time = Time::from_s(30 * 86_400);
 
 impl DeviceRun<'_> {
-    /// Performs the tests without faults: the device accepts and returns writes, becomes idle, and keeps
-    /// flushed data across another power loss.
+    /// Performs the tests without faults: the device accepts writes and returns their data, becomes idle, and
+    /// keeps flushed data across another power loss.
     pub(crate) fn check_works(&mut self, ready: Time, loss: &PowerLoss) -> Result<(), Violation> {
         self.media.inject(None);
         self.device.check_invariants();

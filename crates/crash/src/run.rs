@@ -33,7 +33,7 @@ impl Options {
     }
 }
 
-/// Number of bytes of the address range that a run uses if the device has no capacity limit.
+/// Size in bytes of the address range that a run uses if the device has no capacity limit.
 const UNLIMITED: u64 = 1 << 40;
 /// Minimum number of steps of a run.
 const STEPS_MIN: u64 = 20;

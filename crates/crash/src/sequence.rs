@@ -36,9 +36,9 @@ pub enum Action {
     Read(u64, u64),
     /// Trims blocks: the first block, and the number of blocks.
     Trim(u64, u64),
-    /// Appends blocks to the zone of a block: the block, and the number of blocks.
+    /// Appends blocks to a zone: any block of the zone, and the number of appended blocks.
     Append(u64, u64),
-    /// Sends a command other than an append to the zone of a block.
+    /// Sends a command other than an append to a zone: the command, and any block of the zone.
     Zone(ZoneCommand, u64),
     /// Makes all earlier writes durable.
     Flush,
@@ -75,8 +75,8 @@ pub struct PowerLoss {
 pub struct Sequence {
     /// Size of a block in bytes.
     pub block_bytes: usize,
-    /// Number of random writes of zeros over the whole device before the first step, without simulated
-    /// time.
+    /// Number of random writes of zeros over the whole device before the first step, without advancing
+    /// simulated time.
     pub preconditioned: u64,
     /// The steps.
     pub steps: Vec<Step>,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Number of files that this process has started. It makes temporary names unique.
+/// Number of files that this process has started, used to make temporary names unique.
 static STARTED: AtomicU64 = AtomicU64::new(0);
 
 /// A file that is written under a temporary name next to its target. If the value is dropped before it is

@@ -10,7 +10,8 @@ struct Written {
     second: Vec<u8>,
 }
 
-/// Performs two writes of block 0. If `together`, the second is submitted before the first completes.
+/// Performs two writes of block 0. If `together`, the second write is submitted before the first write
+/// completes.
 fn written(atomic_unit: u32, together: bool) -> Written {
     let mut auditor = Auditor::new(BLOCK, atomic_unit, Persistence::OnAcknowledgement);
     let (mut first, mut second) = (Vec::new(), Vec::new());

@@ -52,7 +52,7 @@ impl NewRequest {
 }
 
 impl DeviceRun<'_> {
-    /// Submits a request at `at`. The device has been run up to that time.
+    /// Submits a request at `at`. The device must have been run up to this time.
     pub(crate) fn submit(&mut self, at: Time, new: NewRequest, began: LogicalTime, by: By) {
         let NewRequest { op, blocks: (first, count), data, command } = new;
         let size = self.auditor.block_bytes() as u64;
