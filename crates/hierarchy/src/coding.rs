@@ -1,5 +1,5 @@
-//! Error correction of pages. Contains time and energy of encoders and decoders, the work that a power loss
-//! cancels, and the result of reading a page with more bit errors than its code corrects.
+//! Error correction of pages: the time and energy of encoders and decoders, the effect of a power loss on
+//! work in progress, and the result of reading a page with more bit errors than its code corrects.
 
 use nacre_controller::ecc::{Verdict, Work};
 use nacre_kernel::event::FirstCome;

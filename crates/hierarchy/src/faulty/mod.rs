@@ -125,7 +125,7 @@ pub struct Target {
 }
 
 /// Builds the fault in `slot`. The start of the fault is relative to `since`, and `name` selects its random
-/// stream. If the device `on` is known, also checks that the fault fits it.
+/// stream. If the device `on` is known, also checks that the fault fits this device.
 ///
 /// Returns an error if settings are invalid.
 pub fn part(

@@ -13,7 +13,7 @@ pub(super) enum Stage {
     Held,
     /// The request is in the device.
     Below,
-    /// The request is delayed after the device, or ended without reaching it.
+    /// The status of the request is known, and its reply is delayed.
     Answered,
     /// The request was canceled while it was delayed.
     Canceled,

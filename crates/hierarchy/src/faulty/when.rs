@@ -47,7 +47,7 @@ pub struct When {
     /// The fault affects every n-th request; by default, all.
     #[config(min = 1)]
     pub every: Option<u64>,
-    /// Simulated time at which the fault starts, counted from the new device.
+    /// Simulated time at which the fault starts. Time zero is the time at which the device was new.
     #[config(default = "0 s", source = "assumed: the fault is active from the beginning")]
     pub start: Time,
     /// Duration of the fault; by default, the fault is permanent.
@@ -141,7 +141,8 @@ impl Gate {
         self.when.duration == Some(Time::ZERO)
     }
 
-    /// End of the activation at `now`, or [`Time::MAX`] if it never ends. `None` if the fault is inactive.
+    /// End of the activation that is in progress at `now`, or [`Time::MAX`] if it never ends. `None` if the
+    /// fault is inactive.
     pub(crate) fn active_until(&self, now: Time) -> Option<Time> {
         let When { start, duration, period, .. } = self.when;
         if now < start {

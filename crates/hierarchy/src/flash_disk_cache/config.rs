@@ -128,7 +128,7 @@ pub struct Config {
     /// Difference in wear above which an erased block is exchanged with the least worn block, in erases.
     #[config(default = 256, min = 1, max = 4294967294, source = "assumed: from memory of kgil-2008")]
     pub wear_gap: u64,
-    /// Weight of one more corrected bit in the wear of a block, in erases.
+    /// Wear that each additional corrected bit of a slot adds to the wear of the block, in erases.
     #[config(
         default = 1.0,
         min = 0,
@@ -136,7 +136,7 @@ pub struct Config {
         source = "assumed: kgil-2008 has this weight but does not state its value"
     )]
     pub strength_weight: f64,
-    /// Weight of one more slot in SLC mode in the wear of a block, in erases.
+    /// Wear that each slot that changed to SLC mode adds to the wear of the block, in erases.
     #[config(
         default = 1.0,
         min = 0,
@@ -173,7 +173,8 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
-/// Checks that `area` is given if `decoder_area` is given. With several decoders, also checks the reverse.
+/// Checks that `area` is given if `decoder_area` is given. With several decoders, also checks that
+/// `decoder_area` is given if `area` is given.
 fn check_area(config: &Config, reader: &mut Reader<'_>) {
     match (config.cells.area, config.decoder_area) {
         (Some(area), None) if config.decoders > 1 => {

@@ -60,8 +60,8 @@ pub(super) struct Life {
     pub(super) first_gone: Option<u64>,
     /// Number of pages written or filled when data was lost for the first time. `None` before this event.
     pub(super) first_lost: Option<u64>,
-    /// Number of pages written or filled when the flash could first store at most half of its initial
-    /// pages. `None` before this event.
+    /// Number of pages written or filled when `usable` first fell to half of the initial pages or less.
+    /// `None` before this event.
     pub(super) half: Option<u64>,
     /// Number of pages written or filled when the last block was retired. `None` before this event.
     pub(super) end: Option<u64>,

@@ -1,5 +1,5 @@
-//! Wear leveling: selects the blocks to collect and to fill, and exchanges a much more worn block with the
-//! least worn block.
+//! Wear leveling: selects the blocks to collect and to fill, and exchanges an erased block with the least
+//! worn block if the erased block is much more worn.
 
 use super::cache::FlashCache;
 use super::counts::Cause;

@@ -172,8 +172,8 @@ impl Waiter {
         }
     }
 
-    /// Charges the time from the look-up to `now` that the breakdown does not cover yet. The time is
-    /// charged to `rest`.
+    /// Charges to `rest` the portion of the time from the look-up to `now` that the breakdown does not cover
+    /// yet.
     pub(super) fn fill_up(&mut self, component: ComponentId, now: Time, rest: Activity) {
         let told = total(&self.spans);
         self.add(component, rest, (now - self.since) - told);

@@ -60,9 +60,9 @@ impl Region {
         }
     }
 
-    /// Stream for disk page `key`. Adjacent pages are programmed into one block, because they are evicted
-    /// together. Collected pages are programmed into a block that is already open, if possible, to save open
-    /// blocks.
+    /// Stream for disk page `key`, i.e. the open block into which the page is programmed. Adjacent pages are
+    /// programmed into one block, because they are evicted together. Collected pages are programmed into a
+    /// block that is already open, if possible, to save open blocks.
     pub(super) fn stream(&self, key: u64, is_hot: bool) -> Stream {
         if is_hot {
             return Stream::Hot;
@@ -83,8 +83,8 @@ impl Region {
     }
 
     /// Index of the next free block to fill, among the blocks for which `is_young` is true. `None` if there
-    /// is no such block. Blocks on a die without an open block are preferred. Among equal blocks, the block
-    /// that was erased first is selected.
+    /// is no such block. Blocks on a die without an open block are preferred. Among equally preferred blocks,
+    /// the block that was erased first is selected.
     pub(super) fn next_free(&self, dies: u32, is_young: impl Fn(u32) -> bool) -> Option<usize> {
         let open = self.open.iter().filter(|&&open| open != NO_BLOCK);
         let is_alone = |block: u32| !open.clone().any(|open| open % dies == block % dies);

@@ -182,9 +182,9 @@ impl Tables {
         prefetch_index(&self.pages, self.index.glance(key) as usize);
     }
 
-    /// Returns the sizes of the tables. An entry of the hash table consists of a disk page and a flash page
-    /// of 4 B each. A page has a key of 4 B, and 3 B for code, mode, hits, and flags. A block has 4 B for
-    /// erases, and 4 B for strengths and slots.
+    /// Returns the sizes of the tables. An entry of the hash table consists of the number of a disk page and
+    /// the number of a flash page, 4 B each. A page has a key of 4 B, and 3 B for code, mode, hits, and
+    /// flags. A block has 4 B for erases, and 4 B for strengths and slots.
     pub(super) fn sizes(&self) -> Sizes {
         let (pages, blocks) = (self.pages.len() as u64, self.blocks.len() as u64);
         Sizes { hash: 8 * pages, page_status: 7 * pages, block_status: 8 * blocks, global_status: 24 }

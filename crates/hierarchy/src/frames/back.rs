@@ -23,7 +23,8 @@ impl<M: Memory> FrameCache<M> {
         number
     }
 
-    /// Creates an operation that writes page `key` back when its wait count reaches zero. Returns its number.
+    /// Creates an operation that writes page `key` back when its wait count reaches zero. Returns the number
+    /// of the operation.
     pub(super) fn send_back(&mut self, now: Time, key: u64, data: Payload, is_good: bool) -> u32 {
         let bytes = self.settings.page.0 as u32;
         let request = Request { arrival: now, address: key << self.shift, bytes, volume: 0, op: Op::Write };

@@ -33,7 +33,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Adapts the row of `frame` after its page was used: first to the bit errors of the page, then to its
+    /// Adapts the row of `frame` after its page was read: first to the bit errors of the page, then to its
     /// hits.
     #[inline]
     pub(super) fn adapt(&mut self, now: Time, frame: u32) {
@@ -50,7 +50,7 @@ impl<M: Memory> FrameCache<M> {
         self.promote(now, frame);
     }
 
-    /// Switches the row of `frame` to SLC mode if its page is used often.
+    /// Switches the row of `frame` to SLC mode if its page had enough hits.
     #[inline]
     pub(super) fn promote(&mut self, now: Time, frame: u32) {
         let Some(rules) = self.modes.rules else { return };
@@ -62,8 +62,8 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Selects the change for the page of `frame` after its bit errors have reached or exceeded the limit
-    /// of its code. `None` if no change is possible.
+    /// Selects a remedy for the page of `frame`, which has at least as many bit errors as its code corrects.
+    /// `None` if no remedy is possible.
     pub(super) fn remedy(&self, frame: u32) -> Option<Remedy> {
         let rules = self.modes.rules?;
         let stronger = self.memory.stronger(frame);
@@ -115,7 +115,8 @@ impl<M: Memory> FrameCache<M> {
         true
     }
 
-    /// Empties frame `gone`, which is then neither free nor in use. Returns false if its page cannot leave.
+    /// Empties frame `gone`, which is then neither free nor in use. Returns false if the page in the frame
+    /// cannot leave.
     fn empty(&mut self, now: Time, gone: u32) -> bool {
         if gone as usize == self.frames.len() {
             self.frames.push(Frame { key: NO_PAGE, busy: NONE });

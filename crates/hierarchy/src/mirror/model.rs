@@ -42,7 +42,7 @@ pub(super) struct Mirror {
     pub(super) resync: Resync,
     /// Member that is next in the rotation.
     pub(super) turn: usize,
-    /// Reads that may be hedged, with the times of their hedges, in time order.
+    /// Outstanding reads that may still be hedged, each with the time of its hedge, in time order.
     #[state(varies)]
     pub(super) hedges: VecDeque<(Time, u32)>,
     pub(super) host: HostCounts,

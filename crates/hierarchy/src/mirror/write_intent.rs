@@ -72,7 +72,7 @@ impl WriteIntent {
         self.regions.retain(|_, region| region.writing > 0 || region.written > completed);
     }
 
-    /// Removes and returns the regions with set bits, below `capacity`.
+    /// Removes and returns the regions whose bits are set. The last region ends at `capacity` at the latest.
     pub(super) fn take(&mut self, capacity: u64) -> impl Iterator<Item = Range<u64>> {
         let size = self.region;
         let regions = std::mem::take(&mut self.regions);

@@ -28,7 +28,7 @@ pub(super) struct Network<S> {
     active: Slab<Active>,
     #[state(skip = "from the configuration")]
     hedge_after: Option<Time>,
-    /// Reads that may be hedged, with the times of their hedges, in time order.
+    /// Outstanding reads that may still be hedged, each with the time of its hedge, in time order.
     hedges: BTreeSet<(Time, u32)>,
     counts: HedgeCounts,
     #[state(skip = "from the configuration")]

@@ -19,7 +19,7 @@ use nacre_media::store::Store;
 #[derive(Clone, Copy, Debug, Value)]
 enum Work {
     Read(Mode),
-    /// A write, followed by the move of a row with `moved` pages, which takes `moving`.
+    /// A write, followed by the move of a row with `moved` pages. The move takes the time `moving`.
     Write {
         mode: Mode,
         moving: Time,
@@ -207,7 +207,7 @@ impl<S: Store> Pcm<S> {
     }
 
     /// Performs one update of the tables in addition to the pending updates. Returns the time at which all
-    /// of them end.
+    /// updates have ended.
     #[inline]
     fn update_tables(&mut self, now: Time) -> Time {
         let updates = std::mem::take(&mut self.pending) + 1;

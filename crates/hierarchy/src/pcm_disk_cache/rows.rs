@@ -121,7 +121,7 @@ impl Rows {
         self.cells.programs()
     }
 
-    /// Writes a page to the physical frame `at` with its next code.
+    /// Writes a page to the physical frame `at`, with the code selected for the next write of this frame.
     #[inline]
     pub(super) fn program(&mut self, at: u32) {
         let Half { next, mode, .. } = self.half(at);

@@ -15,8 +15,8 @@ const VICTIMS: usize = 8;
 pub trait Turn: Send {
     /// Whether a hit marks a block. The hand removes the mark of a marked block and skips the block.
     const MARKS: bool;
-    /// Whether the hand moves from the oldest toward the newest block of a queue. Otherwise, it is at the
-    /// oldest block of a ring, and new blocks are inserted directly before it.
+    /// Whether the hand moves from the oldest toward the newest block of a queue. Otherwise, the hand is at
+    /// the oldest block of a ring, and new blocks are inserted directly before the hand.
     const FRONT_IS_NEWEST: bool;
 }
 

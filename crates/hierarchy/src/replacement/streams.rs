@@ -14,7 +14,7 @@ pub(super) fn zipf_law(items: usize, skew: f64) -> Vec<f64> {
     weights.iter().map(|weight| weight / sum).collect()
 }
 
-/// Generates `count` independent samples of a Zipf distribution.
+/// Generates `count` independent samples of a Zipf distribution over `items` items, with exponent `skew`.
 pub(super) fn zipf(items: usize, skew: f64, count: usize, random: &mut Random) -> Vec<u64> {
     let mut total = 0.0;
     let cumulative: Vec<f64> = zipf_law(items, skew)

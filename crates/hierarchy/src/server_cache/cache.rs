@@ -1,4 +1,4 @@
-//! The device of `server_cache`. Requests are divided into parts of one or more blocks, which wait for
+//! The device of `server_cache`. A request is divided into parts of one or more blocks. Each part waits for
 //! operations on devices.
 
 use super::config::{Behavior, FillMode};

@@ -160,7 +160,8 @@ impl ServerCache {
         }
     }
 
-    /// Ends the write-back of the blocks in `written`, which may have failed. No flush follows.
+    /// Ends the write-back of the blocks in `written`. The write of a block may have failed. The backing is
+    /// not flushed afterwards.
     fn members_end(&mut self, batch: u32, is_flush: bool, written: &std::ops::Range<u64>) {
         let work = self.work();
         let mut members = std::mem::take(&mut work.batches[batch].blocks);

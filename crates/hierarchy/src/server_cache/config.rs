@@ -65,8 +65,8 @@ pub struct LevelConfig {
 /// Settings of write-back.
 #[derive(Clone, Debug, Configuration)]
 pub struct WriteBackConfig {
-    /// Maximum share of dirty blocks in the capacity of the cache. A write that would exceed this share is
-    /// written through.
+    /// Maximum number of dirty blocks, as a share of the capacity of the cache. A write that would exceed
+    /// this share is written through.
     #[config(
         default = "40 %",
         min = "0 %",

@@ -10,7 +10,7 @@ use nacre_kernel::event::{Canceled, Completions, Payload, RequestId};
 use nacre_kernel::{Activity, Request, Span, Status, Time};
 
 impl ServerCache {
-    /// Schedules the hedge of a level read that was submitted at `now`.
+    /// Schedules the hedge of a read from a level, which was submitted at `now`.
     pub(super) fn hedge_later(&mut self, now: Time, number: u32) {
         let of = &mut self.operations[number];
         if let Some(hedging) = &mut self.hedging
@@ -72,7 +72,7 @@ impl ServerCache {
         self.hedging.as_mut().expect("only a cache that hedges has hedges")
     }
 
-    /// Handles the reply to a level read. The read is no longer hedged, and a hedge that was sent is
+    /// Handles a level's reply to a read. The read is no longer hedged, and a hedge that was sent is
     /// canceled.
     pub(super) fn settle_hedge(&mut self, now: Time, number: u32) {
         let Some(hedging) = &mut self.hedging else { return };
@@ -85,7 +85,7 @@ impl ServerCache {
         }
     }
 
-    /// Handles the end of a hedge whose level read has not ended.
+    /// Handles the end of a hedge whose read from the level has not ended.
     pub(super) fn hedge_ends(
         &mut self,
         now: Time,
@@ -116,7 +116,7 @@ impl ServerCache {
         self.withdraw(now, read);
     }
 
-    /// Cancels the slower of two reads. If it has already started, its reply is ignored.
+    /// Cancels the slower of a read and its hedge. If this read has already started, its reply is ignored.
     fn withdraw(&mut self, now: Time, number: u32) {
         let device = usize::from(self.operations[number].device);
         let canceled = self.devices[device].cancel(now, RequestId(number));

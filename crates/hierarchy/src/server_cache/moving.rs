@@ -214,7 +214,7 @@ impl ServerCache {
         }
     }
 
-    /// Ends an operation that needs no device. Returns whether the operation has ended.
+    /// Ends an operation at once if it needs no device. Returns whether the operation has ended.
     #[cold]
     fn ends_at_once(&mut self, now: Time, number: u32) -> bool {
         let of = &self.operations[number];

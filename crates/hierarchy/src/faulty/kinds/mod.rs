@@ -157,8 +157,8 @@ pub enum Wrong {
         /// Number of bytes written.
         bytes: u32,
     },
-    /// The data is written at this distance after its address. If this location is past the end of the
-    /// device, the data is written at this distance before its address.
+    /// The data is written at the requested address plus this distance. If this location is past the end of
+    /// the device, the data is written at the requested address minus this distance.
     Misdirected {
         /// Distance in bytes.
         distance: u64,

@@ -1,4 +1,4 @@
-//! Tests of the device contract, and of equality with the device without faults.
+//! Tests of the device contract, and comparisons with the same device without faults.
 
 use super::{BARE, ask, counts, faulty, request, text, with_bytes};
 use crate::workbench::{self, MODELS};

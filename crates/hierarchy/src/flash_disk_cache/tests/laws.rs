@@ -62,8 +62,8 @@ fn acknowledged_data_survives() {
     }
 }
 
-/// With low wear, bit errors stay below the limit of the code, and the cache keeps all data across restarts
-/// and power losses.
+/// With low wear, no page has more bit errors than its code corrects, and the cache keeps all data across
+/// restarts and power losses.
 #[test]
 fn it_keeps_its_bytes_while_pages_move() {
     for (options, ecc) in KINDS {
@@ -78,8 +78,9 @@ fn it_keeps_its_bytes_while_pages_move() {
     }
 }
 
-/// With one page per block and enough space, a region for reads is an LRU cache of pages. Its capacity is all
-/// blocks except the free blocks. There are as many free blocks as open blocks.
+/// With one page per block and only reads, the cache has the same hits as an LRU cache of pages. The capacity
+/// of this LRU cache is the number of blocks minus the number of free blocks, which equals the maximum number
+/// of open blocks.
 #[test]
 fn with_one_page_in_a_block_reads_hit_as_in_a_plain_lru() {
     for (dies, kept) in [(1, 33), (4, 30), (16, 30)] {

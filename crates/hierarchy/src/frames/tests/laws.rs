@@ -90,8 +90,8 @@ fn every_rest_is_powered_down() {
     assert_close("resting", report.idle_energy.expect("the power is given").0, expected, 0.005);
 }
 
-/// A hit takes a lookup, a read, and decoding. A write takes a lookup and a write. With a code, writing half
-/// a page takes an additional read.
+/// A hit takes the time of a lookup, a read, and decoding. A write takes the time of a lookup and a memory
+/// write. With a code, a write of half a page takes the time of an additional read and decoding.
 #[test]
 fn times_are_those_of_the_memory() {
     for (ecc, decoded, rest) in [(BCH, 20, 125 + 20), ("{ kind = \"none\" }", 0, 0)] {
@@ -149,7 +149,7 @@ fn a_flush_waits_for_dirty_pages() {
 const WEAK: &str = "endurance = 20\nbit_error_rate = 0.00005";
 const ONE_BIT: &str = "{ kind = \"bch\", t = 1 }";
 
-/// If a dirty page is unreadable, a write of half of it fails, because the other half is lost.
+/// If a dirty page is unreadable, a write of half of the page fails, because the other half is lost.
 #[test]
 fn half_a_page_cannot_be_written_if_the_rest_is_unreadable() {
     let mut unreadable = 0;
@@ -205,7 +205,7 @@ fn a_page_beyond_its_code_is_never_returned() {
     }
 }
 
-/// Without wear leveling, repeated writes of a page wear one frame. With wear leveling, they wear all
+/// Without wear leveling, repeated writes to a page wear one frame. With wear leveling, these writes wear all
 /// frames evenly, because one frame moves per `interval` writes.
 #[test]
 fn wear_is_level_if_frames_move() {

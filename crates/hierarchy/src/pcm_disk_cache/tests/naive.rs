@@ -78,7 +78,7 @@ impl Naive {
         self.hit(frame);
     }
 
-    /// Returns an empty frame: a free or unused frame, or that of the least recently used page, which is
+    /// Returns an empty frame: a free or unused frame, or the frame of the least recently used page, which is
     /// evicted. The page in frame `not` is not evicted. Returns `None` if there is no other page.
     fn take(&mut self, not: Option<usize>) -> Option<usize> {
         if let Some(frame) = self.free.pop() {

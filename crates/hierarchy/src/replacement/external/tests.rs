@@ -1,5 +1,5 @@
-//! Tests that the policy with the configured name is requested, with its path. Tests of the Python package
-//! compare a Python LRU with the built-in one.
+//! Tests that the policy with the configured name is requested from the caller, together with the path of its
+//! setting. Tests of the Python package compare a Python LRU with the built-in one.
 
 use super::MODEL;
 use crate::replacement::{Context, Replacement, ReplacementContext, ReplacementFamily};

@@ -20,7 +20,7 @@ use prefetch_index::prefetch_index;
 /// Number of entries per bucket: as many as fit in a cache line.
 const ENTRIES: usize = 5;
 
-/// Number of positions per bucket, a power of two. [`ENTRIES`] of the positions are used.
+/// Number of positions per bucket, rounded up to a power of two. Only [`ENTRIES`] positions are used.
 const PLACES: usize = 8;
 
 /// Number of entries in the smallest index.
