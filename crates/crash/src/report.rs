@@ -26,7 +26,7 @@ pub struct Report {
     pub requests: u64,
     /// Number of blocks read and compared after power losses.
     pub blocks_audited: u64,
-    /// Distribution of the times from restored power until the device was ready.
+    /// Distribution of the recovery times, i.e. the times from restored power until the device was ready.
     pub recoveries: LatencyHistogram,
     /// Coverage: number of times that each branch of the power-loss and recovery code was executed.
     pub branches: BTreeMap<&'static str, u64>,

@@ -25,12 +25,13 @@ pub(crate) struct GlobalStatus {
     pub(crate) left_accesses: u64,
 }
 
-/// Hits of a cached page, and the time since which they are counted.
+/// Hits of a cached page, and the number of cache accesses when the counting of these hits started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(crate) struct PageUse {
-    /// Number of cache accesses when the page entered the cache.
+    /// Number of cache accesses when the counting of hits started, i.e. usually when the page entered the
+    /// cache.
     pub(crate) since: u64,
-    /// Number of hits since the page entered the cache, at most 65535.
+    /// Number of hits since the counting started, at most 65535.
     pub(crate) hits: u16,
 }
 

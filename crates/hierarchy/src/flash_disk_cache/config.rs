@@ -128,7 +128,8 @@ pub struct Config {
     /// Difference in wear above which an erased block is exchanged with the least worn block, in erases.
     #[config(default = 256, min = 1, max = 4294967294, source = "assumed: from memory of kgil-2008")]
     pub wear_gap: u64,
-    /// Wear that each additional corrected bit of a slot adds to the wear of the block, in erases.
+    /// Number of erases added to the wear of a block for each additional bit that the code of a slot
+    /// corrects.
     #[config(
         default = 1.0,
         min = 0,
@@ -136,7 +137,8 @@ pub struct Config {
         source = "assumed: kgil-2008 has this weight but does not state its value"
     )]
     pub strength_weight: f64,
-    /// Wear that each slot that changed to SLC mode adds to the wear of the block, in erases.
+    /// Number of erases added to the wear of a block for each slot that changed to SLC mode because of bit
+    /// errors.
     #[config(
         default = 1.0,
         min = 0,

@@ -142,7 +142,8 @@ impl<S: Store> FlashCache<S> {
         self.end_operation(now, number);
     }
 
-    /// Erases `block` and makes it free. It must have no valid pages and be in no list.
+    /// Erases `block` and adds it to the free blocks. The block must not have valid pages and must not be in
+    /// a list.
     pub(super) fn release(&mut self, block: u32, now: Time) {
         let region = usize::from(self.tables.blocks[block as usize].region);
         let was_relieved = self.tables.blocks[block as usize].is_relieved;

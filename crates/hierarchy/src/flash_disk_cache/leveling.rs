@@ -52,8 +52,8 @@ impl<S: Store> FlashCache<S> {
     }
 
     /// Exchanges the erased block `worn`, which is in no list, with the least worn block if that block has
-    /// much less wear. Returns the block that is free afterwards. `was_relieved` means that the content that
-    /// was last moved into `worn` has left it.
+    /// much less wear. Returns the block that is free afterwards. `was_relieved` means that wear leveling
+    /// once moved content into `worn`, and that this content has since left the block.
     pub(super) fn exchange_if_worn(&mut self, worn: u32, was_relieved: bool, now: Time) -> u32 {
         let Some(young) = self.worn_much_less(worn) else { return worn };
         let BlockStatus { used, region, valid, .. } = self.tables.blocks[young as usize];

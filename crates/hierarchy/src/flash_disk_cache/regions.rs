@@ -104,7 +104,7 @@ impl<S: Store> FlashCache<S> {
         true
     }
 
-    /// Moves the valid pages of `block` to free locations and erases it.
+    /// Moves the valid pages of `block` to free locations and erases the block.
     fn collect(&mut self, block: u32, region: usize, now: Time) {
         self.recency.remove(block);
         for page in self.pages_of(block) {
@@ -126,7 +126,7 @@ impl<S: Store> FlashCache<S> {
         block * count..(block + 1) * count
     }
 
-    /// Moves `page` to `target` if it is readable. Its read waits for operation `after`.
+    /// Moves `page` to `target` if the page is readable. The read of the page waits for operation `after`.
     pub(super) fn move_page(&mut self, page: u32, target: Target, now: Time, (cause, after): (Cause, u32)) {
         let code = self.tables.pages[page as usize].code;
         let activity = if cause == Cause::Leveled { Activity::LevelWear } else { Activity::Clean };

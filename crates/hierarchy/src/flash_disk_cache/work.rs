@@ -43,7 +43,7 @@ impl<S: Store> FlashCache<S> {
         self.changing.set(key, u64::from(number));
     }
 
-    /// Ends one wait of operation `number`, and starts it after its last wait.
+    /// Decrements the wait count of operation `number`, and starts the operation when the count reaches zero.
     pub(super) fn count_down(&mut self, now: Time, number: u32) {
         let operation = &mut self.operations[number];
         operation.waits -= 1;

@@ -273,8 +273,8 @@ impl<M: Memory> FrameCache<M> {
         Some((frame, behind))
     }
 
-    /// The range of page `key` that request `visit` covers, as bytes within the page and within the
-    /// request.
+    /// The part of page `key` that request `visit` covers: its byte range within the page, and its byte range
+    /// within the request.
     #[inline]
     pub(super) fn part(&self, key: u64, visit: u32) -> (Range<usize>, Range<usize>) {
         let request = self.visits.request(visit);

@@ -114,7 +114,8 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Ends one wait of operation `number`, and submits it after its last wait.
+    /// Decrements the wait count of operation `number`, and submits the operation when the count reaches
+    /// zero.
     pub(super) fn count_down(&mut self, now: Time, number: u32) {
         let operation = &mut self.operations[number];
         operation.waits -= 1;

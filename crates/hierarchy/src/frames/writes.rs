@@ -105,8 +105,8 @@ impl<M: Memory> FrameCache<M> {
         self.agenda.schedule(access.done, Event::Frame(number));
     }
 
-    /// Handles the end of the read that a partial page write requires. Starts the write, or fetches the
-    /// page if it was unreadable.
+    /// Handles the end of the read that a partial page write requires. Starts the write, or fetches the page
+    /// from the backing if the page was unreadable.
     fn merged(&mut self, now: Time, number: u32) {
         let Busy { frame, key, .. } = self.busy[number];
         if !self.busy[number].write.is_unreadable {

@@ -33,8 +33,8 @@ impl Mirror {
         self.send(now, job, member, &request, Payload::NONE);
     }
 
-    /// Next member to read for a copy: the first member that the copy has not read yet; `None` if it has
-    /// read all. If members differ, the data of the first readable member is copied.
+    /// Next member to read for a copy: the first member that the copy has not read yet; `None` if the copy
+    /// has read all members. If members differ, the data of the first readable member is copied.
     fn next_source(&self, job: u32) -> Option<usize> {
         let of = &self.jobs[job];
         self.active().without(of.asked).without(of.targets).iter().next()
@@ -121,8 +121,8 @@ impl Mirror {
         self.copy_is_over(now, job);
     }
 
-    /// Handles the end of the writes of a copy on all members. Data that a host read is about to return must
-    /// become durable first.
+    /// Handles the end of the writes of a copy on all members. If a host read waits for the copy, the copied
+    /// data must be durable before the read returns.
     pub(super) fn copy_written(&mut self, now: Time, job: u32, completions: &mut Completions) {
         let of = &mut self.jobs[job];
         let targets = of.targets.without(of.failed);

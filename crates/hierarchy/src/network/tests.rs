@@ -108,8 +108,8 @@ fn it_keeps_the_contract_and_acknowledged_data() {
 }
 
 /// A hedged read takes the smaller of two independent exponential latencies of 200 us, one of which starts
-/// 150 us later. It takes more than t with probability exp(-t / 200 us). Beyond 150 us, this probability is
-/// multiplied by exp(-(t - 150 us) / 200 us).
+/// 150 us later. The probability that it takes more than t is exp(-t / 200 us) for t up to 150 us. For larger
+/// t, this probability is multiplied by exp(-(t - 150 us) / 200 us).
 #[test]
 fn hedged_reads_take_the_minimum_of_two_latencies() {
     const READS: u64 = 100_000;

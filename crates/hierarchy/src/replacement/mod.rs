@@ -139,7 +139,7 @@ pub trait Replacement: State + Send {
     /// change the state.
     fn prefetch(&self, blocks: &[u64]);
 
-    /// Accesses every block in turn. Returns the number of hits.
+    /// Accesses all blocks in `blocks`, in order. Returns the number of hits.
     fn replay(&mut self, blocks: &[u64]) -> u64 {
         let mut hits = 0;
         for group in blocks.chunks(GROUP) {
@@ -151,8 +151,8 @@ pub trait Replacement: State + Send {
         hits
     }
 
-    /// Accesses every block in turn. Sets each element of `hits`, which is as long as `blocks`, to whether
-    /// the access hit.
+    /// Accesses all blocks in `blocks`, in order. Sets each element of `hits`, which is as long as `blocks`,
+    /// to whether the access hit.
     fn replay_each(&mut self, blocks: &[u64], hits: &mut [bool]) {
         assert_eq!(blocks.len(), hits.len(), "one place per block");
         for (group, hits) in blocks.chunks(GROUP).zip(hits.chunks_mut(GROUP)) {

@@ -78,9 +78,8 @@ fn build_level(
     Ok((level, device))
 }
 
-/// Returns an error if an inclusive level is smaller than the level above it; otherwise `None`. The level
-/// above could then hold at most as many blocks as the smaller level, which must contain a copy of each of
-/// them.
+/// Returns an error if an inclusive level is smaller than the level above it, because the level above could
+/// then never be full. Returns `None` if there is no error.
 fn inclusion_problem(config: &Config, levels: &[Level]) -> Option<Problem> {
     let lower = (1..levels.len()).find(|&at| levels[at].blocks < levels[at - 1].blocks)?;
     let path = config.level[lower].device.path();

@@ -31,7 +31,7 @@ pub(super) struct LevelCounts {
     pub(super) write_hits: u64,
     /// Number of blocks inserted, from any source.
     pub(super) entries: u64,
-    /// Number of blocks that left the level because its policy evicted them, to any destination.
+    /// Number of blocks that the policy of the level evicted, to any destination.
     pub(super) evictions: u64,
 }
 
@@ -113,8 +113,8 @@ impl Moves {
         self.list.is_empty() && self.left.is_empty() && self.vacated.is_empty()
     }
 
-    /// Records that `block` left `level`. If no block was inserted `instead_of` it, any block may take its
-    /// location.
+    /// Records that `block` left `level`. If no other block was inserted in its location, i.e. `instead_of`
+    /// is `None`, any block may take this location.
     fn vacates(&mut self, level: usize, block: u64, instead_of: Option<u64>) {
         if instead_of.is_none() {
             self.vacated.push((level, block));
@@ -347,8 +347,8 @@ impl Levels {
         found
     }
 
-    /// Finds `block` below the first level. Returns the level and location at which it was found, if any.
-    /// Unless the block `stays` there, removes it from this level, because it moves up.
+    /// Finds `block` below the first level. Returns the level and location at which it was found, if any. If
+    /// the block moves up and no copy `stays`, removes the block from this level.
     fn find_below(&mut self, block: u64, stays: bool, moves: &mut Moves) -> Option<Spot> {
         let mut below = self.all.iter_mut().enumerate().skip(1);
         let found = below.find_map(|(level, of)| {

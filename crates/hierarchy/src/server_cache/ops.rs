@@ -340,7 +340,7 @@ impl Operations {
         self.writing.get(block).is_some()
     }
 
-    /// Records that operation `number` has ended its write to its blocks of the backing.
+    /// Records that the write of operation `number` to the backing has ended.
     pub(super) fn written_backing(&mut self, number: u32) {
         let of = &self.all[number];
         for block in of.block..of.block + u64::from(of.blocks) {
@@ -378,7 +378,8 @@ impl Operations {
         }
     }
 
-    /// Ends an operation and the waits for it. Operations that use it as their source receive `data`.
+    /// Ends an operation. Other operations no longer wait for it, and operations that use it as their source
+    /// receive `data`.
     pub(super) fn end(&mut self, number: u32, has_failed: bool, data: impl Fn(u64) -> Payload) {
         let operation = &mut self.all[number];
         if operation.level != NO_LEVEL {

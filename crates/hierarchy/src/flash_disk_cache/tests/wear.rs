@@ -60,7 +60,7 @@ fn a_page_that_is_hit_often_moves_to_one_bit_in_a_cell() {
     assert_eq!([times[2], times[19]], [Time::from_us(50 + 15), Time::from_us(25 + 15)]);
 }
 
-/// Blocks of the write region are exchanged with less worn blocks of the other region.
+/// Tests that wear leveling exchanges blocks of the write region with less worn blocks of the read region.
 #[test]
 fn wear_is_leveled_over_both_regions() {
     let spread = |gap: u64| {
@@ -82,7 +82,8 @@ fn wear_is_leveled_over_both_regions() {
     assert!(most - least <= 2 * 8 + 1 && alone > 2 * most, "{least} to {most}, and {alone}");
 }
 
-/// In a simulation with data and cells that wear out, every successful read returns the data last written.
+/// In a simulation with data and cells that wear out, every successful read returns the data of the last
+/// write.
 #[test]
 fn uncorrectable_pages_are_never_returned_as_good() {
     // A code for one bit error decodes half of all pages with two bit errors to another codeword. It has no
