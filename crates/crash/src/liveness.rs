@@ -131,7 +131,8 @@ impl DeviceRun<'_> {
         Ok(())
     }
 
-    /// Returns the time at which the device becomes idle without requests, or an error if it never does.
+    /// Runs the device without further requests, and returns the time at which it becomes idle. Returns an
+    /// error if the device never becomes idle.
     fn rest(&mut self) -> Result<Time, Violation> {
         let from = self.now;
         for _ in 0..RESTS_WITHIN {

@@ -94,7 +94,7 @@ struct Inner {
 /// Earlier state of the pages that were changed since the mark, in the order of the changes.
 #[derive(Debug, Default)]
 struct Undo {
-    /// Number of each page, and whether the page was programmed before the change.
+    /// For each change, the number of the page, and whether the page was programmed before.
     pages: Vec<(u64, bool)>,
     /// Concatenated earlier data of the pages that were programmed before their change.
     bytes: Vec<u8>,

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct MediumFaults {
     fault: InjectedFault,
     random: Random,
-    /// Number of programs of each page; recorded only for bit rot, which depends on it.
+    /// Number of programs of each page. Recorded only for bit rot, which depends on this number.
     programs: BTreeMap<u64, u64>,
     struck: u64,
 }

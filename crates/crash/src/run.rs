@@ -53,9 +53,9 @@ const APART_MAX: u64 = 8;
 const STATE_MAX: usize = 1 << 20;
 /// A device with a large state performs 1 in `LARGE_RESTARTS` restart steps, on average.
 const LARGE_RESTARTS: u64 = 8;
-/// Maximum number of additional runs for a fault that did not occur.
+/// Maximum number of additional runs for a fault that did not occur in the regular runs.
 const RUNS_MORE: u64 = 64;
-/// Maximum number of power losses in each additional run for a fault that did not occur.
+/// Maximum number of power losses in each additional run for a fault that did not occur in the regular runs.
 const POINTS_MORE: u64 = 100;
 /// On average, a run does not undo 1 in `STAYS` power losses, but continues from the state after the
 /// recovery.

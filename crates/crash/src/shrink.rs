@@ -87,8 +87,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Replays `sequence`, and makes it the best sequence if it also has a violation. Returns whether it
-    /// has a violation.
+    /// Replays `sequence`. If a guarantee is violated, `sequence` becomes the best sequence. Returns whether
+    /// a guarantee is violated.
     fn take(&mut self, sequence: Sequence) -> bool {
         if self.replays == 0 {
             return false;
