@@ -242,7 +242,7 @@ impl Layer {
         assert!(self.completed.is_empty(), "nothing is due before {until}");
     }
 
-    /// Handles requests that the device below completed at one time.
+    /// Handles requests that the device below completed at the same time.
     fn handle(&mut self, below: &dyn Below, completions: &mut Completions) {
         let mut completed = std::mem::take(&mut self.completed);
         for index in 0..completed.len() {

@@ -48,7 +48,7 @@ impl<S: Store> FlashCache<S> {
         }
     }
 
-    /// Handles operations that the backing completed at one time.
+    /// Handles operations that the backing completed at the same time.
     fn handle(&mut self) {
         let mut completed = std::mem::take(&mut self.completed);
         for index in 0..completed.len() {

@@ -62,7 +62,7 @@ impl<M: Memory> FrameCache<M> {
         }
     }
 
-    /// Handles operations that the backing completed at one time.
+    /// Handles operations that the backing completed at the same time.
     fn handle(&mut self) {
         let mut completed = std::mem::take(&mut self.completed);
         for index in 0..completed.len() {

@@ -1,4 +1,4 @@
-//! Copies between members, of ranges that may differ and of ranges that one member could not read.
+//! Copying of ranges between members: ranges that may differ, and ranges that one member could not read.
 
 use super::job::{Owner, Stage};
 use super::member::Members;

@@ -67,7 +67,7 @@ struct Active {
     work: Time,
     /// Number of outstanding attempts at the remote side.
     tries: u32,
-    /// Whether an attempt has replied. The reply of the other attempt, if any, is ignored.
+    /// Whether one attempt of the read has replied. The reply of the other attempt, if any, is ignored.
     is_answered: bool,
     /// Whether the request has completed.
     is_done: bool,

@@ -1,4 +1,4 @@
-//! Compares assignments and surfaces with exhaustive search.
+//! Compares optimal placements, for one mix of tiers and for all mixes, with an exhaustive search.
 
 use super::assignment::{Assignment, Class, Speed};
 use super::surface::{boundary, surface};

@@ -132,8 +132,8 @@ impl ServerCache {
         true
     }
 
-    /// Handles the completion of a write of adjacent blocks in a batch. Rejected blocks stay dirty. If the
-    /// levels do not survive a power loss, the next host flush fails.
+    /// Handles the completion of a write of adjacent blocks in a batch. If the write is rejected, its blocks
+    /// stay dirty. If, in addition, the levels do not survive a power loss, the next host flush fails.
     pub(super) fn clean_write_ends(&mut self, now: Time, number: u32, status: Status) {
         let Operation { owner: batch, block: first, blocks, is_skipped, .. } = self.operations[number];
         self.operations.written_backing(number);

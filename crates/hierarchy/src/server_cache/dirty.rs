@@ -33,7 +33,8 @@ pub(super) struct Dirty {
     /// Blocks that wait for their write-back, by age.
     #[state(varies)]
     waiting: BTreeMap<u64, u64>,
-    /// Number of blocks that will wait for their write-back after they have been written.
+    /// Number of blocks that will wait for their write-back as soon as the current write to a level has
+    /// ended.
     new: u64,
     stamps: u64,
 }
@@ -85,7 +86,8 @@ impl Dirty {
         self.waiting.len() as u64
     }
 
-    /// Number of blocks that wait for their write-back, or will wait after they have been written.
+    /// Number of blocks that wait for their write-back, or will wait as soon as the current write to a level
+    /// has ended.
     pub(super) fn outstanding(&self) -> u64 {
         self.waiting() + self.new
     }
@@ -169,7 +171,7 @@ impl Dirty {
         }
     }
 
-    /// Ends the write-back of `block`. `is_there` is whether the backing now has the block. Returns the
+    /// Ends the write-back of `block`. `is_there` states whether the backing now has the block. Returns the
     /// previous dirty state of the block, or `None` if its stamp differs from `stamp`.
     pub(super) fn end(&mut self, block: u64, stamp: u64, is_there: bool) -> Option<Entry> {
         let entry = self.blocks.get_mut(&block).filter(|entry| entry.stamp == stamp)?;

@@ -4,7 +4,7 @@ use super::super::oracle::{
 };
 use super::{Arc, Config};
 
-/// Figure 4 of the paper implemented with lists, least recently used first.
+/// ARC as in figure 4 of the paper, implemented with lists, least recently used block first.
 struct NaiveArc {
     c: usize,
     p: f64,

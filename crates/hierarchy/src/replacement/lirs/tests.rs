@@ -3,8 +3,8 @@ use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_o
 use super::{Config, Lirs};
 use nacre_kernel::Ratio;
 
-/// The three cases of section 3.3 of the paper, implemented with lists. The stack starts with its bottom, and
-/// the queue with its front.
+/// LIRS with the three cases of section 3.3 of the paper, implemented with lists. The stack starts with its
+/// bottom, and the queue with its front.
 struct NaiveLirs {
     capacity: usize,
     l_lirs: usize,

@@ -35,8 +35,8 @@ const CACHED: usize = (1 << 18) / size_of::<Bucket>();
 struct Bucket {
     blocks: [u64; ENTRIES],
     slots: [Slot; ENTRIES],
-    /// Number of entries in the low bits, below [`PAST`]. The other bits are the number of blocks that
-    /// overflowed the bucket.
+    /// The low bits, below [`PAST`], contain the number of entries. The other bits contain the number of
+    /// blocks that overflowed the bucket.
     counts: u32,
 }
 

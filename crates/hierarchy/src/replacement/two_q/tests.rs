@@ -3,7 +3,7 @@ use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_o
 use super::{Config, TwoQ};
 use nacre_kernel::Ratio;
 
-/// The procedure of the paper implemented with lists, head first.
+/// 2Q as in the paper, implemented with lists, head first.
 struct NaiveTwoQ {
     slots: usize,
     k_in: usize,
