@@ -80,7 +80,7 @@ pub(super) struct Left {
 /// Reason why a page leaves the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leaves {
-    /// The page was replaced by other pages.
+    /// The page was evicted to make space for other pages.
     Evicted,
     /// The page had more bit errors than its code corrects.
     GivenUp,
@@ -98,7 +98,7 @@ pub(super) struct Worn {
     pub(super) taken: u64,
     /// Number of pages requested so far.
     pub(super) asked: u64,
-    /// Maximum number of pages in flash.
+    /// Maximum number of pages in flash at this time.
     pub(super) usable: u64,
 }
 

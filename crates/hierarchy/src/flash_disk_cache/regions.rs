@@ -220,7 +220,7 @@ impl<S: Store> FlashCache<S> {
         assert_eq!(programmed, erased + there, "{erased} pages were erased and {there} are programmed");
     }
 
-    /// Panics unless every block is in the list for its use.
+    /// Panics unless every block is in the list for its state.
     pub(super) fn check_regions(&self) {
         let mut uses = vec![Use::Retired; self.tables.blocks.len()];
         for region in 0..REGIONS {

@@ -50,7 +50,7 @@ pub(super) struct SlotStatus {
     pub(super) is_retired: bool,
 }
 
-/// Use of a block.
+/// State of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 #[repr(u8)]
 pub(super) enum Use {

@@ -90,7 +90,7 @@ impl Job {
         self.request.address..self.request.address + u64::from(self.request.bytes)
     }
 
-    /// Whether the job is a flush of the host.
+    /// Whether the job is a host flush.
     #[inline]
     pub(super) fn is_host_flush(&self) -> bool {
         self.owner == Owner::Host && self.request.op == Op::Flush

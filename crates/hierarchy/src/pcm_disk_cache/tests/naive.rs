@@ -20,7 +20,7 @@ pub(super) struct Naive {
     free: Vec<usize>,
     /// Frames that are unavailable because a page in SLC mode uses their cells.
     withdrawn: Vec<usize>,
-    /// Frames by use, most recent first.
+    /// Frames, most recently used first.
     used: Vec<usize>,
     promotes_at: u32,
     pub(super) counts: BTreeMap<&'static str, u64>,
