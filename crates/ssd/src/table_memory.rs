@@ -23,8 +23,11 @@ pub(crate) fn tables(
     let fixed = physical / 8 + of_blocks;
     let at_once = at_once(config, geometry);
     let in_all = (4 * list + wide + fixed + (of_handles + of_spare_areas) * physical).max(at_once);
-    let in_run = units.filter(|_| of_spare_areas == 0).and_then(|units| in_run(config, geometry, units));
-    let in_run = in_run.map_or(in_all, |bytes| in_all.min(at_once + fixed + bytes));
+    // If as many units as the drive has may be written, the whole drive counts.
+    let is_less = |units: &UnitsInRun| units.requested < physical && units.filled < physical;
+    let units = units.filter(is_less).filter(|_| of_spare_areas == 0);
+    let in_run = units.and_then(|units| in_run(config, geometry, units));
+    let in_run = in_run.map_or(in_all, |bytes| in_all.min(bytes.saturating_add(at_once + fixed)));
     TableMemory { at_once, in_all, in_run }
 }
 
@@ -54,14 +57,12 @@ fn in_run(config: &Config, geometry: &Geometry, units: UnitsInRun) -> Option<u64
     if refreshes || mapping.garbage_collection.policy.kind() == "external" {
         return None;
     }
-    let logical = requested.saturating_mul(1 + of_cache);
-    let of_table = table(geometry, filled.saturating_mul(1 + of_cache), logical);
+    let (filled, logical) = (filled * (1 + of_cache), requested * (1 + of_cache));
+    let of_table = table(geometry, filled, logical);
     // A flush may pad the operation of every unit.
-    let programs = filled
-        .saturating_mul(1 + of_cache)
-        .saturating_add(logical.saturating_mul(geometry.operation_units.into()));
+    let programs = filled + logical * u64::from(geometry.operation_units);
     let of_pages = owners(config, geometry, programs)?;
-    Some(of_table.saturating_add(of_pages) + 16 * u64::from(geometry.mapping_units))
+    Some(of_table + of_pages + 16 * u64::from(geometry.mapping_units))
 }
 
 /// Returns an upper bound of the memory in bytes of the mapping table with `filled` consecutive units and
@@ -74,8 +75,8 @@ fn table(geometry: &Geometry, filled: u64, others: u64) -> u64 {
     // A part with fewer units than a run is a hash table.
     let parts = units.div_ceil(PART_UNITS as u64);
     let of_fill = filled / PART_UNITS as u64 + 2;
-    let of_others = others.saturating_mul(PART_BYTES_MAX / u64::from(RUN));
-    of_others.saturating_add(of_fill * PART_BYTES_MAX) + 128 * parts
+    let of_others = others * (PART_BYTES_MAX / u64::from(RUN));
+    of_others + of_fill * PART_BYTES_MAX + 128 * parts
 }
 
 /// Returns an upper bound of the memory in bytes of the lists with an entry for each physical unit, if the
@@ -94,16 +95,16 @@ fn owners(config: &Config, geometry: &Geometry, programs: u64) -> Option<u64> {
     let (all, units) = (u64::from(geometry.superblocks_of_region), u64::from(geometry.units_per_superblock));
     // A superblock in SLC mode holds the fewest units.
     let fewest = units / u64::from(config.pages) * u64::from(config.single_pages());
-    let superblocks = (programs / fewest).saturating_mul(all).div_ceil(used_first) + 1;
+    let full = (programs / fewest).min(geometry.superblocks.into());
     let open = u64::from(geometry.regions).min(programs) * u64::from(mapping.handles());
-    let superblocks = superblocks.saturating_add(open);
-    let numbers = (programs / fewest + 1).saturating_mul(units).saturating_mul(all) / used_first;
+    let superblocks =
+        full.saturating_mul(all).div_ceil(used_first).min(geometry.superblocks.into()) + 1 + open;
+    let numbers = ((full + 1) * units).saturating_mul(all) / used_first;
     // The numbers of a superblock begin at a multiple of a power of two. Lists that are not divided into chunks
     // use pages of system memory, which are smaller.
     let chunk = CHUNK as u64;
     let inside = if 1 << geometry.shift > chunk { numbers / chunk } else { 0 };
-    let chunks = superblocks.saturating_add(inside);
-    let chunks = chunks.min((geometry.numbers() as u64).div_ceil(chunk));
+    let chunks = (superblocks + inside).min((geometry.numbers() as u64).div_ceil(chunk));
     let of_handles = u64::from(mapping.handles() > 1);
     let in_progress = u64::from(geometry.dies) * geometry.operations_per_die() as u64 / 8;
     Some(chunks * chunk * (17 + 8 * of_handles) / 4 + in_progress)
