@@ -1,75 +1,67 @@
-//! The slots of the write buffer. Each page program occupies one slot until the program ends.
+//! Space in the write buffer. Each program occupies the space of its data until it ends.
 
 use crate::config::BufferPlaces;
 use nacre_kernel::state::State;
 use std::collections::VecDeque;
 
-/// Slots, and the programs that occupy them.
+/// Space of the write buffer, and the programs that occupy it.
 #[derive(Clone, Debug, State)]
 pub(crate) struct Slots {
     #[state(skip = "from the configuration")]
     how: BufferPlaces,
-    /// Number of slots, excluding those of open operations.
+    /// Size in bytes, excluding the space of open operations.
     #[state(skip = "from the configuration")]
-    count: u64,
-    /// In a ring, the programs that hold a slot, in the order of allocation: the number of each program, and
-    /// whether it has ended.
+    size: u64,
+    /// Number and bytes of each program, in the order of allocation, and whether the program has ended. Ended
+    /// programs behind an older program in progress remain.
     #[state(varies)]
-    holding: VecDeque<(u64, bool)>,
-    /// Number of programs that have not ended.
-    under_way: u64,
+    holding: VecDeque<(u64, u64, bool)>,
+    /// Number of occupied bytes.
+    used: u64,
 }
 
 impl Slots {
-    /// Creates `count` free slots. `how` determines the order in which slots are freed.
-    pub(crate) fn new(how: BufferPlaces, count: u64) -> Slots {
-        Slots { how, count, holding: VecDeque::new(), under_way: 0 }
+    /// Creates `size` bytes of free space. `how` determines the order in which space is freed.
+    pub(crate) fn new(how: BufferPlaces, size: u64) -> Slots {
+        Slots { how, size, holding: VecDeque::new(), used: 0 }
     }
 
-    /// Allocates a slot to program `number`.
+    /// Allocates `bytes` to the program with this number.
     #[inline]
-    pub(crate) fn take(&mut self, number: u64) {
-        self.under_way += 1;
-        if self.how == BufferPlaces::Ring {
-            self.holding.push_back((number, false));
-        }
+    pub(crate) fn take(&mut self, number: u64, bytes: u64) {
+        self.used += bytes;
+        self.holding.push_back((number, bytes, false));
     }
 
-    /// Ends program `number` and frees its slot. A ring frees slots in the order of allocation.
+    /// Ends the program with this number and frees its space. A ring frees space in the order of allocation.
     #[inline]
     pub(crate) fn give_back(&mut self, number: u64) {
-        self.under_way -= 1;
-        if self.how == BufferPlaces::Pool {
-            return;
-        }
-        let place = self.holding.binary_search_by_key(&number, |(number, _)| *number);
-        self.holding[place.expect("it holds a place")].1 = true;
-        while self.holding.front().is_some_and(|(_, has_ended)| *has_ended) {
-            self.holding.pop_front();
+        let is_ring = self.how == BufferPlaces::Ring;
+        let place = self.holding.binary_search_by_key(&number, |(number, ..)| *number);
+        let (_, bytes, has_ended) = &mut self.holding[place.expect("it holds space")];
+        *has_ended = true;
+        self.used -= if is_ring { 0 } else { *bytes };
+        while let Some((_, bytes, _)) = self.holding.pop_front_if(|(_, _, has_ended)| *has_ended) {
+            self.used -= if is_ring { bytes } else { 0 };
         }
     }
 
-    /// Returns whether a slot is free for the next host write.
+    /// Returns whether the next host write has space.
     #[inline]
     pub(crate) fn has_room(&self) -> bool {
-        let held = match self.how {
-            BufferPlaces::Ring => self.holding.len() as u64,
-            BufferPlaces::Pool => self.under_way,
-        };
-        held <= self.count
+        self.used <= self.size
     }
 
-    /// Frees all slots.
+    /// Frees all space.
     pub(crate) fn clear(&mut self) {
         self.holding.clear();
-        self.under_way = 0;
+        self.used = 0;
     }
 
-    /// Panics if the number of running programs differs from the number of slots that they hold.
+    /// Panics if the occupied space is not that of the programs.
     pub(crate) fn check_invariants(&self) {
-        if self.how == BufferPlaces::Ring {
-            let under_way = self.holding.iter().filter(|(_, has_ended)| !has_ended).count();
-            assert_eq!(under_way as u64, self.under_way, "programs with a place");
-        }
+        let is_ring = self.how == BufferPlaces::Ring;
+        let holding = self.holding.iter().filter(|(.., has_ended)| is_ring || !has_ended);
+        assert_eq!(holding.map(|(_, bytes, _)| bytes).sum::<u64>(), self.used, "space of programs");
     }
 }

@@ -36,6 +36,11 @@
 //! (cached commands). A die with more than one register per plane accepts the data of its next program while
 //! its cell array is busy.
 //!
+//! *Parts of units* (`transfer`): By default, units cross the channel as a whole. With `transfer`, a read
+//! transfers only the requested parts of a unit. A program omits the parts of host data that were never
+//! written, and these parts take no buffer space. A write of a part of a unit reads only those written parts
+//! that it does not replace. For each unit, the spare area of its page records one range of written parts.
+//!
 //! *Erases*: All dies of a superblock start to erase at the same time. With `erases_at_once`, at most this
 //! number of dies erase at once, and the other dies continue to program. With this setting, the drive writes
 //! to the most recently erased superblock only if no other erased superblock is left. If the drive must write
@@ -224,6 +229,8 @@
 //!   the drive has read the rest of the unit. The drive may also program the unit before this read ends.
 //! - The order of reads and erases. The drive may erase a superblock while a read of one of its old pages
 //!   still waits for the die.
+//! - Copies of parts of units. With `transfer`, copies still transfer whole units. With `errors`, a write of a
+//!   part of a unit reads the whole unit.
 //! - Exact dependencies of copies. A program or an erase waits for all copies that were issued earlier, even
 //!   for copies on which it does not depend. With allocation by plane, it waits only for the copies of its
 //!   die.
@@ -288,6 +295,8 @@
 //! - The miss ratio of the mapping cache equals its closed form.
 //! - Waiting times of reads, programs, copies, and erases equal the closed forms for queues with
 //!   non-preemptive priority and with suspension.
+//! - With `transfer`, the latency of a read, and the time from a write to the end of a flush, equal the
+//!   closed forms of their parts.
 //! - With `programs_at_once`, tests check the number of programs per second and the end time of each program.
 //! - The times that transfers wait for a channel equal closed forms, for each arbitration policy. Whole
 //!   drives are compared with a step-by-step simulation of a channel and its dies.
@@ -401,7 +410,7 @@ pub const MODEL: Model<DeviceFamily> = Model {
             "shadley-2011",
             "tomshardware-ssd910",
         ],
-        15,
+        16,
         include_str!("lib.rs"),
     ),
     build: build_in_slot,

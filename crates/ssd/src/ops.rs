@@ -38,9 +38,9 @@ pub(crate) struct Copied {
 /// time. By default, an operation is ignored and takes no time.
 pub(crate) trait FlashOps {
     /// Programs an operation. `cause` is the cause of its last unit. If the operation `is_mixed`, its other
-    /// units may be host data.
+    /// units may be host data. `omitted` bytes of its data were never written and are not transferred.
     #[inline]
-    fn program(&mut self, _superblock: u32, _operation: u32, _cells: Cells, _cause: Cause, _is_mixed: bool) {}
+    fn program(&mut self, _: u32, _operation: u32, _: Cells, _: Cause, _is_mixed: bool, _omitted: u64) {}
 
     /// Programs the parity operation of a stripe. `cause` is the cause of the last data of the stripe.
     fn program_parity(&mut self, _superblock: u32, _operation: u32, _cells: Cells, _cause: Cause) {}

@@ -1626,7 +1626,7 @@ class SsdDevice(Table):
     bus: str
     """Bandwidth of a channel."""
     transfer: str | None = None
-    """Smallest part of a unit that a read transfers, e.g. a codeword; the default is whole units."""
+    """Smallest part of a unit that crosses the channel, e.g. a sector or a codeword. A read transfers only the parts that it needs, and a program omits parts that were never written. The default is whole units."""
     command: str | None = None
     """Channel time of the command and the address of each page that is read or programmed. Default: 300 ns."""
     multi_plane: bool | None = None
@@ -1740,7 +1740,7 @@ class ZnsSsdDevice(Table):
     bus: str
     """Bandwidth of a channel."""
     transfer: str | None = None
-    """Smallest part of a unit that a read transfers, e.g. a codeword; the default is whole units."""
+    """Smallest part of a unit that crosses the channel, e.g. a sector or a codeword. A read transfers only the parts that it needs, and a program omits parts that were never written. The default is whole units."""
     command: str | None = None
     """Channel time of the command and the address of each page that is read or programmed. Default: 300 ns."""
     multi_plane: bool | None = None

@@ -80,7 +80,8 @@ pub struct Drive {
     /// Bandwidth of a channel.
     #[config(min = "1 kB/s")]
     pub bus: Bandwidth,
-    /// Smallest part of a unit that a read transfers, e.g. a codeword; the default is whole units.
+    /// Smallest part of a unit that crosses the channel, e.g. a sector or a codeword. A read transfers only the
+    /// parts that it needs, and a program omits parts that were never written. The default is whole units.
     #[config(min = "64 B", max = "1 MiB")]
     pub transfer: Option<Bytes>,
     /// Channel time of the command and the address of each page that is read or programmed.

@@ -5,6 +5,7 @@ use crate::drive::active::{Part, Target};
 use crate::flash::command::Owner;
 use crate::ftl::translation::{Translation, Written};
 use nacre_kernel::{Op, Request, Status, Time, ZoneRefusal};
+use std::ops::Range;
 
 impl<T: Translation> Ssd<T> {
     /// Starts a write in the drive.
@@ -61,8 +62,11 @@ impl<T: Translation> Ssd<T> {
         let mut outcome = Ok(());
         let mut unit = self.active[number].next_unit;
         while unit <= last && self.flash.slots.has_room() {
-            if !is_whole(&request, unit, self.ftl.geometry().unit_bytes) {
-                if !self.read_rest(unit) {
+            let (unit_bytes, shift) = (self.ftl.geometry().unit_bytes, self.ftl.geometry().unit_shift);
+            let new = part_of(&request, unit << shift, unit_bytes);
+            let rest = self.ftl.cover(unit, &new);
+            if new.len() < unit_bytes as usize {
+                if !self.read_rest(unit, rest) {
                     self.active[number].is_lost = true;
                     break;
                 }
@@ -129,11 +133,10 @@ impl<T: Translation> Ssd<T> {
         }
     }
 
-    /// Reads the remaining bytes of a partially written unit. The bytes are needed before the unit is
-    /// programmed but not before the write completes. Returns whether a read was issued. If the bytes are
-    /// known to be lost, no read is issued.
+    /// Reads the `rest` remaining bytes of a partially written unit. The bytes are needed before the unit is
+    /// programmed but not before the write completes. Returns `false` if the bytes are known to be lost.
     #[cold]
-    fn read_rest(&mut self, unit: u64) -> bool {
+    fn read_rest(&mut self, unit: u64, rest: u32) -> bool {
         self.counts.partial_writes += 1;
         let found = self.ftl.find(unit);
         if found.superblock == u32::MAX {
@@ -145,11 +148,12 @@ impl<T: Translation> Ssd<T> {
         if self.is_lost((unit, 1)) {
             return false;
         }
-        if self.is_buffered(&found) {
+        if rest == 0 || self.is_buffered(&found) {
             return true;
         }
         if self.flash.errors.is_none() {
-            self.read_flash(Owner::None, (unit, 1), found.spot, self.flash.timing.unit_data);
+            let data = self.flash.timing.bus.time_for(rest.into());
+            self.read_flash(Owner::None, (unit, 1), found.spot, data);
         } else {
             let (part, entry) = self.parts.take();
             *entry = Part { target: Target::Rest, unit, units: 1, found, ..Part::default() };
@@ -223,9 +227,10 @@ impl<T: Translation> Ssd<T> {
     }
 }
 
-/// Returns whether `request` covers all of `unit`.
+/// Returns the bytes of the unit at address `begin` that `request` covers.
 #[inline]
-fn is_whole(request: &Request, unit: u64, unit_bytes: u32) -> bool {
-    let begin = unit * u64::from(unit_bytes);
-    request.address <= begin && begin + u64::from(unit_bytes) <= request.address + u64::from(request.bytes)
+fn part_of(request: &Request, begin: u64, unit_bytes: u32) -> Range<u32> {
+    let end = request.address + u64::from(request.bytes);
+    let within = |address: u64| address.saturating_sub(begin).min(unit_bytes.into()) as u32;
+    within(request.address)..within(end)
 }

@@ -18,9 +18,10 @@ pub(crate) struct Timing {
     pub(crate) program_data: Time,
     /// Channel time of the command and address of a page.
     pub(crate) command: Time,
-    /// Minimum transfer size of a read, and the bandwidth of the channel; `None` if whole units are
-    /// transferred.
-    transfer: Option<(u64, Bandwidth)>,
+    /// Minimum transfer size of a read in bytes; `None` if whole units are transferred.
+    transfer: Option<u64>,
+    /// Bandwidth of a channel.
+    pub(crate) bus: Bandwidth,
     /// Channel time of a read of a mapping table page.
     pub(crate) mapping_data: Time,
     /// Channel time of one unit.
@@ -60,7 +61,8 @@ impl Timing {
             program_data: config.bus.time_for(config.operation_bytes()),
             command: config.command,
             mapping_data: config.bus.time_for(config.transfer.unwrap_or(config.unit).0),
-            transfer: config.transfer.map(|transfer| (transfer.0, config.bus)),
+            transfer: config.transfer.map(|transfer| transfer.0),
+            bus: config.bus,
             unit_data: config.bus.time_for(config.unit.0),
             is_cached,
             joins_planes: config.multi_plane && geometry.is_by_plane() && config.planes > 1,
@@ -105,11 +107,11 @@ impl Timing {
     /// and their number.
     #[inline]
     pub(crate) fn data_of(&self, request: &Request, (unit, units): (u64, u32), unit_bytes: u32) -> Time {
-        let Some((transfer, bus)) = self.transfer else { return self.unit_data * u64::from(units) };
+        let Some(transfer) = self.transfer else { return self.unit_data * u64::from(units) };
         let begin = unit * u64::from(unit_bytes);
         let end = begin + u64::from(units) * u64::from(unit_bytes);
         let from = request.address.max(begin) / transfer;
         let to = (request.address + u64::from(request.bytes)).min(end).div_ceil(transfer);
-        bus.time_for((to - from).max(1) * transfer)
+        self.bus.time_for((to - from).max(1) * transfer)
     }
 }

@@ -10,6 +10,7 @@
 use crate::config::Config;
 use crate::ftl::mapping_cache::{self, MappingCache};
 use crate::ftl::parts::handles::Handles;
+use crate::ftl::parts::partial_units::PartialUnits;
 use crate::ftl::parts::plane_allocation::PlaneAllocation;
 use crate::ftl::parts::regions::{Frontier, Region, partitions_by_region};
 use crate::ftl::parts::slc_cache::SlcCache;
@@ -89,6 +90,7 @@ pub(crate) struct Array<S> {
     pub(crate) allocation: PlaneAllocation,
     pub(crate) cleaner: Box<dyn Cleaner>,
     pub(crate) slc: SlcCache,
+    pub(crate) partial: PartialUnits,
     pub(crate) mapping: Option<Box<dyn MappingCache>>,
     /// Whether the drive is read-only because too many blocks are worn out.
     pub(crate) is_worn_out: bool,
@@ -125,6 +127,7 @@ impl<S: Store> Array<S> {
             allocation: PlaneAllocation::new(config, &geometry),
             cleaner,
             slc: SlcCache::new(config, &geometry),
+            partial: PartialUnits::new(config),
             mapping: mapping_cache::build(config, &geometry),
             is_worn_out: false,
             geometry,
@@ -191,6 +194,7 @@ impl<S: Store> Array<S> {
     pub(crate) fn trim(&mut self, unit: u64) {
         let old = self.entry(unit);
         self.table.set(unit, 0, &self.owners);
+        self.partial.forget(unit);
         if S::CARRIES_BYTES {
             self.spare.trim(unit);
         }

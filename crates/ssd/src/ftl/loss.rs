@@ -81,6 +81,8 @@ impl<S: Store> Array<S> {
             }
         }
         for (&unit, before) in units {
+            // The previous version may have been written completely.
+            self.partial.forget(unit);
             let pages = versions.remove(&unit).unwrap_or_default();
             self.fall_back_to(unit, before, &pages);
         }

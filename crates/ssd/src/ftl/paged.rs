@@ -199,6 +199,12 @@ impl<S: Store> Translation for Paged<S> {
     }
 
     #[inline]
+    fn cover(&mut self, unit: u64, new: &Range<u32>) -> u32 {
+        let Array { partial, table, owners, .. } = &mut self.array;
+        partial.write(unit, new, || table.get(unit, owners) != 0)
+    }
+
+    #[inline]
     fn write(&mut self, unit: u64, written: &Written<'_>, flash: &mut Backend) -> Result<(), ZoneRefusal> {
         // Other writes may have been served in the meantime.
         self.array.handles.choose(written.request.volume);
@@ -274,6 +280,7 @@ impl<S: Store> Translation for Paged<S> {
         let mut all = true;
         for unit in first..=last {
             self.look_up_in(unit, true, &mut Untimed, counts);
+            self.array.partial.forget(unit);
             all &= self.put_untimed(unit);
         }
         written_if(all)

@@ -81,6 +81,14 @@ pub(crate) trait Translation: State + Send {
     /// zones rejects writes and flushes only when it is worn out.
     fn admit(&mut self, request: &Request) -> Result<(), ZoneRefusal>;
 
+    /// Records a write of the bytes `new` of `unit`. Returns the number of bytes that must be read from the
+    /// previous page of the unit if it has one.
+    #[inline]
+    fn cover(&mut self, _unit: u64, new: &Range<u32>) -> u32 {
+        let unit_bytes = self.geometry().unit_bytes;
+        if new.len() as u32 == unit_bytes { 0 } else { unit_bytes }
+    }
+
     /// Writes `unit` into the buffer. Returns an error if the write is rejected.
     fn write(&mut self, unit: u64, written: &Written<'_>, flash: &mut Backend) -> Result<(), ZoneRefusal>;
 

@@ -14,7 +14,7 @@ struct Planes {
 }
 
 impl FlashOps for Planes {
-    fn program(&mut self, superblock: u32, operation: u32, _cells: Cells, _cause: Cause, _is_mixed: bool) {
+    fn program(&mut self, superblock: u32, operation: u32, _: Cells, _: Cause, _: bool, _omitted: u64) {
         self.superblocks.push(superblock);
         self.dies.push(operation % self.count);
     }

@@ -163,7 +163,7 @@ struct Issued {
 }
 
 impl FlashOps for Issued {
-    fn program(&mut self, superblock: u32, operation: u32, _cells: Cells, _cause: Cause, _is_mixed: bool) {
+    fn program(&mut self, superblock: u32, operation: u32, _: Cells, _: Cause, _: bool, _omitted: u64) {
         let next = self.last.entry(superblock).or_insert(0);
         assert_eq!(*next, operation, "operations of superblock {superblock} go in their order");
         *next += 1;

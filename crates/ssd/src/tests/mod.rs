@@ -22,6 +22,7 @@ mod idle;
 mod large;
 mod mapping;
 mod parity;
+mod parts_of_units;
 mod plane_reads;
 mod programming;
 mod read_priority;

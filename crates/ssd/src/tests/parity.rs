@@ -170,7 +170,7 @@ impl Issued {
 }
 
 impl FlashOps for Issued {
-    fn program(&mut self, superblock: u32, operation: u32, _cells: Cells, _cause: Cause, _is_mixed: bool) {
+    fn program(&mut self, superblock: u32, operation: u32, _: Cells, _: Cause, _: bool, _omitted: u64) {
         self.note(superblock, operation);
         self.data += 1;
     }

@@ -86,7 +86,7 @@ pub const MODEL: Model<DeviceFamily> = Model {
         "zns_ssd",
         "a zoned (ZNS) flash SSD: no page mapping, no garbage collection",
         &["nvme-zns-1.1", "bjorling-2021", "tavakkol-2018"],
-        4,
+        5,
         include_str!("mod.rs"),
     ),
     build: build_in_slot,

@@ -308,6 +308,7 @@ impl<S: Store> Zones<S> {
             Cells::Full,
             Cause::Host,
             false,
+            0,
         );
         self.zones[zone as usize].issued += self.geometry.operation_units;
     }

@@ -248,12 +248,26 @@ impl Backend {
 }
 
 impl FlashOps for Backend {
-    fn program(&mut self, superblock: u32, operation: u32, cells: Cells, cause: Cause, is_mixed: bool) {
+    fn program(
+        &mut self,
+        superblock: u32,
+        operation: u32,
+        cells: Cells,
+        cause: Cause,
+        is_mixed: bool,
+        omitted: u64,
+    ) {
         let is_mixed = is_mixed || cause == Cause::Host;
         let number = self.issue_program((superblock, operation), cells, (activity(cause), cause), is_mixed);
+        if omitted > 0 {
+            let data = &mut self.commands[number].data;
+            *data = data.saturating_sub(self.timing.bus.time_for(omitted));
+        }
         if cause == Cause::Host {
             self.commands[number].has_slot = true;
-            self.slots.take(self.commands[number].order);
+            let geometry = &self.geometry;
+            let bytes = u64::from(geometry.operation_units) * u64::from(geometry.unit_bytes) - omitted;
+            self.slots.take(self.commands[number].order, bytes);
         }
     }
 

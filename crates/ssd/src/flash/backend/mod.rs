@@ -140,7 +140,7 @@ impl Backend {
     /// Creates an idle back end for `config`.
     pub(crate) fn new(geometry: Geometry, config: &Config, carries_bytes: bool) -> Backend {
         let timing = Timing::of(config, &geometry);
-        let slots = config.buffer.0 / config.operation_bytes() - config.operations_filled();
+        let operations = config.buffer.0 / config.operation_bytes() - config.operations_filled();
         let dies = geometry.dies as usize;
         let scopes = (geometry.dies / geometry.dies_of_superblock()) as usize;
         Backend {
@@ -157,7 +157,7 @@ impl Backend {
             copies: vec![Prerequisites::default(); scopes],
             programs: Prerequisites::default(),
             flush_waits: !config.is_power_protected(),
-            slots: Slots::new(config.buffer_places, slots),
+            slots: Slots::new(config.buffer_places, operations * config.operation_bytes()),
             erase_turns: Turns::new(config.erases_at_once, geometry.dies),
             program_turns: Turns::new(config.programs_at_once, geometry.dies),
             done: Vec::new(),

@@ -272,7 +272,7 @@ fn ends_by_priority(behind: Behind, load: f64, settings: &str) {
         let (superblock, page) = (number / 64 % 512, number % 64);
         match behind {
             _ if is_read => bench.read(number, 0, 0, 0),
-            Behind::Programs => bench.flash.program(superblock, page, Cells::Full, Cause::Host, false),
+            Behind::Programs => bench.flash.program(superblock, page, Cells::Full, Cause::Host, false, 0),
             Behind::Copies => {
                 let copied = (Cause::Cleaning, Sensing::default());
                 bench.flash.read_for_copy((superblock, 1), Cells::Full, 1, copied);
@@ -365,7 +365,7 @@ fn waits(how: &str, mix: &Mix) -> ([f64; 3], [f64; 2]) {
         if others.next_if_eq(&now).is_some() {
             let operations = PAGES as u32 * DIES;
             let (superblock, operation) = (asked[1] / operations % 64, asked[1] % operations);
-            bench.flash.program(superblock, operation, Cells::Full, Cause::Host, false);
+            bench.flash.program(superblock, operation, Cells::Full, Cause::Host, false, 0);
             asked[1] += 1;
         } else {
             reads.next();

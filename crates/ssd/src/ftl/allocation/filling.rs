@@ -83,7 +83,10 @@ impl<S: Store> Array<S> {
             if open.issued + units > open.taken || open.taken - open.issued <= held {
                 return;
             }
-            work.program(open.superblock, open.next_operation, open.cells, cause, is_mixed);
+            let open = *open;
+            let omitted = if is_mixed { self.omitted(&open) } else { 0 };
+            work.program(open.superblock, open.next_operation, open.cells, cause, is_mixed, omitted);
+            let open = &mut self.frontiers[frontier];
             open.issued += units;
             open.next_operation = match step {
                 0 => self.geometry.operation_of(open.superblock, open.issued),
@@ -93,6 +96,19 @@ impl<S: Store> Array<S> {
                 self.end_stripe(frontier, cause, work);
             }
         }
+    }
+
+    /// Returns the number of bytes of the next operation of `open` that were never written. Copies and units
+    /// that are no longer valid count as completely written.
+    #[inline]
+    fn omitted(&self, open: &Frontier) -> u64 {
+        if self.partial.is_empty() {
+            return 0;
+        }
+        let first = open.base + u64::from(open.issued);
+        let valid =
+            (first..first + u64::from(self.geometry.operation_units)).filter(|&page| self.is_valid(page));
+        valid.map(|page| u64::from(self.partial.unwritten(self.owners.get(page as usize)))).sum()
     }
 
     /// Returns the number of units of `frontier` that the buffer holds back.
