@@ -810,7 +810,7 @@ class ServerCacheDeviceWriteBack(Table):
     """Write-back settings."""
 
     dirty: str | float | None = None
-    """Maximum share of dirty blocks in the capacity of the cache. A write that would exceed this share is written through. Default: 40 %."""
+    """Maximum number of dirty blocks, as a share of the capacity of the cache. A write that would exceed this share is written through. Default: 40 %."""
     clean_above: str | float | None = None
     """Share of dirty blocks above which the cache writes the oldest dirty blocks back in the background. Default: 10 %."""
     batch: int | None = None
@@ -948,11 +948,11 @@ class FlashDiskCacheDevice(Table):
     decoder_area: str | None = None
     """Area of one decoder, in addition to the cells. By default, the area of the cache does not include decoders."""
     raises_strength: bool | None = None
-    """Whether pages at the limit of their code get a stronger code. Default: true."""
+    """Whether pages with at least as many bit errors as their code corrects get a stronger code. Default: true."""
     strongest: int | None = None
     """Maximum number of bit errors per page that the strongest code corrects. Default: 12."""
     lowers_density: bool | None = None
-    """Whether slots at the limit of their code change to SLC mode. Default: true."""
+    """Whether slots with pages that have at least as many bit errors as their code corrects change to SLC mode. Default: true."""
     promotes: bool | None = None
     """Whether frequently read pages move to slots in SLC mode. Default: true."""
     promotes_at: int | None = None
@@ -964,9 +964,9 @@ class FlashDiskCacheDevice(Table):
     wear_gap: int | None = None
     """Difference in wear above which an erased block is exchanged with the least worn block, in erases. Default: 256."""
     strength_weight: float | None = None
-    """Weight of one more corrected bit in the wear of a block, in erases. Default: 1.0."""
+    """Number of erases added to the wear of a block for each additional bit that the code of a slot corrects. Default: 1.0."""
     density_weight: float | None = None
-    """Weight of one more slot in SLC mode in the wear of a block, in erases. Default: 1.0."""
+    """Number of erases added to the wear of a block for each slot that changed to SLC mode because of bit errors. Default: 1.0."""
     lookup: str | None = None
     """Time to look up the pages of a request. Default: 0 s."""
     backing: Device
@@ -990,13 +990,13 @@ class PcmDiskCacheDeviceController(Table):
     slc_write_energy: str | None = None
     """Energy to write a page in SLC mode."""
     lowers_density: bool | None = None
-    """Change rows with pages at the limit of their code to SLC mode. Default: true."""
+    """Change rows to SLC mode if a page has at least as many bit errors as its code corrects. Default: true."""
     promotes: bool | None = None
     """Change rows with frequently used pages to SLC mode. Default: true."""
     promotes_at: int | None = None
     """Number of hits after which the row of a page changes to SLC mode. Default: 63."""
     raises_strength: bool | None = None
-    """Assign a stronger code to pages at the limit of their code. Default: true."""
+    """Assign a stronger code to pages with at least as many bit errors as their code corrects. Default: true."""
     strongest: int | None = None
     """Number of bit errors that the strongest code corrects. Default: 12."""
 
@@ -1882,7 +1882,7 @@ class WTinylfuReplacement(Table):
     protected: str | float | None = None
     """Share of the remaining capacity for the protected segment. Default: 80 %."""
     sample: int | None = None
-    """Number of uses per block of capacity after which all counts are halved. Default: 10."""
+    """Number of requests per block of capacity after which all counts are halved. Default: 10."""
     kind: Literal["w_tinylfu"] = "w_tinylfu"
     """Kind of the model."""
 
@@ -1966,7 +1966,7 @@ class DelayFault(Table):
     every: int | None = None
     """The fault affects every n-th request; by default, all."""
     start: str | None = None
-    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
+    """Simulated time at which the fault starts. Time zero is the time at which the device was new. Default: 0 s."""
     duration: str | None = None
     """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
@@ -1992,7 +1992,7 @@ class SlowFault(Table):
     every: int | None = None
     """The fault affects every n-th request; by default, all."""
     start: str | None = None
-    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
+    """Simulated time at which the fault starts. Time zero is the time at which the device was new. Default: 0 s."""
     duration: str | None = None
     """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
@@ -2016,7 +2016,7 @@ class StallFault(Table):
     every: int | None = None
     """The fault affects every n-th request; by default, all."""
     start: str | None = None
-    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
+    """Simulated time at which the fault starts. Time zero is the time at which the device was new. Default: 0 s."""
     duration: str | None = None
     """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
@@ -2044,7 +2044,7 @@ class LimitFault(Table):
     every: int | None = None
     """The fault affects every n-th request; by default, all."""
     start: str | None = None
-    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
+    """Simulated time at which the fault starts. Time zero is the time at which the device was new. Default: 0 s."""
     duration: str | None = None
     """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
@@ -2072,7 +2072,7 @@ class ErrorFault(Table):
     every: int | None = None
     """The fault affects every n-th request; by default, all."""
     start: str | None = None
-    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
+    """Simulated time at which the fault starts. Time zero is the time at which the device was new. Default: 0 s."""
     duration: str | None = None
     """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
@@ -2098,7 +2098,7 @@ class FailingFlushFault(Table):
     every: int | None = None
     """The fault affects every n-th request; by default, all."""
     start: str | None = None
-    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
+    """Simulated time at which the fault starts. Time zero is the time at which the device was new. Default: 0 s."""
     duration: str | None = None
     """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
@@ -2124,7 +2124,7 @@ class DisconnectFault(Table):
     every: int | None = None
     """The fault affects every n-th request; by default, all."""
     start: str | None = None
-    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
+    """Simulated time at which the fault starts. Time zero is the time at which the device was new. Default: 0 s."""
     duration: str | None = None
     """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
@@ -2150,7 +2150,7 @@ class LostWriteFault(Table):
     every: int | None = None
     """The fault affects every n-th request; by default, all."""
     start: str | None = None
-    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
+    """Simulated time at which the fault starts. Time zero is the time at which the device was new. Default: 0 s."""
     duration: str | None = None
     """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
@@ -2174,7 +2174,7 @@ class TornWriteFault(Table):
     every: int | None = None
     """The fault affects every n-th request; by default, all."""
     start: str | None = None
-    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
+    """Simulated time at which the fault starts. Time zero is the time at which the device was new. Default: 0 s."""
     duration: str | None = None
     """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
@@ -2200,7 +2200,7 @@ class MisdirectedWriteFault(Table):
     every: int | None = None
     """The fault affects every n-th request; by default, all."""
     start: str | None = None
-    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
+    """Simulated time at which the fault starts. Time zero is the time at which the device was new. Default: 0 s."""
     duration: str | None = None
     """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
@@ -2224,7 +2224,7 @@ class BitRotFault(Table):
     every: int | None = None
     """The fault affects every n-th request; by default, all."""
     start: str | None = None
-    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
+    """Simulated time at which the fault starts. Time zero is the time at which the device was new. Default: 0 s."""
     duration: str | None = None
     """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
@@ -2250,7 +2250,7 @@ class StaleReadFault(Table):
     every: int | None = None
     """The fault affects every n-th request; by default, all."""
     start: str | None = None
-    """Simulated time at which the fault starts, counted from the new device. Default: 0 s."""
+    """Simulated time at which the fault starts. Time zero is the time at which the device was new. Default: 0 s."""
     duration: str | None = None
     """Duration of the fault; by default, the fault is permanent."""
     period: str | None = None
