@@ -97,7 +97,8 @@ impl fmt::Display for Problem {
             write!(f, " ({})", self.place)?;
         }
         write!(f, ": {}", self.problem)?;
-        if !self.given.is_empty() {
+        // "it is a table, given a table" would say the same twice.
+        if !self.given.is_empty() && self.problem.strip_prefix("it is ") != Some(&self.given) {
             write!(f, ", given {}", self.given)?;
         }
         if !self.remedy.is_empty() {

@@ -137,10 +137,7 @@ impl<'a> Reader<'a> {
 
     /// Creates an error in `node`, which can be reported with [`Reader::report`].
     pub fn problem(&self, code: ErrorCode, node: &Node, problem: &str) -> Problem {
-        let new = Problem::new(code, &self.path, Some(&node.origin), problem);
-        // "it is a table, given a table" would say the same twice.
-        let brief = node.brief();
-        if problem.strip_prefix("it is ") == Some(&brief) { new } else { new.given(brief) }
+        Problem::new(code, &self.path, Some(&node.origin), problem).given(node.brief())
     }
 
     /// Reports an error.

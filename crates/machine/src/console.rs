@@ -2,11 +2,12 @@
 
 use crate::host::Host;
 use crate::scenario::Checked;
-use crate::stack::{Built, Files, build};
+use crate::stack::{Built, Files, build_watched};
 use nacre_config::{ErrorCode, Problem, Problems};
 use nacre_kernel::event::{Completions, Device, Payload, RequestId};
 use nacre_kernel::{Completion, ComponentId, ComponentReport, Op, Request, Span, Status, Time};
 use serde::Serialize;
+use std::ops::ControlFlow;
 
 /// A request to issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +73,9 @@ pub fn ask(
     files: &dyn Files,
     asked: &[ConsoleRequest],
 ) -> Result<Vec<ConsoleReply>, Problems> {
-    let Built { mut device, mut host, .. } = build(checked, files)?;
+    // The requests are not those of the scenario's workload.
+    let Built { mut device, mut host, .. } =
+        build_watched(checked, files, false, &mut |_| ControlFlow::Continue(()))?;
     if let Some(capacity) = device.capacity() {
         let beyond =
             |asked: &&ConsoleRequest| asked.address.saturating_add(u64::from(asked.bytes)) > capacity.0;

@@ -180,7 +180,7 @@
 //! - With `power_protected`, capacitors supply power until the programs of all acknowledged writes are
 //!   complete.
 //! - Without `power_protected`, a power loss can interrupt the program of a page. The new page is then torn,
-//!   and error correction detects the torn page. The units of this page keep their previous data.
+//!   and error correction detects the torn page. The units that it would have stored keep their previous data.
 //! - With `paired_page_loss`, the power loss also damages earlier pages of the same word line, even if their
 //!   data was flushed long ago (tseng-2011). A unit in a damaged page reads as zeros, and recovery counts its
 //!   bytes as lost.
@@ -322,7 +322,7 @@
 //! - Tenants with separate slots complete requests in proportion to their slots.
 //! - With round robin and weighted round robin, the drive fetches requests in the same order as a
 //!   step-by-step simulation of the queues.
-//! - In every test run, the counts of programs, erases, and valid units balance.
+//! - In every test run, the counts of programs, erases, and valid units are consistent.
 //! - After power losses at random times, every unit is compared with an independent record of the written
 //!   versions. The recovery time equals its closed form for dies that read in parallel.
 

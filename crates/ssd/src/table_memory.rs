@@ -22,12 +22,17 @@ pub(crate) fn tables(
     let of_blocks = 16 * u64::from(config.blocks) * u64::from(geometry.lanes());
     let fixed = physical / 8 + of_blocks;
     let at_once = at_once(config, geometry);
-    let in_all = (4 * list + wide + fixed + (of_handles + of_spare_areas) * physical).max(at_once);
+    // See `partial_units.rs`: an entry of a map takes at most 40 bytes.
+    let of_partial = if config.transfer.is_some_and(|transfer| transfer < config.unit) { 40 } else { 0 };
+    let of_all = 4 * list + wide + fixed + (of_handles + of_spare_areas) * physical;
+    let in_all = (of_all + of_partial * geometry.table_units()).max(at_once);
     // If as many units as the drive has may be written, the whole drive counts.
     let is_less = |units: &UnitsInRun| units.requested < physical && units.filled < physical;
     let units = units.filter(is_less).filter(|_| of_spare_areas == 0);
     let in_run = units.and_then(|units| in_run(config, geometry, units));
-    let in_run = in_run.map_or(in_all, |bytes| in_all.min(bytes.saturating_add(at_once + fixed)));
+    let requested = units.map_or(0, |units| of_partial * units.requested);
+    let fixed = at_once + fixed + requested;
+    let in_run = in_run.map_or(in_all, |bytes| in_all.min(bytes.saturating_add(fixed)));
     TableMemory { at_once, in_all, in_run }
 }
 

@@ -45,7 +45,7 @@ def repair(
     out: Annotated[Path, typer.Option(metavar="COPY", parser=place, help="Image file to write.")],
     as_json: Json = False,
 ) -> None:
-    """Copy the intact data to a new image; keeps the original."""
+    """Copy the intact data to a new image, and keep the original."""
     found = images.repair(image, out)
     if as_json:
         write_json(found.to_dict() | {"out": str(out.absolute())})

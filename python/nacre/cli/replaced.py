@@ -14,6 +14,9 @@ _NAMES = ("kind", "preset")
 """Keys that identify the content of a table. If their value changes, the user intends the
 replacement."""
 
+_WITH_SOURCE = {"value", "source", "confidence", "note"}
+"""Keys of a value with its source."""
+
 
 def replaced(scenario: str, overrides: Mapping[str, object]) -> list[str]:
     """Returns a line for each override that removes settings from a table of the scenario.
@@ -48,7 +51,9 @@ def _lost(old: object, new: object) -> list[str]:
 
     A value with its source is one setting, which the user means to replace.
     """
-    if not isinstance(old, dict) or {"value", "source"} <= old.keys():
+    while isinstance(old, dict) and {"value", "source"} <= old.keys() <= _WITH_SOURCE:
+        old = old["value"]
+    if not isinstance(old, dict):
         return []
     kept = new if isinstance(new, dict) else {}
     return [key for key in old if key not in kept and key not in _NAMES]

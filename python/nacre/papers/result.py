@@ -83,9 +83,9 @@ class Reproduction(base.Result):
 
     @property
     def fits(self) -> list[Fit]:
-        """Number of fitted values and of predictions that hold.
+        """For each paper, the numbers of fitted values and of predictions that hold.
 
-        Includes only papers of which all figures were reproduced.
+        Includes only papers whose figures were all reproduced.
         """
         whole = {t.paper.name for t in self.targets if set(t.figures) == set(t.paper.figures)}
         return fits([row for row in self.listed if row["paper"] in whole])

@@ -182,7 +182,7 @@ class Drive:
             whole=" \\\n#     ".join(
                 f"--set '{path}={text}'" for path, text in self.whole().items()
             ),
-            memory=f"{_MEMORY_PER_UNIT * self.sheet.capacity / self.sheet.unit / 1e9:.2g} GB",
+            memory=f"{_MEMORY_PER_UNIT * self.sheet.capacity / self.sheet.unit / 1e9:,.1f} GB",
             capacity=f"{self.sheet.capacity / 1e12:.6g} TB",
             footprint=self.footprint(),
             stack="\n".join(f"{name} = {value.toml()}" for name, value in self._values()),

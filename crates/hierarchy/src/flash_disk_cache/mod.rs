@@ -99,7 +99,7 @@
 //!
 //! ## Power loss
 //! A power loss destroys the tables. Recovery rebuilds the tables from the spare areas and the journal.
-//! Recovery takes the time to read every programmed page. Clean and dirty pages in flash survive. If the data
+//! Recovery takes as long as reading all programmed pages. Clean and dirty pages in flash survive. If the data
 //! of a write was not programmed before the power loss, the write has no effect. If a write-back was
 //! interrupted, the page is still in flash, because its block was not erased. After recovery, the cache
 //! writes the page back, and requests for the page wait until then. If the backing reports that it lost data,

@@ -207,7 +207,7 @@ pub(super) enum Event {
     Die(u32),
     /// The encoding of an operation's page has ended.
     Encoded(u32),
-    /// An operation ends.
+    /// The last step of an operation ends, e.g. the decoding of its page.
     Done(u32),
     /// One of the waits of an operation has ended.
     Start(u32),

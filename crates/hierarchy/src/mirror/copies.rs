@@ -131,6 +131,9 @@ impl Mirror {
         }
         of.is_flushed = true;
         of.kept = of.spans.len() as u32;
+        let lost = self.losses_reported_to_others(job).and(targets);
+        let of = &mut self.jobs[job];
+        of.failed = of.failed.or(lost);
         let request = Request { op: Op::Flush, address: 0, bytes: 0, ..of.request };
         for target in targets.iter() {
             self.send(now, job, target, &request, Payload::NONE);

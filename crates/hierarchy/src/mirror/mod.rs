@@ -22,7 +22,9 @@
 //! completes on another, the failed member is removed permanently. The mirror is then degraded. The last
 //! member is never removed, so the mirror returns the errors of this member. A member that has lost buffered
 //! data fails only one flush. Until this flush has completed on all members, the mirror therefore treats all
-//! other flushes as failed on this member, too.
+//! other flushes as failed on this member, too. If a flush fails on all members, each member may have lost other
+//! data. The mirror then treats all regions that were not flushed as different, as after a power loss, but
+//! copies a range only when it is read.
 //!
 //! **Power loss.** A write-intent bitmap has one bit per `bitmap_region`. The first write to the region sets
 //! the bit. The bit is cleared when all writes to the region are complete and, if a member has volatile
@@ -179,7 +181,7 @@ pub const MODEL: Model<DeviceFamily> = Model {
         "mirror",
         "a mirror of devices (RAID-1), with hedged reads and a resync after power losses",
         &["patterson-1988", "linux-md", "dean-2013"],
-        1,
+        2,
         include_str!("mod.rs"),
     ),
     build,

@@ -72,6 +72,13 @@ impl WriteIntent {
         self.regions.retain(|_, region| region.writing > 0 || region.written > completed);
     }
 
+    /// The regions whose bits are set. The last region ends at `capacity` at the latest.
+    pub(super) fn set_regions(&self, capacity: u64) -> impl Iterator<Item = Range<u64>> {
+        let size = self.region;
+        let numbers = self.regions.keys();
+        numbers.map(move |number| number * size..((number + 1).saturating_mul(size)).min(capacity))
+    }
+
     /// Removes and returns the regions whose bits are set. The last region ends at `capacity` at the latest.
     pub(super) fn take(&mut self, capacity: u64) -> impl Iterator<Item = Range<u64>> {
         let size = self.region;

@@ -20,10 +20,7 @@ impl Mirror {
     pub(super) fn arrive_flush(&mut self, now: Time, id: RequestId, request: &Request) {
         let job = self.job(now, Owner::Host, (id, request), Payload::NONE);
         self.jobs[job].writes_before = self.intent.completed();
-        if self.failing_flushes > 0 {
-            let failing = self.jobs.iter().filter(|(number, _)| *number != job);
-            self.jobs[job].failed = failing.fold(Members::NONE, |all, (_, other)| all.or(other.lost));
-        }
+        self.jobs[job].failed = self.losses_reported_to_others(job);
         self.send_to(now, job, self.active());
     }
 
@@ -36,8 +33,20 @@ impl Mirror {
         let of = &mut self.jobs[job];
         self.failing_flushes += u32::from(of.lost.is_empty());
         of.lost.insert(member);
-        let others = self.jobs.iter_mut().filter(|(_, other)| other.is_host_flush());
-        others.for_each(|(_, other)| other.failed.insert(member));
+        for (_, other) in self.jobs.iter_mut() {
+            if other.is_host_flush() || other.is_flushed && other.targets.contains(member) {
+                other.failed.insert(member);
+            }
+        }
+    }
+
+    /// Members that reported a loss to a flush in progress of a job other than `job`.
+    pub(super) fn losses_reported_to_others(&self, job: u32) -> Members {
+        if self.failing_flushes == 0 {
+            return Members::NONE;
+        }
+        let others = self.jobs.iter().filter(|(number, _)| *number != job);
+        others.fold(Members::NONE, |all, (_, other)| all.or(other.lost))
     }
 
     /// Sends a write or trim, which has locked its range, to all members.
@@ -103,6 +112,10 @@ impl Mirror {
         }
         match op {
             Op::Flush if is_done => self.intent.flushed(writes_before),
+            Op::Flush if !self.is_alone() => {
+                let regions: Vec<_> = self.intent.set_regions(self.capacity.0).collect();
+                regions.into_iter().for_each(|region| self.differing.insert(region));
+            }
             Op::Flush | Op::Read => {}
             Op::Write if is_done => self.are_equal(&range),
             Op::Write | Op::Trim => {

@@ -3,8 +3,8 @@
 use crate::map::Map;
 use nacre_kernel::state::State;
 
-/// Assigns a separate location to every block. If the location with the block number modulo the number of
-/// locations is free on insertion, the block gets this location, so that adjacent blocks stay adjacent.
+/// Assigns a separate location to every block. On insertion, block n gets the location n modulo
+/// the number of locations if it is free, so that adjacent blocks stay adjacent.
 /// Otherwise, the block gets the lowest free location.
 ///
 /// Memory grows with the number of resident blocks, not with the number of locations.

@@ -72,7 +72,7 @@ struct Holds {
     reach: i64,
     /// Minimum number of clocks between two trains that leaves space for one command between them.
     room: i64,
-    /// Like `room`, if both trains and the command between them have the same kind, rank, and group.
+    /// Like `room`, but for two trains and a command between them that all have the same kind, rank, and group.
     room_within: i64,
 }
 

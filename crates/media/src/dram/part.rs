@@ -132,13 +132,16 @@ impl Part {
         self.banks * self.groups
     }
 
-    /// Maximum time to open a row in every bank of a rank: tRP + tRCD, plus the longest interval between two
-    /// activations (tRRD, tRRD_L, or a quarter of tFAW) for each bank except the first.
-    fn opening(&self) -> Time {
+    /// Number of clocks that an access may need between two refreshes of `refresh`, which close all rows:
+    /// tRFC, tRAS and tRP of another row, and then tRCD and the distance of activations (tRRD, tRRD_L, or a
+    /// quarter of tFAW) for one row in each bank group.
+    fn clocks_of_access(&self, refresh: Time) -> u64 {
+        let clocks = |time: Time| self.clocks(time).max(1);
         let in_group = self.activate_to_activate_in_group.unwrap_or_default();
-        let quarter = Time::from_ps(self.four_activates.as_ps().div_ceil(4));
-        let distance = self.activate_to_activate.max(in_group).max(quarter);
-        self.precharge + self.activate_to_access + distance * u64::from(self.banks_in_all() - 1)
+        let distance =
+            clocks(self.activate_to_activate.max(in_group)).max(clocks(self.four_activates).div_ceil(4));
+        let others = [refresh, self.row_open, self.precharge, self.activate_to_access];
+        others.map(clocks).iter().sum::<u64>() + distance * u64::from(self.groups) + 1
     }
 
     /// Interval and duration of the refreshes of a rank. `None` if the part needs no refresh.
@@ -158,10 +161,9 @@ fn check(part: &Part, reader: &mut Reader<'_>) {
             let remedy = format!("use less than refresh_every, {every}");
             reader.conflict("refresh", &refresh.to_string(), "refreshes would take all of the time", &remedy);
         }
-        // A refresh closes all rows, so the rows of an access would never be open at the same time.
-        (Some(every), Some(refresh)) if every <= refresh + part.opening() => {
-            let problem = "opening a row in every bank takes longer than the time between two refreshes";
-            let remedy = format!("use more than {}", refresh + part.opening());
+        (Some(every), Some(refresh)) if part.clocks(every) <= part.clocks_of_access(refresh) => {
+            let problem = "the time between two refreshes, which close all rows, is too short for an access";
+            let remedy = format!("use more than {}", part.clock * part.clocks_of_access(refresh));
             reader.conflict("refresh_every", &every.to_string(), problem, &remedy);
         }
         (Some(every), None) => {

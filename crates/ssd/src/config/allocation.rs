@@ -21,7 +21,7 @@ pub enum Allocation {
     /// the previous die. Parity occupies 1 / `stripe` of the flash and reduces the over-provisioning by this
     /// amount.
     ///
-    /// - The drive programs the parity of a stripe after the last data of the stripe. The program of the
+    /// - The drive programs the parity of a stripe after the last data of the stripe. Programming the
     ///   parity takes time and energy, causes wear, and counts toward write amplification. Until the parity
     ///   is programmed, the drive holds it in a separate memory. The capacitors that protect the buffer also
     ///   protect this memory. If a superblock is closed early, its last stripe is shorter.

@@ -1,5 +1,5 @@
-//! Check of the space for the data of a drive, and configuration of shares of a pool of drives. A share is
-//! modeled as a drive with fewer blocks.
+//! Checks that a drive has enough space for its data, and computes the settings of a share of a pool of
+//! drives. A share is modeled as a drive with fewer blocks.
 
 use super::{Config, Layer};
 use nacre_kernel::{Bytes, Power, Ratio};

@@ -1,5 +1,5 @@
-//! Tests of allocation by plane. The plane of a page is selected by address, or on the die that is free
-//! first.
+//! Tests of allocation by plane. The address of a page selects its plane, or the plane is on the die that
+//! is free first.
 
 use super::*;
 use nacre_testkit::cleaning_laws as laws;

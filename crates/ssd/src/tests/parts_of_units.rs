@@ -62,7 +62,7 @@ fn a_partial_write_reads_the_parts_that_it_does_not_replace() {
         );
     }
     assert_eq!((device.counter("partial_writes"), device.counter("flash_reads")), (7, 5));
-    // Of a trimmed unit, nothing is left.
+    // A trimmed unit has no written parts.
     device.ask(Time::from_ms(50), &unit(Op::Trim, 3));
     device.ask(Time::from_ms(55), &part(Op::Write, 3, 0, 512));
     device.rest();

@@ -95,3 +95,27 @@ fn a_flush_clears_the_bitmap() {
         assert_eq!(count(&*device, "resynced_bytes"), copied, "flushed: {flushes}");
     }
 }
+
+/// Each member loses data and reports this to another of two flushes that are outstanding together. Both
+/// flushes fail on all members. The members may then differ in the written region.
+#[test]
+fn members_may_differ_after_flushes_that_fail_on_all_of_them() {
+    let when = "operations = [\"flush\"], duration = \"5 ms\"";
+    let first = faulty(DISK, &format!("kind = \"error\", start = \"100 ms\", {when}"));
+    let late = format!("kind = \"delay\", latency = \"50 ms\", start = \"100 ms\", {when}");
+    let second = faulty(DISK, &format!("{late} }}, {{ kind = \"error\", start = \"110 ms\", {when}"));
+    let mut device = with_bytes("bitmap_region = \"16 KiB\"", &[&first, &second]);
+    assert_eq!(write(&mut *device, MS(1), 0, 1), Status::Done);
+    let mut completions = Completions::new();
+    for (id, at) in [(1, MS(100)), (2, MS(110))] {
+        device.run(at, &mut completions);
+        device.submit(at, RequestId(id), &request(Op::Flush, 0, 0), Payload::NONE);
+    }
+    while completions.len() < 2 {
+        device.run(Time::MAX, &mut completions);
+    }
+    assert!(completions.iter().all(|flush| flush.status == Status::MediaError));
+    assert_eq!(count(&*device, "failed_members"), 0, "each member has data that the other lost");
+    assert_eq!(read(&mut *device, MS(500), 0), (Status::Done, Some(1)));
+    assert_eq!(count(&*device, "resynced_bytes"), 4096, "the read makes its range equal");
+}

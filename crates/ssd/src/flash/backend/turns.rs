@@ -45,7 +45,7 @@ impl Turns {
         self.waiting.pop_front_if(|(_, first)| may_start && is_ready(*first)).map(|(_, first)| first)
     }
 
-    /// Removes the first waiting operation that `is_it` accepts, because it starts without a grant.
+    /// Removes and returns the first waiting operation that `is_it` accepts. It starts without a grant.
     pub(super) fn take(&mut self, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let place = self.waiting.iter().position(|&(_, who)| is_it(who))?;
         self.waiting.remove(place).map(|(_, who)| who)

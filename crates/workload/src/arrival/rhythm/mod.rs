@@ -37,8 +37,8 @@ pub struct Config {
     /// Quantiles of the gaps at equal steps of probability, in ascending order. Only the ratios of the
     /// quantiles matter. Samples between two quantiles are uniform. By default, arrivals are Poisson.
     pub gaps: Option<Vec<f64>>,
-    /// Quantiles of the gaps at equal steps of probability within the last step of `gaps`. By default, gaps
-    /// in that step are uniform. Use this setting if a few very long gaps make up most of the time.
+    /// Quantiles of the longest gaps, which are those in the last interval of `gaps`, at equal steps of
+    /// probability. By default, these gaps are uniform. Use this setting if a few very long gaps make up most of the time.
     pub tail: Option<Vec<f64>>,
 }
 
