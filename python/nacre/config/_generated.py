@@ -764,7 +764,7 @@ class RhythmArrival(Table):
     gaps: list[float] | None = None
     """Quantiles of the gaps at equal steps of probability, in ascending order. Only the ratios of the quantiles matter. Samples between two quantiles are uniform. By default, arrivals are Poisson."""
     tail: list[float] | None = None
-    """Quantiles of the gaps at equal steps of probability within the last step of `gaps`. By default, gaps in that step are uniform. Use this setting if a few very long gaps make up most of the time."""
+    """Quantiles of the longest gaps, which are those in the last interval of `gaps`, at equal steps of probability. By default, these gaps are uniform. Use this setting if a few very long gaps make up most of the time."""
     kind: Literal["rhythm"] = "rhythm"
     """Kind of the model."""
 
