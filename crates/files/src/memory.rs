@@ -12,14 +12,14 @@ const PAGE_BYTES: u64 = 4096;
 pub(crate) fn of_this_machine() -> Option<HostMemory> {
     let system = read_to_string("/proc/meminfo").ok().and_then(|text| of_system(&text))?;
     let limits = read_to_string("/proc/self/limits").ok().zip(read_to_string("/proc/self/statm").ok());
-    let system = match limits.and_then(|(limits, sizes)| of_process(&limits, &sizes)) {
-        Some(left) => HostMemory { free: system.free.min(left), all: system.all.min(left) },
-        None => system,
-    };
+    let address_space = limits.and_then(|(limits, sizes)| of_process(&limits, &sizes));
+    let left = address_space.unwrap_or(u64::MAX);
+    let system = HostMemory { free: system.free.min(left), all: system.all.min(left), address_space };
     let number = |path: &str| -> Option<u64> { read_to_string(path).ok()?.trim().parse().ok() };
     let Some(limit) = number("/sys/fs/cgroup/memory.max") else { return Some(system) };
     let used = number("/sys/fs/cgroup/memory.current").unwrap_or(0);
-    Some(HostMemory { free: system.free.min(limit.saturating_sub(used)), all: system.all.min(limit) })
+    let free = system.free.min(limit.saturating_sub(used));
+    Some(HostMemory { free, all: system.all.min(limit), address_space })
 }
 
 /// Returns the available memory according to the text of `/proc/meminfo`, or `None` if the text does not
@@ -31,7 +31,7 @@ fn of_system(text: &str) -> Option<HostMemory> {
         kib.checked_mul(1024)
     };
     let all = line("MemTotal:")? + line("SwapTotal:").unwrap_or(0);
-    Some(HostMemory { free: line("MemAvailable:")?, all })
+    Some(HostMemory { free: line("MemAvailable:")?, all, address_space: None })
 }
 
 /// Returns the address space that the process may still use (`ulimit -v`), from the texts of `limits` and
@@ -52,7 +52,8 @@ mod tests {
     #[test]
     fn memory_is_read_from_the_lines_that_say_so() {
         let text = "MemTotal:       16384 kB\nMemFree:  1 kB\nMemAvailable:    8192 kB\nSwapTotal: 1024 kB\n";
-        assert_eq!(of_system(text), Some(HostMemory { free: 8 << 20, all: 17 << 20 }));
+        let expected = HostMemory { free: 8 << 20, all: 17 << 20, address_space: None };
+        assert_eq!(of_system(text), Some(expected));
         assert_eq!(of_system("MemTotal: 1 kB\n"), None);
         assert_eq!(of_system("MemTotal: 1 kB\nMemAvailable: much kB\n"), None);
     }

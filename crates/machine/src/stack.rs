@@ -66,6 +66,8 @@ pub struct HostMemory {
     pub free: u64,
     /// Installed memory in bytes, i.e. the upper limit of `free`.
     pub all: u64,
+    /// Address space in bytes that the process may still reserve, or `None` if it is not limited.
+    pub address_space: Option<u64>,
 }
 
 /// A scenario that is ready to run.

@@ -373,7 +373,7 @@ impl Files for Small {
     }
 
     fn memory(&self) -> Option<HostMemory> {
-        Some(HostMemory { free: self.free, all: self.all })
+        Some(HostMemory { free: self.free, all: self.all, address_space: None })
     }
 }
 

@@ -69,7 +69,7 @@ impl Files for NoFiles {
     }
 
     fn memory(&self) -> Option<HostMemory> {
-        Some(HostMemory { free: 1 << 26, all: 1 << 26 })
+        Some(HostMemory { free: 1 << 26, all: 1 << 26, address_space: None })
     }
 }
 

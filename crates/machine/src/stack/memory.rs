@@ -17,6 +17,8 @@ pub(super) struct TakenMemory {
     at_start: u64,
     /// Maximum memory during the run.
     in_run: u64,
+    /// Memory when everything is written. The tables reserve address space for all of it.
+    in_all: u64,
 }
 
 impl TakenMemory {
@@ -33,10 +35,11 @@ impl TakenMemory {
         // Memory for data that is written before the run is needed at the start of the run.
         let now = at_once + ((in_all - at_once) as f64 * written_before) as u64;
         let now = now.min(in_run);
-        let before = (self.at_start, self.in_run);
+        let before = (self.at_start, self.in_run, self.in_all);
         self.at_start = self.at_start.saturating_add(now);
         self.in_run = self.in_run.saturating_add(in_run);
-        let Some(HostMemory { free, all }) = host else { return Ok(()) };
+        self.in_all = self.in_all.saturating_add(in_all);
+        let Some(HostMemory { free, all, address_space }) = host else { return Ok(()) };
         let (needed, available, problem, remedy) = if self.at_start > free {
             let text = format!("{} of memory{}, and {} are free", gib(now), others(before.0), gib(free));
             (self.at_start, free, text, SMALLER)
@@ -49,14 +52,15 @@ impl TakenMemory {
                 gib(all)
             );
             (self.in_run, all, text, "use fewer requests, a smaller device, or larger units")
-        } else if self.in_run > all {
+        } else if self.in_run > all || address_space.is_some_and(|space| self.in_all > space) {
+            let all = all.min(address_space.unwrap_or(u64::MAX));
             let text = format!(
                 "{} of memory{} when all of it is written, and this machine has {}",
                 gib(in_all),
-                others(before.1),
+                others(before.2),
                 gib(all)
             );
-            (self.in_run, all, text, SMALLER)
+            (self.in_all, all, text, SMALLER)
         } else {
             return Ok(());
         };
