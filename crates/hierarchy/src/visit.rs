@@ -118,8 +118,8 @@ impl Visit {
 /// Outcome of a part of a request.
 pub(crate) struct Part<'a> {
     pub(crate) status: Status,
-    /// Activity and time of the part in the composite device, before the time in `spans`; `None` if there
-    /// is no such time.
+    /// Activity and time of the part in the composite device, before the time in `spans`; `None` if the
+    /// part spends no time there.
     pub(crate) own: Option<(Activity, Time)>,
     pub(crate) before: &'a [Span],
     pub(crate) spans: &'a [Span],

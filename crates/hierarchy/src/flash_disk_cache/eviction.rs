@@ -107,7 +107,7 @@ impl<S: Store> FlashCache<S> {
         self.count_down(now, number);
     }
 
-    /// Writes back a disk page that is no longer in flash.
+    /// Writes back a disk page that has left the flash.
     pub(super) fn send_page(&mut self, now: Time, key: u64, data: Payload) {
         let number = self.back(now, (key, 1), data);
         self.count_down(now, number);

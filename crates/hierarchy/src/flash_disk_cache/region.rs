@@ -82,9 +82,9 @@ impl Region {
         open.filter(|open| **open == block).for_each(|open| *open = NO_BLOCK);
     }
 
-    /// Index of the next free block to fill, among the blocks for which `is_young` is true. `None` if there
-    /// is no such block. Blocks on a die without an open block are preferred. Among equally preferred blocks,
-    /// the block that was erased first is selected.
+    /// Index of the next free block to fill, among the blocks for which `is_young` is true. `None` if all
+    /// of these blocks are in use. Blocks on a die without an open block are preferred. Among equally
+    /// preferred blocks, the block that was erased first is selected.
     pub(super) fn next_free(&self, dies: u32, is_young: impl Fn(u32) -> bool) -> Option<usize> {
         let open = self.open.iter().filter(|&&open| open != NO_BLOCK);
         let is_alone = |block: u32| !open.clone().any(|open| open % dies == block % dies);

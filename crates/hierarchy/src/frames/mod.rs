@@ -110,8 +110,8 @@ pub(crate) trait Memory: State + Send {
         false
     }
 
-    /// Decoding times of the code of `frame` and of the next stronger code. `None` if there is no stronger
-    /// code.
+    /// Decoding times of the code of `frame` and of the next stronger code. `None` if this code is
+    /// the strongest.
     fn stronger(&self, _frame: u32) -> Option<[Time; 2]> {
         None
     }

@@ -15,8 +15,7 @@ impl Mirror {
         self.operations.clear();
         self.in_use.clear();
         self.hedges.clear();
-        let regions: Vec<_> = self.intent.take(self.capacity.0).collect();
-        for region in regions {
+        for region in self.intent.take(self.capacity.0) {
             self.may_differ(region);
         }
         self.resync.next = Time::MAX;

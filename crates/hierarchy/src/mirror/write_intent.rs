@@ -73,19 +73,17 @@ impl WriteIntent {
     }
 
     /// The regions whose bits are set. The last region ends at `capacity` at the latest.
-    pub(super) fn set_regions(&self, capacity: u64) -> impl Iterator<Item = Range<u64>> {
+    pub(super) fn set_regions(&self, capacity: u64) -> Vec<Range<u64>> {
         let size = self.region;
-        let numbers = self.regions.keys();
-        numbers.map(move |number| number * size..((number + 1).saturating_mul(size)).min(capacity))
+        let range = |number: &u64| number * size..((number + 1).saturating_mul(size)).min(capacity);
+        self.regions.keys().map(range).collect()
     }
 
     /// Removes and returns the regions whose bits are set. The last region ends at `capacity` at the latest.
-    pub(super) fn take(&mut self, capacity: u64) -> impl Iterator<Item = Range<u64>> {
-        let size = self.region;
-        let regions = std::mem::take(&mut self.regions);
+    pub(super) fn take(&mut self, capacity: u64) -> Vec<Range<u64>> {
+        let regions = self.set_regions(capacity);
+        self.regions.clear();
         regions
-            .into_keys()
-            .map(move |number| number * size..((number + 1).saturating_mul(size)).min(capacity))
     }
 
     /// Clears all bits, because members can no longer differ.

@@ -113,7 +113,7 @@ impl Mirror {
         match op {
             Op::Flush if is_done => self.intent.flushed(writes_before),
             Op::Flush if !self.is_alone() => {
-                let regions: Vec<_> = self.intent.set_regions(self.capacity.0).collect();
+                let regions = self.intent.set_regions(self.capacity.0);
                 regions.into_iter().for_each(|region| self.differing.insert(region));
             }
             Op::Flush | Op::Read => {}

@@ -184,7 +184,7 @@ impl Rows {
     }
 
     /// Decoding times of the code that the next write of the physical frame `at` uses, and of the next
-    /// stronger code; `None` if there is no stronger code.
+    /// stronger code; `None` if this code is the strongest.
     pub(super) fn stronger(&self, at: u32) -> Option<[Time; 2]> {
         let next = usize::from(self.half(at).next);
         let time = |code: &dyn Ecc| code.decoding(1).work.time;

@@ -79,7 +79,7 @@ fn build_level(
 }
 
 /// Returns an error if an inclusive level is smaller than the level above it, because the level above could
-/// then never be full. Returns `None` if there is no error.
+/// then never be full. Returns `None` if the settings are valid.
 fn inclusion_problem(config: &Config, levels: &[Level]) -> Option<Problem> {
     let lower = (1..levels.len()).find(|&at| levels[at].blocks < levels[at - 1].blocks)?;
     let path = config.level[lower].device.path();

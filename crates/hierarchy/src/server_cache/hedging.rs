@@ -72,8 +72,8 @@ impl ServerCache {
         self.hedging.as_mut().expect("only a cache that hedges has hedges")
     }
 
-    /// Handles a level's reply to a read. The read is no longer hedged, and a hedge that was sent is
-    /// canceled.
+    /// Handles a level's reply to a read. Cancels the hedge of the read if it was sent, and sends none from now
+    /// on.
     pub(super) fn settle_hedge(&mut self, now: Time, number: u32) {
         let Some(hedging) = &mut self.hedging else { return };
         let of = &mut self.operations[number];

@@ -129,7 +129,7 @@ impl Migration {
         (self.exchanges, self.dropped, self.failed, self.bytes) = (0, 0, 0, 0);
     }
 
-    /// Time at which the exchange of the next chunk is due; [`Time::MAX`] if there is no such chunk.
+    /// Time at which the exchange of the next chunk is due; [`Time::MAX`] if none is due.
     #[inline]
     pub(super) fn due(&self) -> Time {
         let is_due = match self.stage {

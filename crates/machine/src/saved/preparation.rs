@@ -14,7 +14,7 @@ pub trait Preparations: Sync {
 }
 
 /// Returns lines `path = value` for everything that determines the preconditioned state of `checked`,
-/// sorted by path. Returns `None` if there is no preconditioning.
+/// sorted by path. Returns `None` for a run without preconditioning.
 ///
 /// Preconditioning takes no simulated time, so arrival times, the number of measured requests, and the
 /// timings of a flash drive are omitted.

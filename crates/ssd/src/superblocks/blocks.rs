@@ -173,9 +173,9 @@ impl Blocks {
 
     /// Returns the total number of superblock erases until a region has fewer than `needed` superblocks
     /// left. Worn-out blocks are replaced by the spare blocks of their lane. If a lane has no spare block
-    /// left, the superblock is retired. `rates` are the relative erase rates of the superblocks, with mean
-    /// 1. The remaining superblocks receive the erases of retired ones. `bad` is the fraction of initially
-    /// bad blocks. `None` means no limit.
+    /// left, the superblock is retired. `rates` are the relative erase rates of the superblocks. Their
+    /// mean is one. The remaining superblocks receive the erases of retired ones. `bad` is the fraction of
+    /// initially bad blocks. `None` means no limit.
     pub(crate) fn life(&self, rates: &[f64], needed: u32, bad: f64) -> Option<f64> {
         if self.limits.is_empty() {
             return None;

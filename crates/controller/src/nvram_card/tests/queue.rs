@@ -6,8 +6,8 @@ use nacre_media::dram::{Channel, Command, Kind, Location, Part};
 use nacre_testkit::assert_close;
 
 /// Clocks per random request of 64 B, for a controller whose queue of `entries` entries is always full. In
-/// every clock, the controller issues a command for the oldest request whose row is open. If there is no such
-/// request, it issues a command for the oldest request whose bank is free. Rows use auto-precharge.
+/// every clock, the controller issues a command for the oldest request whose row is open. If no
+/// request has an open row, it issues a command for the oldest request whose bank is free. Rows use auto-precharge.
 fn by_the_clock(part: &Part, ranks: u32, op: Op, entries: usize) -> f64 {
     const COUNT: u64 = 8000;
     let kind = if op == Op::Read { Kind::Read } else { Kind::Write };

@@ -79,7 +79,7 @@ impl Naive {
     }
 
     /// Returns an empty frame: a free or unused frame, or the frame of the least recently used page, which is
-    /// evicted. The page in frame `not` is not evicted. Returns `None` if there is no other page.
+    /// evicted. The page in frame `not` is not evicted. Returns `None` if no other page is cached.
     fn take(&mut self, not: Option<usize>) -> Option<usize> {
         if let Some(frame) = self.free.pop() {
             return Some(frame);

@@ -66,7 +66,7 @@ impl Log {
         self.tags[slot as usize]
     }
 
-    /// Marks the entry at `slot` as invalid, because it is no longer the latest entry of its block.
+    /// Marks the entry at `slot` as invalid, because its block has a newer entry.
     #[inline]
     pub(super) fn kill(&mut self, slot: Slot) {
         self.live[slot as usize / WORD] &= !(1 << (slot as usize % WORD));
