@@ -401,9 +401,9 @@ fn reads_alone(load: f64) -> (Mix, [f64; 2]) {
     (Mix { command, page, data: Time::ZERO, rates: [rate, 0.0] }, [command, page].map(Time::as_secs_f64))
 }
 
-/// Compares the mean waiting times of two priority classes with their closed forms R / (1 - r1) and R / ((1
-/// - r1)(1 - r1 - r2)), for classes with rates l1 and l2, service times s1 and s2, and loads r = l s. R =
-/// (l1 s1^2 + l2 s2^2) / 2 is the mean remaining service time (cobham-1954).
+/// Compares the mean waiting times of two priority classes with their closed forms (cobham-1954):
+/// R / (1 - r1) and R / ((1 - r1)(1 - r1 - r2)), for classes with rates l1 and l2, service times s1 and s2,
+/// and loads r = l s. The mean remaining service time is R = (l1 s1^2 + l2 s2^2) / 2.
 #[test]
 fn waits_for_a_channel_follow_non_preemptive_priority() {
     for load in LOADS {
